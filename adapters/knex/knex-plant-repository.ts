@@ -1,0 +1,162 @@
+import type { Knex } from 'knex';
+import {
+  type AddOutcome,
+  PLANT_ID_MAX,
+  PLANT_ID_MIN,
+  Plant,
+  type PlantId,
+  PlantRefused,
+  type PlantRepository,
+  StorageUnavailable,
+} from '../../core/index.js';
+import type { Engine, PlantRow } from './engine.js';
+import { StorageFailure } from './failure.js';
+
+/** The most rows that one statement inserts or reads. */
+const STATEMENT_ROWS_MAX = 1000;
+/** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
+const STATEMENT_TEXT_MAX = 8 * 1024 * 1024;
+/** A page of an export may hold this many plants; small, because each may be as long as a body. */
+const PAGE_ROWS_MAX = 256;
+
+/** Keeps plants in a table `plants` of an SQL database. */
+export class KnexPlantRepository implements PlantRepository {
+  readonly #knex: Knex;
+  readonly #engine: Engine;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  /**
+   * @param knex belongs to the repository from now on: closing the one destroys the other
+   * @param engine what is special about the database that `knex` leads to
+   */
+  constructor(knex: Knex, engine: Engine) {
+    this.#knex = knex;
+    this.#engine = engine;
+  }
+
+  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+    this.#assertOpen();
+    const firsts = new Map<PlantId, Plant>();
+    for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+    // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
+    const ascending = [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+    const outcomes = new Map<Plant, AddOutcome>();
+    for (const batch of statements(ascending)) await this.#addBatch(batch, outcomes);
+
+    return plants.map((plant) => outcomes.get(plant) ?? laterOutcome(firsts.get(plant.id), outcomes));
+  }
+
+  /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
+  async #addBatch(batch: readonly Plant[], outcomes: Map<Plant, AddOutcome>): Promise<void> {
+    let inserted: readonly { readonly id: string }[];
+    try {
+      inserted = await this.#run(() => this.#engine.insert(this.#knex, batch));
+    } catch (error) {
+      const [plant, ...others] = batch;
+      if (!(error instanceof PlantRefused) || plant === undefined) throw error;
+      if (others.length === 0) {
+        outcomes.set(plant, { kind: 'refused', error });
+        return;
+      }
+      const middle = Math.ceil(batch.length / 2);
+      await this.#addBatch(batch.slice(0, middle), outcomes);
+      await this.#addBatch(batch.slice(middle), outcomes);
+      return;
+    }
+    const added = new Set(inserted.map(({ id }) => BigInt(id)));
+    const taken = batch.filter((plant) => !added.has(plant.id));
+    const holders = await this.#holders(taken);
+    for (const plant of batch) {
+      const holder = holders.get(plant.id);
+      outcomes.set(plant, holder === undefined ? { kind: 'added' } : { kind: 'taken', holder });
+    }
+  }
+
+  async #holders(taken: readonly Plant[]): Promise<Map<PlantId, Plant>> {
+    if (taken.length === 0) return new Map();
+    const ids = taken.map(({ id }) => id);
+    const rows = await this.#run(() => this.#engine.find(this.#knex, ids));
+    const holders = new Map(rows.map(plantOf).map((plant) => [plant.id, plant]));
+    if (holders.size !== ids.length)
+      throw new StorageUnavailable('plants vanished from the storage while they were read');
+    return holders;
+  }
+
+  async *readAll(): AsyncGenerator<readonly Plant[]> {
+    for (let from = PLANT_ID_MIN; from <= PLANT_ID_MAX; ) {
+      const rows = await this.#run(() => this.#engine.page(this.#knex, from, PAGE_ROWS_MAX));
+      const plants = rows.map(plantOf);
+      const last = plants.at(-1);
+      if (last === undefined) return;
+      yield plants;
+      from = last.id + 1n;
+    }
+  }
+
+  async ready(): Promise<void> {
+    await this.#run(() => this.#engine.page(this.#knex, PLANT_ID_MAX, 1));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.#knex.destroy());
+    return this.#closed;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StorageUnavailable('the repository is closed');
+  }
+
+  /** Runs one statement and turns what a driver throws into the core's errors. */
+  async #run<T>(statement: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    const work = statement();
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } catch (error) {
+      const cause = new StorageFailure(error);
+      switch (this.#engine.diagnose(error)) {
+        case 'unavailable':
+          throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
+        case 'refused':
+          throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
+        case 'defect':
+          throw cause;
+      }
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+}
+
+/** Cuts plants into what one statement may hold. */
+function* statements(plants: readonly Plant[]): Generator<readonly Plant[]> {
+  let batch: Plant[] = [];
+  let text = 0;
+  for (const plant of plants) {
+    const length = plant.name.length + (plant.tag?.length ?? 0);
+    if (batch.length === STATEMENT_ROWS_MAX || (batch.length > 0 && text + length > STATEMENT_TEXT_MAX)) {
+      yield batch;
+      batch = [];
+      text = 0;
+    }
+    batch.push(plant);
+    text += length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The outcome of a plant whose id another plant of the same call, `first`, had before it. */
+function laterOutcome(first: Plant | undefined, outcomes: Map<Plant, AddOutcome>): AddOutcome {
+  const outcome = first && outcomes.get(first);
+  if (first === undefined || outcome === undefined) throw new TypeError('a plant of the batch has no outcome');
+  return outcome.kind === 'added' ? { kind: 'taken', holder: first } : outcome;
+}
+
+function plantOf({ id, name, tag }: PlantRow): Plant {
+  const plant = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
+  if (plant instanceof Plant) return plant;
+  throw new TypeError(`the table holds a row that is no plant: ${plant.map(({ message }) => message).join('; ')}`);
+}

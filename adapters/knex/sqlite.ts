@@ -1,0 +1,191 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import knexFactory from 'knex';
+import { StorageUnavailable } from '../../core/index.js';
+import type { Diagnosis, Engine } from './engine.js';
+import { codeOf, StorageFailure } from './failure.js';
+import { KnexPlantRepository } from './knex-plant-repository.js';
+import { migrate } from './migrations.js';
+
+/** "PLNT": tells `file` and other programs whose database this is (https://sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x504c4e54;
+
+/** How long to wait before the write-ahead log is asked for again. */
+const WAL_RETRY_MS = 10;
+
+/**
+ * SQLite. Values travel as JSON in one bound text, so that the statement is the same for one plant and for a thousand.
+ * Ids travel as decimal text: the driver binds a bigint as NULL and a large number as a double.
+ */
+export const sqlite: Engine = {
+  async insert(knex, plants) {
+    const rows = plants.map(({ id, name, tag }) => [`${id}`, name, tag]);
+    return knex.raw(
+      `INSERT INTO plants (id, name, tag)
+       SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, value ->> 2 FROM json_each(?) WHERE true
+       ON CONFLICT (id) DO NOTHING
+       RETURNING CAST(id AS TEXT) AS id`,
+      [JSON.stringify(rows)],
+    );
+  },
+
+  async find(knex, ids) {
+    return knex.raw(
+      `SELECT CAST(id AS TEXT) AS id, name, tag FROM plants
+       WHERE plants.id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`,
+      [JSON.stringify(ids.map(String))],
+    );
+  },
+
+  async page(knex, from, rowsMax) {
+    return knex.raw(
+      `SELECT CAST(id AS TEXT) AS id, name, tag FROM plants
+       WHERE plants.id >= CAST(? AS INTEGER) ORDER BY plants.id LIMIT ?`,
+      [`${from}`, rowsMax],
+    );
+  },
+
+  async lockMigrations(transaction) {
+    // The first statement of the transaction has to be a write: SQLite lets it wait for others, but answers
+    // SQLITE_BUSY_SNAPSHOT at once to one that read before.
+    await transaction.raw(`PRAGMA application_id = ${APPLICATION_ID}`);
+  },
+
+  async createTable(transaction) {
+    await transaction.raw('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT');
+  },
+
+  diagnose(error) {
+    return DIAGNOSES[codeOf(error)] ?? 'defect';
+  },
+};
+
+/** https://sqlite.org/rescode.html */
+const DIAGNOSES: Partial<Record<string, Diagnosis>> = {
+  KnexTimeoutError: 'unavailable',
+  SQLITE_BUSY: 'unavailable',
+  SQLITE_CANTOPEN: 'unavailable',
+  SQLITE_CORRUPT: 'unavailable',
+  SQLITE_FULL: 'unavailable',
+  SQLITE_IOERR: 'unavailable',
+  SQLITE_LOCKED: 'unavailable',
+  SQLITE_NOMEM: 'unavailable',
+  SQLITE_NOTADB: 'unavailable',
+  SQLITE_PERM: 'unavailable',
+  SQLITE_READONLY: 'unavailable',
+  SQLITE_CONSTRAINT: 'refused',
+  SQLITE_MISMATCH: 'refused',
+  SQLITE_TOOBIG: 'refused',
+};
+
+/** Where the database is, and how long to wait for it. */
+export interface SqliteOptions {
+  /** The file; it and its folder are created where they are missing, for their owner alone. */
+  readonly path: string;
+  /** How long a statement waits for its turn, in milliseconds: for other statements here, and for other processes. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Opens a SQLite file and brings its schema up to date.
+ *
+ * @throws {StorageUnavailable} with a sentence that says what is wrong with the file
+ */
+export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<KnexPlantRepository> {
+  try {
+    createFile(path);
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
+  const knex = knexFactory({
+    client: 'sqlite3',
+    connection: { filename: path },
+    useNullAsDefault: true,
+    acquireConnectionTimeout: timeoutMs,
+    pool: {
+      min: 1,
+      max: 1,
+      afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
+        configure(connection, timeoutMs).then(() => done(null), done);
+      },
+    },
+    log: silent,
+  });
+  try {
+    await migrate(knex, sqlite);
+  } catch (error) {
+    await knex.destroy();
+    throw cannotOpen(path, error);
+  }
+  return new KnexPlantRepository(knex, sqlite);
+}
+
+/** What of the driver's connection is used here. */
+interface Connection {
+  exec(sql: string, done: (error: Error | null) => void): void;
+}
+
+/** Write-ahead log with a sync at every commit: an answered plant survives a power cut (https://sqlite.org/wal.html). */
+async function configure(connection: Connection, timeoutMs: number): Promise<void> {
+  const exec = promisify(connection.exec.bind(connection));
+  await exec(`PRAGMA busy_timeout = ${Math.ceil(timeoutMs)}; PRAGMA synchronous = FULL;`);
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await exec('PRAGMA journal_mode = WAL');
+    } catch (error) {
+      // When several processes open a new file, SQLite does not let them wait for one another here.
+      if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
+      await setTimeout(WAL_RETRY_MS);
+    }
+  }
+}
+
+/** Knex would print errors, with the values of the statement in them. */
+const silent = { warn() {}, error() {}, deprecate() {}, debug() {} };
+
+function createFile(path: string): void {
+  const folder = dirname(path);
+  const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  // SQLite syncs the folder of its files; that a new folder is in its parent is left to us.
+  if (firstCreated !== undefined) {
+    for (let parent = folder; parent.length >= firstCreated.length; parent = dirname(parent))
+      syncFolder(dirname(parent));
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function cannotOpen(path: string, error: unknown): StorageUnavailable {
+  const cause = new StorageFailure(error);
+  const reason = REASONS[cause.code] ?? `the storage reported ${cause.code}`;
+  return new StorageUnavailable(`cannot open the SQLite file ${path}: ${reason}`, { cause });
+}
+
+const REASONS: Partial<Record<string, string>> = {
+  EACCES: 'this user has no permission to write there',
+  EEXIST: 'a part of its path is a file, not a folder',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EPERM: 'this user has no permission to write there',
+  EROFS: 'the file system is read-only',
+  KnexTimeoutError: 'another process kept it locked for too long',
+  SQLITE_BUSY: 'another process kept it locked for too long',
+  SQLITE_CANTOPEN: 'this user has no permission to open it, or to write in its folder',
+  SQLITE_CORRUPT: 'the database is damaged; restore a backup',
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_IOERR: 'the disk reported an error',
+  SQLITE_NOTADB: 'it is not a SQLite database',
+  SQLITE_READONLY: 'it is read-only for this user',
+};

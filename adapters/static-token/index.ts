@@ -1,0 +1,1 @@
+export { InvalidTokenList, StaticTokenVerifier, tokensOfFile } from './static-token-verifier.js';

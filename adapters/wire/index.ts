@@ -1,0 +1,3 @@
+export { loadDescription, type OpenApiDescription } from './description.js';
+export { PlantCodec } from './plant-codec.js';
+export { type Rejection, rejectionOf, rejections, statusOf } from './rejection.js';
