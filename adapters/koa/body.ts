@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { parse as parseContentType } from 'content-type';
+import type { Context } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { rejections } from '../wire/index.js';
+import type { Place } from './admission.js';
+import { Refusal } from './refusal.js';
+
+/** A client that left before its request was complete; there is nobody to answer. */
+export class ClientLeft extends Error {
+  override readonly name = 'ClientLeft';
+}
+
+/** The body of a request as bytes, inflated. */
+export type ReadBody = (ctx: Context, place: Place) => Promise<Uint8Array>;
+
+/**
+ * Reads bodies of up to `limitBytes`, by koa-bodyparser in text mode without an encoding, which hands over bytes: its
+ * JSON mode rounds numbers, its other text modes replace what is not UTF-8. Inflating is done here, before it, so that
+ * what is inflated is counted while it grows, a damaged encoding is told from a defect, and a client that leaves in the
+ * middle is noticed.
+ */
+export function bodyReader(limitBytes: number): ReadBody {
+  const options = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    encoding: '',
+    textLimit: `${limitBytes}`,
+  };
+  const collect = bodyParser(options);
+  const tooLarge = { ...rejections.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` };
+  // Deflate may grow what it cannot shrink, by less than this.
+  const encodedLimitBytes = limitBytes + Math.ceil(limitBytes / 1000) + 1024;
+
+  return async (ctx, place) => {
+    assertExpectation(ctx);
+    assertMediaType(ctx);
+    const inflater = inflaterFor(ctx);
+    if (!inflater && Number(ctx.get('Content-Length')) > limitBytes) throw new Refusal(tooLarge);
+    const { req } = ctx;
+    const failure = failures.get(req);
+    if (failure) throw failure;
+    // A client of HTTP/1.0 does not know 100 Continue (RFC 9110 §10.1.1).
+    if (ctx.get('Expect') !== '' && req.httpVersion === '1.1') ctx.res.writeContinue();
+
+    const source = inflater ? req.pipe(Object.assign(inflater, { headers: {} })) : req;
+    const stop = (reason: Error) => emitError(source, reason);
+    let encodedBytes = 0;
+    const countEncoded = (chunk: Buffer) => {
+      encodedBytes += chunk.length;
+      if (encodedBytes > encodedLimitBytes) stop(new Refusal(tooLarge));
+    };
+    const count = (chunk: Buffer) => {
+      if (!place.hold(chunk.length)) stop(new Refusal(rejections.overloaded));
+    };
+    source.on('data', count);
+    if (inflater) req.on('data', countEncoded).on('error', stop);
+    req.once('close', () => {
+      if (!req.complete) stop(new ClientLeft());
+    });
+
+    try {
+      await collect(inflater ? Object.create(ctx, { req: { value: source } }) : ctx, async () => {});
+    } catch (error) {
+      if (error instanceof Refusal || error instanceof ClientLeft) throw error;
+      const type = error instanceof Error && 'type' in error ? error.type : undefined;
+      if (type === 'entity.too.large') throw new Refusal(tooLarge);
+      if (type === 'request.aborted') throw new ClientLeft();
+      if (inflater)
+        throw new Refusal({ ...rejections.notJson, message: 'The body does not match its Content-Encoding' });
+      throw error;
+    } finally {
+      source.off('data', count);
+      req.off('data', countEncoded);
+      inflater?.destroy();
+    }
+    const { body } = ctx.request;
+    return body instanceof Uint8Array ? body : new Uint8Array();
+  };
+}
+
+const failures = new WeakMap<IncomingMessage, Refusal>();
+
+/** Ends the reading of a body, now or when it begins, because the rest of it will never come. */
+export function failBody(req: IncomingMessage, refusal: Refusal): void {
+  failures.set(req, refusal);
+  emitError(req, refusal);
+}
+
+/** An error at a stream that is not destroyed: destroying a request would take the socket, and the answer, along. */
+function emitError(stream: Readable, error: Error): void {
+  if (stream.listenerCount('error') > 0) stream.emit('error', error);
+}
+
+function assertExpectation(ctx: Context): void {
+  const expectation = ctx.get('Expect');
+  if (expectation !== '' && expectation.toLowerCase() !== '100-continue')
+    throw new Refusal(rejections.unknownExpectation);
+}
+
+function assertMediaType(ctx: Context): void {
+  const { type, parameters } = parseContentType(ctx.get('Content-Type'));
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (type !== 'application/json' || charset !== 'utf-8') throw new Refusal(rejections.unsupportedMediaType);
+}
+
+function inflaterFor(ctx: Context): Transform | undefined {
+  switch (ctx.get('Content-Encoding').toLowerCase()) {
+    case '':
+    case 'identity':
+      return undefined;
+    case 'gzip':
+    case 'deflate':
+      return createUnzip();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      throw new Refusal({
+        ...rejections.unsupportedMediaType,
+        message: 'Content-Encoding must be identity, gzip, deflate or br',
+      });
+  }
+}

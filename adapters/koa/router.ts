@@ -1,0 +1,113 @@
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import { type CreatePlant, type CreatePlantOutcome, StorageUnavailable, type TokenVerifier } from '../../core/index.js';
+import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } from '../wire/index.js';
+import type { Admission } from './admission.js';
+import { bodyReader } from './body.js';
+import { Refusal } from './refusal.js';
+
+/** What the HTTP interface is made of. */
+export interface PlantRouterOptions {
+  readonly createPlant: CreatePlant;
+  readonly tokenVerifier: TokenVerifier;
+  readonly codec: PlantCodec;
+  readonly description: OpenApiDescription;
+  readonly admission: Admission;
+  /** A path that all others stand under, such as `/garden`; empty for none. */
+  readonly basePath: string;
+  /** The largest body, inflated, in bytes. */
+  readonly bodyLimitBytes: number;
+  /** How long a create may wait for the storage, in milliseconds. */
+  readonly storageTimeoutMs: number;
+}
+
+/**
+ * The paths of the interface (specification, "Endpoints"). Its handlers throw {@link Refusal}s; `createApp` shows what
+ * to do with them.
+ */
+export function plantRouter(options: PlantRouterOptions): Router {
+  const { createPlant, tokenVerifier, codec, description, admission, basePath, bodyLimitBytes, storageTimeoutMs } =
+    options;
+  const readBody = bodyReader(bodyLimitBytes);
+  const router = new Router({ prefix: basePath, sensitive: true, strict: true });
+
+  router.post('/plants', async (ctx) => {
+    await requirePrincipal(ctx, tokenVerifier);
+    const place = admission.enter();
+    let created: Promise<CreatePlantOutcome>;
+    try {
+      const newPlant = codec.decode(await readBody(ctx, place));
+      if ('error' in newPlant) throw new Refusal(newPlant);
+      created = createPlant.execute(newPlant);
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    // The place is given back when the storage is done, even where the client is told earlier that it took too long.
+    created.finally(place.leave).catch(() => {});
+    const outcome = await within(storageTimeoutMs, created);
+    if (outcome.kind !== 'created') throw refusalOfOutcome(outcome);
+    ctx.set('Content-Type', 'application/json');
+    ctx.body = codec.encode(outcome.plant);
+  });
+
+  const served = JSON.stringify({ ...description, servers: [{ url: basePath === '' ? '/' : basePath }] });
+  router.all('/plants', refuseMethod('POST'));
+
+  router.get('/openapi.json', (ctx) => {
+    ctx.set('Content-Type', 'application/json');
+    ctx.body = served;
+  });
+  router.all('/openapi.json', refuseMethod('GET, HEAD'));
+
+  return router;
+}
+
+function refuseMethod(allowed: string): () => never {
+  return () => {
+    throw new Refusal(rejections.methodNotAllowed, { Allow: allowed });
+  };
+}
+
+async function requirePrincipal(ctx: Context, tokenVerifier: TokenVerifier): Promise<void> {
+  // Case-insensitive scheme, then the credential (RFC 9110 §11.4); a second header would leave open which one counts.
+  const token = isSingle(ctx, 'authorization')
+    ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1]
+    : undefined;
+  if (token === undefined) {
+    throw new Refusal(rejections.noCredential, { 'WWW-Authenticate': 'Bearer realm="plant-store"' });
+  }
+  const principal = await tokenVerifier.verify(token);
+  if (principal === undefined) {
+    throw new Refusal(rejections.invalidToken, {
+      'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
+    });
+  }
+}
+
+/** Whether a header stands exactly once in the request; Node keeps the first of several without a word. */
+export function isSingle(ctx: Context, lowerCaseName: string): boolean {
+  const { rawHeaders } = ctx.req;
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === lowerCaseName) count++;
+  }
+  return count === 1;
+}
+
+function refusalOfOutcome(outcome: CreatePlantOutcome): Refusal {
+  const rejection = rejectionOf(outcome) ?? rejections.defect;
+  return new Refusal(rejection, {}, outcome.kind === 'refused' ? { cause: outcome.error } : {});
+}
+
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StorageUnavailable(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

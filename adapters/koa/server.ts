@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type Koa from 'koa';
+import { rejections, statusOf } from '../wire/index.js';
+import type { Admission } from './admission.js';
+import { type Log, requestIdOf } from './app.js';
+import { failBody } from './body.js';
+import { Refusal } from './refusal.js';
+
+/** How long clients are waited for, in milliseconds. */
+export interface ServerTimeouts {
+  /** How long the headers of a request may take to arrive. */
+  readonly headersTimeoutMs: number;
+  /** How long a whole request may take to arrive. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept, and a client that does not read its answer is waited for. */
+  readonly keepAliveTimeoutMs: number;
+}
+
+/** How often Node looks for requests that are late, in milliseconds. */
+const CHECKING_INTERVAL_MS = 500;
+/** How long a connection stays open after an answer that Node has no request for, in milliseconds. */
+const LINGER_MS = 1000;
+
+/** What is known of one connection. */
+interface Connection {
+  /** Requests that came in and are not answered yet, in their order. */
+  readonly unanswered: Map<ServerResponse, IncomingMessage>;
+  /** Whether what came in can no longer be told into requests. */
+  broken: boolean;
+}
+
+/**
+ * The Node server around a Koa app: it answers what Node would answer without a body, keeps the order of pipelined
+ * requests, bounds every wait for a client, and stops without dropping anybody.
+ */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #handle: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+  readonly #admission: Admission;
+  readonly #timeouts: ServerTimeouts;
+  readonly #log: Log;
+  readonly #connections = new Map<Duplex, Connection>();
+  #stopping = false;
+
+  constructor(app: Koa, admission: Admission, timeouts: ServerTimeouts, log: Log) {
+    this.#handle = app.callback();
+    this.#admission = admission;
+    this.#timeouts = timeouts;
+    this.#log = log;
+    this.#server = createServer({
+      headersTimeout: timeouts.headersTimeoutMs,
+      requestTimeout: timeouts.requestTimeoutMs,
+      keepAliveTimeout: timeouts.keepAliveTimeoutMs,
+      connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+      requireHostHeader: false,
+    });
+    // A client may close its side once it has sent its request; it still gets its answer.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
+    // The size of all headers is limited; dropping the last of many small ones without a word would be no help.
+    this.#server.maxHeadersCount = 0;
+    const serve = (req: IncomingMessage, res: ServerResponse) => this.#serve(req, res);
+    this.#server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
+    this.#server.on('connection', (socket) => this.#track(socket));
+    this.#server.on('connect', (req, socket) => this.#serveConnect(req, socket));
+    this.#server.on('clientError', (error, socket) => this.#answerBroken(error, socket));
+    this.#server.on('timeout', (socket) => {
+      const working = [...(this.#connections.get(socket)?.unanswered.keys() ?? [])].some((res) => !res.writableEnded);
+      if (!working) socket.destroy();
+    });
+  }
+
+  /** Listens; rejects with the operating system's error where it cannot. */
+  async listen(port: number, host: string): Promise<AddressInfo> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('the server listens on no TCP port');
+    return address;
+  }
+
+  /**
+   * Stops listening, closes idle connections, finishes what is under way.
+   *
+   * @param timeoutMs how long to wait before what is left is cut off
+   * @returns whether nothing had to be cut off
+   */
+  async stop(timeoutMs: number): Promise<boolean> {
+    this.#stopping = true;
+    this.#admission.stop();
+    // What the system has already accepted is still read and refused, not dropped.
+    await nextTurn();
+    const closed = new Promise<boolean>((resolve) => this.#server.close(() => resolve(true)));
+    await nextTurn();
+    for (const [socket, { unanswered }] of this.#connections) {
+      const last = [...unanswered.keys()].at(-1);
+      if (last === undefined) socket.destroy();
+      else if (!last.headersSent) last.setHeader('Connection', 'close');
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const cutOff = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => {
+        for (const socket of this.#connections.keys()) socket.destroy();
+        resolve(false);
+      }, timeoutMs);
+    });
+    return Promise.race([closed, cutOff]).finally(() => clearTimeout(timer));
+  }
+
+  #track(socket: Duplex): void {
+    this.#connections.set(socket, { unanswered: new Map(), broken: false });
+    socket.once('close', () => this.#connections.delete(socket));
+  }
+
+  #serve(req: IncomingMessage, res: ServerResponse): void {
+    const connection = this.#connections.get(req.socket);
+    if (connection === undefined) return;
+    // After an answer that closes the connection nothing more is answered, so nothing more is done either.
+    for (const earlier of connection.unanswered.keys()) if (earlier.getHeader('Connection') === 'close') return;
+
+    connection.unanswered.set(res, req);
+    res.once('close', () => {
+      connection.unanswered.delete(res);
+      if (this.#stopping && connection.unanswered.size === 0) req.socket.destroySoon();
+    });
+    if (this.#stopping) res.setHeader('Connection', 'close');
+    this.#handle(req, res).then(() => {
+      if (!res.writableFinished) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
+    });
+  }
+
+  /** CONNECT is a method like any other here; Node hands it over with the bare socket. */
+  #serveConnect(req: IncomingMessage, socket: Duplex): void {
+    this.#afterAnswers(socket, () => {
+      const res = new ServerResponse(req);
+      res.assignSocket(req.socket);
+      res.setHeader('Connection', 'close');
+      res.once('finish', () => linger(socket));
+      req.complete = true;
+      this.#serve(req, res);
+    });
+  }
+
+  /** Bytes that are no request, or a request that is late: told to the client after what came before is answered. */
+  #answerBroken(error: Error, socket: Duplex): void {
+    const connection = this.#connections.get(socket);
+    const refusal = refusalOfClientError(error);
+    if (connection === undefined || refusal === undefined) {
+      socket.destroy();
+      return;
+    }
+    if (connection.broken) return;
+    connection.broken = true;
+    const [res, req] = [...connection.unanswered].at(-1) ?? [];
+    if (req && res && !req.complete) {
+      if (!res.headersSent) failBody(req, refusal);
+      return;
+    }
+    this.#afterAnswers(socket, () => {
+      if (!socket.writable) return;
+      const requestId = requestIdOf(undefined);
+      socket.write(rawAnswer(refusal, requestId));
+      linger(socket);
+      const { error, message } = refusal.rejection;
+      this.#log.info({ requestId, status: statusOf(refusal.rejection), error }, message);
+    });
+  }
+
+  #afterAnswers(socket: Duplex, act: () => void): void {
+    const last = [...(this.#connections.get(socket)?.unanswered.keys() ?? [])].at(-1);
+    if (last) last.once('close', act);
+    else act();
+  }
+}
+
+function refusalOfClientError(error: Error): Refusal | undefined {
+  const code = 'code' in error ? `${error.code}` : '';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(rejections.requestTimeout);
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal(rejections.headersTooLarge);
+  if (code.startsWith('HPE_')) return new Refusal(rejections.malformedHttp);
+  return undefined;
+}
+
+function rawAnswer({ rejection }: Refusal, requestId: string): string {
+  const body = JSON.stringify(rejection);
+  const status = statusOf(rejection);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `X-Request-Id: ${requestId}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Date: ${new Date().toUTCString()}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Closes our side, and the whole connection a little later, so that the client can read its answer first. */
+function linger(socket: Duplex): void {
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
+import type { Container } from 'inversify';
+import type { Logger } from 'pino';
+import { InvalidTokenList } from '../../adapters/static-token/index.js';
+import { type Config, InvalidConfig, isLoopback } from '../config.js';
+import { createContainer, services } from '../container.js';
+import { tokensOf } from '../tokens.js';
+
+/**
+ * Signals that come together count as one: a terminal sends Ctrl-C to npm and to the service, and npm passes it on, in
+ * milliseconds.
+ */
+const SAME_SIGNAL_MS = 200;
+
+/** A failure of the start that is told in one line. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+}
+
+/** Runs the service until it is told to stop. Resolves to the exit code of the process. */
+export async function serve(configured: Config): Promise<number> {
+  const { config, newToken } = withToken(configured);
+  const container = createContainer(config);
+  const log = await container.getAsync(services.Logger);
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the service has a defect and ends');
+    process.exit(1);
+  });
+
+  const server = await container.getAsync(services.HttpServer);
+  const plants = await container.getAsync(services.PlantRepository);
+  const stopped = new Promise<NodeJS.Signals>(onStopSignal);
+  const { host, port, basePath = '' } = config;
+  const address = await server.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
+    await plants.close();
+    throw new StartFailure(
+      `cannot listen on HOST=${host} PORT=${port}: ${LISTEN_REASONS[`${error.code}`] ?? error.code}`,
+    );
+  });
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${basePath}`;
+  process.stdout.write(`Plant Store listens on ${url}\n${newToken ? invitation(url, newToken) : ''}`);
+  if (config.accessTokensFile !== undefined) process.on('SIGHUP', () => rereadTokens(container, config, log));
+
+  log.info({ signal: await stopped }, 'stopping');
+  const deadline = performance.now() + config.shutdownTimeoutMs;
+  const finished = await server.stop(config.shutdownTimeoutMs);
+  const closed = await isDoneBefore(deadline, plants.close());
+  log.info({ finished: finished && closed }, 'stopped');
+  return finished && closed ? 0 : 1;
+}
+
+/** https://nodejs.org/api/errors.html#common-system-errors */
+const LISTEN_REASONS: Partial<Record<string, string>> = {
+  EACCES: 'this user may not use the port; choose one above 1023',
+  EADDRINUSE: 'another program listens there; stop it, or choose another PORT',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'the name of the host is not known',
+};
+
+/** Where no token is configured, and only this machine can reach the service, a new one is made for this run. */
+function withToken(config: Config): { config: Config; newToken?: string } {
+  if (config.accessTokens !== undefined || config.accessTokensFile !== undefined) return { config };
+  if (!isLoopback(config.host)) {
+    throw new InvalidConfig([
+      `ACCESS_TOKENS or ACCESS_TOKENS_FILE must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
+    ]);
+  }
+  const newToken = randomBytes(24).toString('base64url');
+  return { config: { ...config, accessTokens: [newToken] }, newToken };
+}
+
+function invitation(url: string, token: string): string {
+  return [
+    '',
+    'No token is configured, so this one was made for this run. Create a plant with it:',
+    '',
+    `curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera","tag":"indoor"}'`,
+    '',
+    '',
+  ].join('\n');
+}
+
+async function rereadTokens(container: Container, config: Config, log: Logger): Promise<void> {
+  const verifier = await container.getAsync(services.StaticTokens);
+  try {
+    const tokens = tokensOf(config);
+    verifier.replace(tokens);
+    log.info({ tokens: tokens.length }, 'tokens read again');
+  } catch (error) {
+    if (!(error instanceof InvalidTokenList)) throw error;
+    log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is not usable, so the old tokens stay');
+  }
+}
+
+/** Calls `stop` at the first signal; a later one ends the process at once. */
+function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
+  let first: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      const now = performance.now();
+      first ??= now;
+      if (first === now) stop(signal);
+      else if (now - first > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
+    });
+  }
+}
+
+async function isDoneBefore(deadline: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadline - performance.now());
+  });
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,91 @@
+import 'reflect-metadata';
+import { resolve } from 'node:path';
+import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
+import type { Logger } from 'pino';
+import { openSqlite } from '../adapters/knex/index.js';
+import { Admission, createApp, HttpServer } from '../adapters/koa/index.js';
+import { MemoryPlantRepository } from '../adapters/memory/index.js';
+import { StaticTokenVerifier } from '../adapters/static-token/index.js';
+import { loadDescription, type OpenApiDescription, PlantCodec } from '../adapters/wire/index.js';
+import { CreatePlant, type PlantRepository, ReadPlants, type TokenVerifier } from '../core/index.js';
+import type { Config } from './config.js';
+import { createLogger } from './logger.js';
+import { tokensOf } from './tokens.js';
+
+/** The names under which the parts are bound; bind another part to a name to put it in that place. */
+export const services = {
+  Config: identifier<Config>('Config'),
+  Logger: identifier<Logger>('Logger'),
+  PlantRepository: identifier<PlantRepository>('PlantRepository'),
+  TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
+  StaticTokens: identifier<StaticTokenVerifier>('StaticTokens'),
+  CreatePlant: identifier<CreatePlant>('CreatePlant'),
+  ReadPlants: identifier<ReadPlants>('ReadPlants'),
+  OpenApiDescription: identifier<OpenApiDescription>('OpenApiDescription'),
+  HttpServer: identifier<HttpServer>('HttpServer'),
+} as const;
+
+/** Given a configuration, which adapter goes into which port. */
+export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
+  const { Config, Logger, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
+
+  bind(Logger).toResolvedValue(createLogger, [Config]).inSingletonScope();
+  bind(PlantRepository).toResolvedValue(openRepository, [Config]).inSingletonScope();
+  bind(StaticTokens)
+    .toResolvedValue((config) => new StaticTokenVerifier(tokensOf(config)), [Config])
+    .inSingletonScope();
+  bind(TokenVerifier).toService(StaticTokens);
+  bind(services.CreatePlant)
+    .toResolvedValue((plants) => new CreatePlant(plants), [PlantRepository])
+    .inSingletonScope();
+  bind(services.ReadPlants)
+    .toResolvedValue((plants) => new ReadPlants(plants), [PlantRepository])
+    .inSingletonScope();
+  bind(OpenApiDescription).toResolvedValue(loadDescription).inSingletonScope();
+  bind(services.HttpServer)
+    .toResolvedValue(createHttpServer, [Config, Logger, services.CreatePlant, TokenVerifier, OpenApiDescription])
+    .inSingletonScope();
+});
+
+/** A container with the whole service in it, for one configuration. Get its parts with `getAsync`. */
+export function createContainer(config: Config): Container {
+  const container = new Container();
+  container.bind(services.Config).toConstantValue(config);
+  container.load(plantStoreModule);
+  return container;
+}
+
+async function openRepository({ database, storageTimeoutMs }: Config): Promise<PlantRepository> {
+  switch (database.kind) {
+    case 'memory':
+      return new MemoryPlantRepository();
+    case 'sqlite':
+      return openSqlite({ path: resolve(database.path), timeoutMs: storageTimeoutMs });
+  }
+}
+
+function createHttpServer(
+  config: Config,
+  log: Logger,
+  createPlant: CreatePlant,
+  tokenVerifier: TokenVerifier,
+  description: OpenApiDescription,
+): HttpServer {
+  const admission = new Admission(config);
+  const app = createApp({
+    createPlant,
+    tokenVerifier,
+    codec: new PlantCodec(description),
+    description,
+    admission,
+    log,
+    basePath: config.basePath ?? '',
+    bodyLimitBytes: config.bodyLimitBytes,
+    storageTimeoutMs: config.storageTimeoutMs,
+  });
+  return new HttpServer(app, admission, config, log);
+}
+
+function identifier<T>(name: string): ServiceIdentifier<T> {
+  return Symbol.for(`plant-store:${name}`);
+}

@@ -1,0 +1,36 @@
+import { isatty } from 'node:tty';
+import pino, { type Logger } from 'pino';
+import { PlantStoreError } from '../core/index.js';
+import type { Config } from './config.js';
+
+const STANDARD_ERROR = 2;
+
+/** JSON lines on standard error; readable lines where that is a terminal. */
+export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Promise<Logger> {
+  const options = {
+    level: logLevel,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError },
+  };
+  if (!isatty(STANDARD_ERROR)) return pino(options, pino.destination({ dest: STANDARD_ERROR, sync: true }));
+  const { default: pretty } = await import('pino-pretty');
+  const colorize = !process.env['NO_COLOR'];
+  return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
+}
+
+/**
+ * What is logged of an error: its class, its code and where it happened, and so on down its causes. Its message only
+ * where it is one of ours: those of others quote what they were given (JSON.parse the body, Knex the SQL with all values).
+ */
+export function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  return {
+    type: error.name,
+    code: 'code' in error ? error.code : undefined,
+    message: error instanceof PlantStoreError ? error.message : undefined,
+    stack: error.stack?.match(/^ {4}at .*$/gm)?.join('\n'),
+    cause: error.cause === undefined ? undefined : describeError(error.cause),
+  };
+}
