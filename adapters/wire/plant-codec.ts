@@ -20,6 +20,8 @@ export class PlantCodec {
   constructor(description: OpenApiDescription) {
     const ajv = new Ajv2020({ allErrors: true, verbose: true });
     addFormats.default(ajv);
+    // The document around the schemas is not for Ajv to judge.
+    ajv.addVocabulary(Object.keys(description));
     ajv.addSchema(description, 'description', false, false);
     this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
   }

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Context } from 'koa';
+import { statusOf } from '../wire/index.js';
+import type { Refusal } from './refusal.js';
+
+/** How much of an unread body is read and dropped after an early refusal, in bytes. */
+const DROPPED_BYTES_MAX = 1024 * 1024;
+/** How long it is read and dropped, in milliseconds. */
+const DROPPING_MS_MAX = 1000;
+
+/**
+ * Answers with an Error object. Where the body of the request has not arrived to its end, the answer goes out whole but
+ * is ended only once the rest was dropped, up to a limit, and the connection is closed: closing it at once could reset it
+ * before the client has read the answer (RFC 9112 §9.6).
+ */
+export async function answerError(ctx: Context, { rejection, headers }: Refusal): Promise<void> {
+  const { req, res } = ctx;
+  const body = JSON.stringify(rejection);
+  ctx.status = statusOf(rejection);
+  ctx.set({ ...headers, 'Content-Type': 'application/json' });
+  ctx.body = body;
+  // A body that came in one piece with its headers is there one turn later.
+  if (!req.complete) await nextTurn();
+  if (req.complete) return;
+  ctx.respond = false;
+  ctx.set('Connection', 'close');
+  res.write(body);
+  dropRest(req).then(() => res.end());
+}
+
+function dropRest(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DROPPING_MS_MAX);
+    let dropped = 0;
+    req.on('data', (chunk: Buffer) => {
+      dropped += chunk.length;
+      if (dropped > DROPPED_BYTES_MAX) resolve();
+    });
+    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve());
+    req.once('close', () => clearTimeout(timer));
+    req.resume();
+  });
+}

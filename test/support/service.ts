@@ -1,0 +1,48 @@
+import type { Container } from 'inversify';
+import { type Config, readConfig } from '../../composition/config.js';
+import { createContainer, services } from '../../composition/container.js';
+import type { PlantRepository } from '../../core/index.js';
+
+/** The token that lets a test in. */
+export const TOKEN = 'test-token';
+
+/** A service in this process, wired by the real container, on a port of its own. */
+export interface TestService {
+  readonly port: number;
+  readonly plants: PlantRepository;
+  readonly config: Config;
+  stop(): Promise<boolean>;
+}
+
+/**
+ * Starts the service with `environment` on top of a memory repository, a token and silence.
+ *
+ * @param rebind puts other parts into the container before it is used
+ */
+export async function startService(
+  environment: Readonly<Record<string, string>> = {},
+  rebind: (container: Container) => void = () => {},
+): Promise<TestService> {
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: 'memory:',
+    ACCESS_TOKENS: TOKEN,
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const container = createContainer(config);
+  rebind(container);
+  const server = await container.getAsync(services.HttpServer);
+  const plants = await container.getAsync(services.PlantRepository);
+  const { port } = await server.listen(config.port, config.host);
+  return {
+    port,
+    plants,
+    config,
+    stop: async () => {
+      const finished = await server.stop(config.shutdownTimeoutMs);
+      await plants.close();
+      return finished;
+    },
+  };
+}
