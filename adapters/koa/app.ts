@@ -21,12 +21,15 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
     const start = performance.now();
     const requestId = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.set('X-Request-Id', requestId);
+    const target = originForm(ctx.req.url ?? '');
     let error: number | undefined;
     let aborted: true | undefined;
     try {
       if (ctx.req.httpVersion === '1.1' && !isSingle(ctx, 'host')) {
         throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
       }
+      if (target === undefined) throw new Refusal(rejections.noSuchPath);
+      ctx.req.url = target;
       await next();
     } catch (cause) {
       if (cause instanceof ClientLeft) {
@@ -44,7 +47,7 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
         {
           requestId,
           method: ctx.method,
-          path: ctx.path,
+          path: target?.split('?', 1)[0],
           status: aborted ? undefined : ctx.status,
           error,
           aborted,
@@ -61,6 +64,15 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
   // What reaches this is a connection that broke while it was answered: everything else was answered above.
   app.on('error', () => {});
   return app;
+}
+
+/**
+ * The path and query of a request target (RFC 9112 §3.2), left as they were written; `undefined` for a target that is no
+ * path. Koa would have the rest of an odd one repaired, or thrown at, by Node's lenient URL parser.
+ */
+function originForm(target: string): string | undefined {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return /^\/[\x21\x22\x24-\x7e]*$/.test(path) ? path : undefined;
 }
 
 /** The id that the client gave its request where it is a sane one, else a new one. */
