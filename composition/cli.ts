@@ -36,7 +36,7 @@ async function run(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof InvalidConfig) return fail(EX_CONFIG, ...error.problems);
     if (error instanceof StorageUnavailable || error instanceof StartFailure) return fail(1, error.message);
-    if (isParseArgsError(error)) return fail(EX_USAGE, `${error.message.split('. ')[0]}; see plant-store --help`);
+    if (isParseArgsError(error)) return fail(EX_USAGE, `${error.message.split(/[.\n]/, 1)[0]}; see plant-store --help`);
     throw error;
   }
 }

@@ -33,5 +33,8 @@ export interface Engine {
   diagnose(error: unknown): Diagnosis;
 }
 
-/** `unavailable`: try again later; `refused`: a row of the statement is not accepted; `defect`: anything else. */
-export type Diagnosis = 'unavailable' | 'refused' | 'defect';
+/**
+ * `busy`: others are in the way, try again at once; `unavailable`: try again later; `refused`: a row of the statement is
+ * not accepted; `defect`: anything else.
+ */
+export type Diagnosis = 'busy' | 'unavailable' | 'refused' | 'defect';

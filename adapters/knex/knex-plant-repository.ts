@@ -23,16 +23,19 @@ const PAGE_ROWS_MAX = 256;
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #engine: Engine;
+  readonly #timeoutMs: number;
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
   /**
    * @param knex belongs to the repository from now on: closing the one destroys the other
    * @param engine what is special about the database that `knex` leads to
+   * @param timeoutMs how long a statement that finds others in its way is tried again, in milliseconds
    */
-  constructor(knex: Knex, engine: Engine) {
+  constructor(knex: Knex, engine: Engine, timeoutMs: number) {
     this.#knex = knex;
     this.#engine = engine;
+    this.#timeoutMs = timeoutMs;
   }
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -108,25 +111,25 @@ export class KnexPlantRepository implements PlantRepository {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
   }
 
-  /** Runs one statement and turns what a driver throws into the core's errors. */
+  /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    const work = statement();
-    this.#underWay.add(work);
-    try {
-      return await work;
-    } catch (error) {
-      const cause = new StorageFailure(error);
-      switch (this.#engine.diagnose(error)) {
-        case 'unavailable':
-          throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
-        case 'refused':
-          throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
-        case 'defect':
-          throw cause;
+    const deadline = performance.now() + this.#timeoutMs;
+    for (;;) {
+      this.#assertOpen();
+      const work = statement();
+      this.#underWay.add(work);
+      try {
+        return await work;
+      } catch (error) {
+        const diagnosis = this.#engine.diagnose(error);
+        if (diagnosis === 'busy' && performance.now() < deadline) continue;
+        const cause = new StorageFailure(error);
+        if (diagnosis === 'defect') throw cause;
+        if (diagnosis === 'refused') throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
+        throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
+      } finally {
+        this.#underWay.delete(work);
       }
-    } finally {
-      this.#underWay.delete(work);
     }
   }
 }

@@ -12,8 +12,14 @@ import { migrate } from './migrations.js';
 /** "PLNT": tells `file` and other programs whose database this is (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x504c4e54;
 
-/** How long to wait before the write-ahead log is asked for again. */
-const WAL_RETRY_MS = 10;
+/**
+ * How long SQLite itself waits for another process, in milliseconds. It blocks a thread that the process cannot end
+ * without, so that longer waits are made of several short ones.
+ */
+const BUSY_TIMEOUT_MS = 200;
+
+/** How long to wait before what was busy is tried again, in milliseconds. */
+const BUSY_PAUSE_MS = 10;
 
 /**
  * SQLite. Values travel as JSON in one bound text, so that the statement is the same for one plant and for a thousand.
@@ -65,7 +71,7 @@ export const sqlite: Engine = {
 /** https://sqlite.org/rescode.html */
 const DIAGNOSES: Partial<Record<string, Diagnosis>> = {
   KnexTimeoutError: 'unavailable',
-  SQLITE_BUSY: 'unavailable',
+  SQLITE_BUSY: 'busy',
   SQLITE_CANTOPEN: 'unavailable',
   SQLITE_CORRUPT: 'unavailable',
   SQLITE_FULL: 'unavailable',
@@ -114,12 +120,12 @@ export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<Kn
     log: silent,
   });
   try {
-    await migrate(knex, sqlite);
+    await whileBusy(timeoutMs, () => migrate(knex, sqlite));
   } catch (error) {
     await knex.destroy();
     throw cannotOpen(path, error);
   }
-  return new KnexPlantRepository(knex, sqlite);
+  return new KnexPlantRepository(knex, sqlite, timeoutMs);
 }
 
 /** What of the driver's connection is used here. */
@@ -130,15 +136,20 @@ interface Connection {
 /** Write-ahead log with a sync at every commit: an answered plant survives a power cut (https://sqlite.org/wal.html). */
 async function configure(connection: Connection, timeoutMs: number): Promise<void> {
   const exec = promisify(connection.exec.bind(connection));
-  await exec(`PRAGMA busy_timeout = ${Math.ceil(timeoutMs)}; PRAGMA synchronous = FULL;`);
+  await exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL;`);
+  // When several processes open a new file, SQLite does not let them wait for one another here.
+  await whileBusy(timeoutMs, () => exec('PRAGMA journal_mode = WAL'));
+}
+
+/** Does `work` again as long as others are in its way. */
+async function whileBusy(timeoutMs: number, work: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
-      return await exec('PRAGMA journal_mode = WAL');
+      return await work();
     } catch (error) {
-      // When several processes open a new file, SQLite does not let them wait for one another here.
       if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
-      await setTimeout(WAL_RETRY_MS);
+      await setTimeout(BUSY_PAUSE_MS);
     }
   }
 }
@@ -185,7 +196,7 @@ const REASONS: Partial<Record<string, string>> = {
   SQLITE_CANTOPEN: 'this user has no permission to open it, or to write in its folder',
   SQLITE_CORRUPT: 'the database is damaged; restore a backup',
   SQLITE_FULL: 'the disk is full',
-  SQLITE_IOERR: 'the disk reported an error',
+  SQLITE_IOERR: 'the disk reported an error, or is full',
   SQLITE_NOTADB: 'it is not a SQLite database',
   SQLITE_READONLY: 'it is read-only for this user',
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import { statusOf } from '../wire/index.js';
+import { rejections, statusOf } from '../wire/index.js';
 import type { Refusal } from './refusal.js';
 
 /** How much of an unread body is read and dropped after an early refusal, in bytes. */
@@ -20,6 +20,8 @@ export async function answerError(ctx: Context, { rejection, headers }: Refusal)
   ctx.status = statusOf(rejection);
   ctx.set({ ...headers, 'Content-Type': 'application/json' });
   ctx.body = body;
+  // After it, what is a request and what is not is in doubt.
+  if (rejection.error === rejections.malformedHttp.error) ctx.set('Connection', 'close');
   // A body that came in one piece with its headers is there one turn later.
   if (!req.complete) await nextTurn();
   if (req.complete) return;

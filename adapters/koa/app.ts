@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import Koa from 'koa';
+import Koa, { type Context } from 'koa';
 import { rejections } from '../wire/index.js';
 import { answerError } from './answer-error.js';
 import { ClientLeft } from './body.js';
+import { countOf } from './headers.js';
 import { Refusal, refusalOf } from './refusal.js';
-import { isSingle, type PlantRouterOptions, plantRouter } from './router.js';
+import { type PlantRouterOptions, plantRouter } from './router.js';
 
 /** Where this adapter writes what happened; a pino logger is one. */
 export interface Log {
@@ -25,9 +26,7 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
     let error: number | undefined;
     let aborted: true | undefined;
     try {
-      if (ctx.req.httpVersion === '1.1' && !isSingle(ctx, 'host')) {
-        throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
-      }
+      assertWellFormed(ctx);
       if (target === undefined) throw new Refusal(rejections.noSuchPath);
       ctx.req.url = target;
       await next();
@@ -64,6 +63,20 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
   // What reaches this is a connection that broke while it was answered: everything else was answered above.
   app.on('error', () => {});
   return app;
+}
+
+/** What Node's parser lets through. */
+function assertWellFormed(ctx: Context): void {
+  const { httpVersion, headers } = ctx.req;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw new Refusal(rejections.malformedHttp);
+  const hosts = countOf(ctx, 'host');
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new Refusal({ ...rejections.malformedHttp, message: 'Transfer-Encoding must be chunked or left out' });
+  }
 }
 
 /**

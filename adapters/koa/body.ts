@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { type BrotliDecompress, createBrotliDecompress, createUnzip, type Unzip } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { rejections } from '../wire/index.js';
 import type { Place } from './admission.js';
+import { countOf } from './headers.js';
 import { Refusal } from './refusal.js';
 
 /** A client that left before its request was complete; there is nobody to answer. */
@@ -42,6 +44,7 @@ export function bodyReader(limitBytes: number): ReadBody {
     const { req } = ctx;
     const failure = failures.get(req);
     if (failure) throw failure;
+    if (req.destroyed && !req.complete) throw new ClientLeft();
     // A client of HTTP/1.0 does not know 100 Continue (RFC 9110 §10.1.1).
     if (ctx.get('Expect') !== '' && req.httpVersion === '1.1') ctx.res.writeContinue();
 
@@ -62,7 +65,14 @@ export function bodyReader(limitBytes: number): ReadBody {
     });
 
     try {
-      await collect(inflater ? Object.create(ctx, { req: { value: source } }) : ctx, async () => {});
+      if (inflater) {
+        await collect(Object.create(ctx, { req: { value: source } }), async () => {});
+        if (!req.readableEnded) await restOf(req);
+        if (inflater.bytesWritten !== encodedBytes) throw new Refusal(damaged);
+      } else {
+        delete req.headers['content-encoding'];
+        await collect(ctx, async () => {});
+      }
     } catch (error) {
       if (error instanceof Refusal || error instanceof ClientLeft) throw error;
       const type = error instanceof Error && 'type' in error ? error.type : undefined;
@@ -79,6 +89,18 @@ export function bodyReader(limitBytes: number): ReadBody {
     const { body } = ctx.request;
     return body instanceof Uint8Array ? body : new Uint8Array();
   };
+}
+
+const damaged = { ...rejections.notJson, message: 'The body does not match its Content-Encoding' };
+
+/** Waits for the end of a request whose encoded body is over, or for the first byte too many. */
+async function restOf(req: IncomingMessage): Promise<void> {
+  req.resume();
+  try {
+    await Promise.race([once(req, 'end'), once(req, 'data')]);
+  } catch (error) {
+    throw error instanceof Refusal ? error : new ClientLeft();
+  }
 }
 
 const failures = new WeakMap<IncomingMessage, Refusal>();
@@ -101,12 +123,13 @@ function assertExpectation(ctx: Context): void {
 }
 
 function assertMediaType(ctx: Context): void {
+  if (countOf(ctx, 'content-type') > 1) throw new Refusal(rejections.unsupportedMediaType);
   const { type, parameters } = parseContentType(ctx.get('Content-Type'));
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
   if (type !== 'application/json' || charset !== 'utf-8') throw new Refusal(rejections.unsupportedMediaType);
 }
 
-function inflaterFor(ctx: Context): Transform | undefined {
+function inflaterFor(ctx: Context): Unzip | BrotliDecompress | undefined {
   switch (ctx.get('Content-Encoding').toLowerCase()) {
     case '':
     case 'identity':

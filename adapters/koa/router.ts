@@ -4,6 +4,7 @@ import { type CreatePlant, type CreatePlantOutcome, StorageUnavailable, type Tok
 import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } from '../wire/index.js';
 import type { Admission } from './admission.js';
 import { bodyReader } from './body.js';
+import { countOf } from './headers.js';
 import { Refusal } from './refusal.js';
 
 /** What the HTTP interface is made of. */
@@ -71,9 +72,8 @@ function refuseMethod(allowed: string): () => never {
 
 async function requirePrincipal(ctx: Context, tokenVerifier: TokenVerifier): Promise<void> {
   // Case-insensitive scheme, then the credential (RFC 9110 §11.4); a second header would leave open which one counts.
-  const token = isSingle(ctx, 'authorization')
-    ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1]
-    : undefined;
+  const token =
+    countOf(ctx, 'authorization') === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1] : undefined;
   if (token === undefined) {
     throw new Refusal(rejections.noCredential, { 'WWW-Authenticate': 'Bearer realm="plant-store"' });
   }
@@ -83,16 +83,6 @@ async function requirePrincipal(ctx: Context, tokenVerifier: TokenVerifier): Pro
       'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
     });
   }
-}
-
-/** Whether a header stands exactly once in the request; Node keeps the first of several without a word. */
-export function isSingle(ctx: Context, lowerCaseName: string): boolean {
-  const { rawHeaders } = ctx.req;
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === lowerCaseName) count++;
-  }
-  return count === 1;
 }
 
 function refusalOfOutcome(outcome: CreatePlantOutcome): Refusal {

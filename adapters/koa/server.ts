@@ -24,6 +24,10 @@ export interface ServerTimeouts {
 const CHECKING_INTERVAL_MS = 500;
 /** How long a connection stays open after an answer that Node has no request for, in milliseconds. */
 const LINGER_MS = 1000;
+/** A connection takes one turn of the event loop to be accepted and another to be read. */
+const QUIET_TURNS = 3;
+/** How many turns a stop waits for quiet at the most. */
+const STOPPING_TURNS_MAX = 1000;
 
 /** What is known of one connection. */
 interface Connection {
@@ -44,6 +48,8 @@ export class HttpServer {
   readonly #timeouts: ServerTimeouts;
   readonly #log: Log;
   readonly #connections = new Map<Duplex, Connection>();
+  /** Connections and requests so far. */
+  #arrivals = 0;
   #stopping = false;
 
   constructor(app: Koa, admission: Admission, timeouts: ServerTimeouts, log: Log) {
@@ -91,15 +97,12 @@ export class HttpServer {
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#admission.stop();
-    // What the system has already accepted is still read and refused, not dropped.
-    await nextTurn();
+    this.#closeAfterLastAnswers();
+    // Clients that are already here, though perhaps not yet read or even accepted, are refused and not dropped.
+    await this.#quiet();
     const closed = new Promise<boolean>((resolve) => this.#server.close(() => resolve(true)));
-    await nextTurn();
-    for (const [socket, { unanswered }] of this.#connections) {
-      const last = [...unanswered.keys()].at(-1);
-      if (last === undefined) socket.destroy();
-      else if (!last.headersSent) last.setHeader('Connection', 'close');
-    }
+    await this.#quiet();
+    for (const [socket, { unanswered }] of this.#connections) if (unanswered.size === 0) socket.destroy();
     let timer: NodeJS.Timeout | undefined;
     const cutOff = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => {
@@ -110,7 +113,24 @@ export class HttpServer {
     return Promise.race([closed, cutOff]).finally(() => clearTimeout(timer));
   }
 
+  #closeAfterLastAnswers(): void {
+    for (const { unanswered } of this.#connections.values()) {
+      const last = [...unanswered.keys()].at(-1);
+      if (last && !last.headersSent) last.setHeader('Connection', 'close');
+    }
+  }
+
+  /** Resolves when some turns of the event loop in a row brought neither a connection nor a request. */
+  async #quiet(): Promise<void> {
+    for (let turns = 0, quietTurns = 0; turns < STOPPING_TURNS_MAX && quietTurns < QUIET_TURNS; turns++) {
+      const arrivals = this.#arrivals;
+      await nextTurn();
+      quietTurns = arrivals === this.#arrivals ? quietTurns + 1 : 0;
+    }
+  }
+
   #track(socket: Duplex): void {
+    this.#arrivals++;
     this.#connections.set(socket, { unanswered: new Map(), broken: false });
     socket.once('close', () => this.#connections.delete(socket));
   }
@@ -121,6 +141,7 @@ export class HttpServer {
     // After an answer that closes the connection nothing more is answered, so nothing more is done either.
     for (const earlier of connection.unanswered.keys()) if (earlier.getHeader('Connection') === 'close') return;
 
+    this.#arrivals++;
     connection.unanswered.set(res, req);
     res.once('close', () => {
       connection.unanswered.delete(res);
@@ -134,6 +155,7 @@ export class HttpServer {
 
   /** CONNECT is a method like any other here; Node hands it over with the bare socket. */
   #serveConnect(req: IncomingMessage, socket: Duplex): void {
+    socket.on('error', () => socket.destroy());
     this.#afterAnswers(socket, () => {
       const res = new ServerResponse(req);
       res.assignSocket(req.socket);

@@ -1,0 +1,11 @@
+import type { Context } from 'koa';
+
+/** How often a header stands in the request; of several Node keeps the first, without a word. */
+export function countOf(ctx: Context, lowerCaseName: string): number {
+  const { rawHeaders } = ctx.req;
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === lowerCaseName) count++;
+  }
+  return count;
+}
