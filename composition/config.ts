@@ -55,7 +55,7 @@ export const settings = {
     default: 'sqlite:./plants.db',
     allowed: 'sqlite:PATH or memory: (postgres:// and mysql:// are not supported yet)',
     help: 'where plants are kept: sqlite:PATH, or memory: for as long as the process lives',
-    show: (text) => text.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***'),
+    show: showDatabase,
     parse: parseDatabase,
   } satisfies Setting<Database>,
   accessTokens: {
@@ -226,6 +226,12 @@ function parseDatabase(text: string): Database | undefined {
   if (text === 'memory:') return { kind: 'memory' };
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
   return path === undefined || path.includes('\0') ? undefined : { kind: 'sqlite', path };
+}
+
+/** A bad URL in full only where it cannot hold a password: where in a malformed one it stands, nobody knows. */
+function showDatabase(text: string): string {
+  const isHarmless = /^sqlite:/i.test(text) || /^[a-z]*(:\/\/[\w.-]+\/)?[\w.-]*$/i.test(text);
+  return isHarmless ? text : `${text.split(':', 1)[0]}:***`;
 }
 
 function parseTokens(text: string): readonly string[] {

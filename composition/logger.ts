@@ -4,6 +4,8 @@ import { PlantStoreError } from '../core/index.js';
 import type { Config } from './config.js';
 
 const STANDARD_ERROR = 2;
+/** How far down the causes of an error are logged. */
+const CAUSES_MAX = 5;
 
 /** JSON lines on standard error; readable lines where that is a terminal. */
 export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Promise<Logger> {
@@ -12,7 +14,7 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: describeError },
+    serializers: { err: (error: unknown) => describeError(error) },
   };
   if (!isatty(STANDARD_ERROR)) return pino(options, pino.destination({ dest: STANDARD_ERROR, sync: true }));
   const { default: pretty } = await import('pino-pretty');
@@ -24,13 +26,19 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
  * What is logged of an error: its class, its code and where it happened, and so on down its causes. Its message only
  * where it is one of ours: those of others quote what they were given (JSON.parse the body, Knex the SQL with all values).
  */
-export function describeError(error: unknown): object {
+export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   return {
     type: error.name,
     code: 'code' in error ? error.code : undefined,
     message: error instanceof PlantStoreError ? error.message : undefined,
-    stack: error.stack?.match(/^ {4}at .*$/gm)?.join('\n'),
-    cause: error.cause === undefined ? undefined : describeError(error.cause),
+    stack: framesOf(error),
+    cause: error.cause === undefined || causes === CAUSES_MAX ? undefined : describeError(error.cause, causes + 1),
   };
+}
+
+/** The lines after the message. Where the stack does not hold the message as it is now, no line is known to be a frame. */
+function framesOf({ message, stack = '' }: Error): string | undefined {
+  const start = stack.indexOf(message);
+  return start === -1 ? undefined : stack.slice(start + message.length).replace(/^\n/, '');
 }

@@ -1,6 +1,6 @@
 /**
- * What may be told of an error that came through Knex: its code and where it happened. Its message may not, because Knex
- * puts the SQL with all values before it, and drivers quote values themselves.
+ * What may be told of an error that came through Knex: its code. Its message may not, because Knex puts the SQL with all
+ * values before it, and drivers quote values themselves; nor may its stack, which repeats the message.
  */
 export class StorageFailure extends Error {
   override readonly name = 'StorageFailure';
@@ -11,8 +11,6 @@ export class StorageFailure extends Error {
     const code = codeOf(error);
     super(`the storage reported ${code}`);
     this.code = code;
-    const frames = error instanceof Error ? error.stack?.match(/^ {4}at .*$/gm) : undefined;
-    if (frames) this.stack = [`${this.name}: ${this.message}`, ...frames].join('\n');
   }
 }
 

@@ -38,8 +38,11 @@ export class KnexPlantRepository implements PlantRepository {
     this.#timeoutMs = timeoutMs;
   }
 
-  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    this.#assertOpen();
+  add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+    return this.#whileOpen(() => this.#add(plants));
+  }
+
+  async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     const firsts = new Map<PlantId, Plant>();
     for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
     // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
@@ -89,7 +92,7 @@ export class KnexPlantRepository implements PlantRepository {
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     for (let from = PLANT_ID_MIN; from <= PLANT_ID_MAX; ) {
-      const rows = await this.#run(() => this.#engine.page(this.#knex, from, PAGE_ROWS_MAX));
+      const rows = await this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, from, PAGE_ROWS_MAX)));
       const plants = rows.map(plantOf);
       const last = plants.at(-1);
       if (last === undefined) return;
@@ -99,7 +102,7 @@ export class KnexPlantRepository implements PlantRepository {
   }
 
   async ready(): Promise<void> {
-    await this.#run(() => this.#engine.page(this.#knex, PLANT_ID_MAX, 1));
+    await this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, PLANT_ID_MAX, 1)));
   }
 
   close(): Promise<void> {
@@ -107,19 +110,24 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#closed;
   }
 
-  #assertOpen(): void {
+  /** Refuses work after a close, and lets a close wait for work. */
+  async #whileOpen<T>(start: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
+    const work = start();
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.#timeoutMs;
     for (;;) {
-      this.#assertOpen();
-      const work = statement();
-      this.#underWay.add(work);
       try {
-        return await work;
+        return await statement();
       } catch (error) {
         const diagnosis = this.#engine.diagnose(error);
         if (diagnosis === 'busy' && performance.now() < deadline) continue;
@@ -127,8 +135,6 @@ export class KnexPlantRepository implements PlantRepository {
         if (diagnosis === 'defect') throw cause;
         if (diagnosis === 'refused') throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
         throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
-      } finally {
-        this.#underWay.delete(work);
       }
     }
   }

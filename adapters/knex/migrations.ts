@@ -15,17 +15,29 @@ function migrationsFor(engine: Engine): readonly Migration[] {
  * together wait for one another, and one that is killed in the middle leaves nothing behind, no lock either.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<void> {
-  await knex.transaction(async (transaction) => {
-    await engine.lockMigrations(transaction);
-    await transaction.migrate.latest({
-      tableName: 'plant_store_migrations',
-      migrationSource: {
-        getMigrations: async () => [...migrationsFor(engine)],
-        getMigrationName: ({ name }: Migration) => name,
-        getMigration: async ({ up }: Migration) => ({ up, down: refuseDown }),
-      },
+  // An error that ends a transaction is followed by those of the attempts to end it again; the first one says why.
+  let first: unknown;
+  const remember = (error: unknown) => {
+    first ??= error;
+  };
+  knex.on('query-error', remember);
+  try {
+    await knex.transaction(async (transaction) => {
+      await engine.lockMigrations(transaction);
+      await transaction.migrate.latest({
+        tableName: 'plant_store_migrations',
+        migrationSource: {
+          getMigrations: async () => [...migrationsFor(engine)],
+          getMigrationName: ({ name }: Migration) => name,
+          getMigration: async ({ up }: Migration) => ({ up, down: refuseDown }),
+        },
+      });
     });
-  });
+  } catch (error) {
+    throw first ?? error;
+  } finally {
+    knex.off('query-error', remember);
+  }
 }
 
 /** Knex asks for a way down; there is none, because it would lose plants. */

@@ -136,7 +136,7 @@ interface Connection {
 /** Write-ahead log with a sync at every commit: an answered plant survives a power cut (https://sqlite.org/wal.html). */
 async function configure(connection: Connection, timeoutMs: number): Promise<void> {
   const exec = promisify(connection.exec.bind(connection));
-  await exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL;`);
+  await exec(`PRAGMA busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, timeoutMs)}; PRAGMA synchronous = FULL;`);
   // When several processes open a new file, SQLite does not let them wait for one another here.
   await whileBusy(timeoutMs, () => exec('PRAGMA journal_mode = WAL'));
 }

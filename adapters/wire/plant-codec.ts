@@ -52,6 +52,7 @@ export class PlantCodec {
     }
     const violations = new Set(this.#isNewPlant.errors?.map(sentence));
     if (hasNumericId && id === undefined) violations.add(PLANT_ID_MESSAGE);
+    if (violations.size === 0) violations.add('id is required');
     return { ...rejections.notANewPlant, message: [...violations].join('; ') };
   }
 
@@ -70,7 +71,7 @@ function exactId(json: string): bigint | undefined {
 function sentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
   const field = instancePath.slice(1).replaceAll('/', '.');
   if (keyword === 'required') return `${params['missingProperty']} is required`;
-  if (field === '') return 'The body must be a JSON object';
+  if (field === '') return keyword === 'type' ? 'The body must be a JSON object' : `The body ${message}`;
   if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;
   if (keyword === 'type') return `${field} must be a ${params['type']}`;
   return `${field} ${message}`;

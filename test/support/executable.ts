@@ -1,12 +1,34 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { after, afterEach } from 'mocha';
 
 /** The compiled executable. */
 export const CLI: string = fileURLToPath(new URL('../../composition/cli.js', import.meta.url));
 
-/** A run of the executable, from outside. */
-export class Executable {
+/** Programs that have not ended yet. */
+const running = new Set<Program>();
+function endAll(): void {
+  for (const program of running) program.killGroup('SIGKILL');
+}
+process.once('exit', endAll);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    endAll();
+    process.kill(process.pid, signal);
+  });
+}
+
+/** Ends, with each test, the programs that it started and did not end, also where it fails. Call it inside `describe`. */
+export function endProgramsAfterEach(): void {
+  const end = () => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited()));
+  afterEach(end);
+  // After a `before` that failed there is no test, and so no `afterEach`.
+  after(end);
+}
+
+/** A run of a program, from outside. It leads a process group of its own, as a shell's jobs do. */
+export class Program {
   readonly process: ChildProcess;
   readonly #exit: Promise<number | NodeJS.Signals>;
   stdout = '';
@@ -15,21 +37,17 @@ export class Executable {
   /**
    * @param folder the working directory
    * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like
-   * @param command what runs the executable, such as `strace …`; Node by itself by default
    */
-  constructor(
-    folder: string,
-    args: readonly string[] = [],
-    environment: Readonly<Record<string, string>> = {},
-    command: readonly string[] = [],
-  ) {
+  constructor(folder: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>>) {
+    const [program, ...args] = command;
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
-    const [program = process.execPath, ...programArgs] = [...command, process.execPath, CLI, ...args];
-    this.process = spawn(program, programArgs, {
+    this.process = spawn(program, args, {
       cwd: folder,
       env: { PATH, HOME, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
+      detached: true,
     });
+    running.add(this);
     this.process.stdout?.on('data', (chunk) => {
       this.stdout += chunk;
       this.process.emit('news');
@@ -39,6 +57,7 @@ export class Executable {
       this.process.emit('news');
     });
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
+      running.delete(this);
       this.process.emit('news');
       return code ?? signal;
     });
@@ -61,7 +80,7 @@ export class Executable {
 
   /** The port that it listens on, once it does. */
   async port(): Promise<number> {
-    return Number((await this.says(/listens on http:\/\/.*:(\d+)/))[1]);
+    return Number((await this.says(/listens on http:\/\/\S*:(\d+)/))[1]);
   }
 
   /** The exit code, or the signal that ended it. */
@@ -72,5 +91,39 @@ export class Executable {
   kill(signal: NodeJS.Signals): this {
     this.process.kill(signal);
     return this;
+  }
+
+  /** Signals the program and all that it started, as a terminal does at Ctrl-C. */
+  killGroup(signal: NodeJS.Signals): this {
+    try {
+      if (this.process.pid !== undefined) process.kill(-this.process.pid, signal);
+    } catch {
+      // They have ended meanwhile.
+    }
+    return this;
+  }
+
+  /** Types on its standard input. */
+  type(text: string): this {
+    this.process.stdin?.write(text);
+    return this;
+  }
+}
+
+/** A run of the executable, from outside. */
+export class Executable extends Program {
+  /**
+   * @param folder the working directory
+   * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like
+   * @param command what runs the executable, such as `strace …`; Node by itself by default
+   */
+  constructor(
+    folder: string,
+    args: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+    command: readonly string[] = [],
+  ) {
+    const [program = process.execPath, ...programArgs] = [...command, process.execPath, CLI, ...args];
+    super(folder, [program, ...programArgs], environment);
   }
 }

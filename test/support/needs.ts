@@ -7,7 +7,12 @@ import type { Context } from 'mocha';
  * @example before(function () { needsProgram(this, 'strace', '-V'); });
  */
 export function needsProgram(context: Context, program: string, ...args: string[]): void {
-  if (spawnSync(program, args).status === 0) return;
-  if (process.env['CI'] === 'true') throw new Error(`CI must have ${program}: apt-get install ${program}`);
+  needs(context, spawnSync(program, args).status === 0, `${program}: apt-get install ${program}`);
+}
+
+/** Skips a test, by name, on a machine that lacks `what` (`condition` is false); where `CI=true` that is a failure. */
+export function needs(context: Context, condition: boolean, what: string): void {
+  if (condition) return;
+  if (process.env['CI'] === 'true') throw new Error(`CI must have ${what}`);
   context.skip();
 }

@@ -11,11 +11,15 @@ export interface RawAnswer {
   json(): unknown;
 }
 
+/** Every answer that a {@link RawClient} has read, beside the first line that this client sent. */
+export const answersSeen: { readonly firstLine: string; readonly answer: RawAnswer }[] = [];
+
 /** A client that sends exactly the bytes it is told to, and reads answers one by one. */
 export class RawClient {
   readonly socket: Socket;
   #received = Buffer.alloc(0);
   #ended = false;
+  #firstLine: string | undefined;
 
   private constructor(socket: Socket) {
     this.socket = socket;
@@ -39,16 +43,22 @@ export class RawClient {
   }
 
   send(bytes: string | Uint8Array): this {
+    this.#firstLine ??= Buffer.from(bytes).toString('latin1').split('\r\n', 1)[0];
     this.socket.write(bytes);
     return this;
   }
 
-  /** The next answer, `100 Continue` included; `undefined` where the connection ended before one. */
-  async answer(): Promise<RawAnswer | undefined> {
+  /**
+   * The next answer, `100 Continue` included; `undefined` where the connection ended before one.
+   *
+   * @param method of the request that it belongs to: the answer to HEAD has no body, whatever its headers say
+   */
+  async answer(method?: 'HEAD'): Promise<RawAnswer | undefined> {
     for (;;) {
-      const answer = this.#take();
+      const answer = this.#take(method);
+      if (answer) answersSeen.push({ firstLine: this.#firstLine ?? '', answer });
       if (answer || this.#ended) return answer;
-      await once(this.socket, 'news');
+      await this.#news();
     }
   }
 
@@ -60,16 +70,23 @@ export class RawClient {
     return answers;
   }
 
-  /** Resolves when the other side has closed the connection. */
+  /** Resolves when the other side has closed the connection, in good order or not. */
   async ended(): Promise<void> {
-    while (!this.#ended) await once(this.socket, 'news');
+    while (!this.#ended) await this.#news();
   }
 
   close(): void {
     this.socket.destroy();
   }
 
-  #take(): RawAnswer | undefined {
+  /** Something came, or the connection ended; unlike `once(…)` it does not reject where that was by a reset. */
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.once('news', resolve);
+    });
+  }
+
+  #take(method?: 'HEAD'): RawAnswer | undefined {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end === -1) return undefined;
     const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
@@ -77,7 +94,7 @@ export class RawClient {
     const headers = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
     );
-    const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
+    const bodyEnd = end + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0));
     if (this.#received.length < bodyEnd) return undefined;
     const body = this.#received.subarray(end + 4, bodyEnd).toString('utf8');
     this.#received = this.#received.subarray(bodyEnd);

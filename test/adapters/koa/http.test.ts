@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
+import { services } from '../../../composition/container.js';
+import { answersSeen } from '../../support/raw-http.js';
+import { startService } from '../../support/service.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { undeclared } from './description.js';
+import { httpSuite } from './http-suite.js';
+
+describe('adapters/koa', () => {
+  const folder = temporaryFolder();
+  let files = 0;
+  const onSqlite = (environment: Readonly<Record<string, string>> = {}) => ({
+    DATABASE_URL: `sqlite:${join(folder, `${++files}.db`)}`,
+    ...environment,
+  });
+
+  httpSuite('on SQLite', (environment, rebind) => startService(onSqlite(environment), rebind));
+
+  httpSuite('with the repository alone rebound to the memory adapter', (environment, rebind) =>
+    startService(onSqlite(environment), (container) => {
+      container.rebind(services.PlantRepository).toConstantValue(new MemoryPlantRepository());
+      rebind?.(container);
+    }),
+  );
+
+  it('gave no answer to POST /plants, in all these tests, that its description does not declare', () => {
+    const toPlants = answersSeen.filter(
+      ({ firstLine, answer }) => /^POST \/plants(\?\S*)? HTTP\/1\.[01]$/.test(firstLine) && answer.status !== 100,
+    );
+    const wrong = toPlants.map(({ firstLine, answer }) => ({
+      firstLine,
+      status: answer.status,
+      not: undeclared(answer),
+    }));
+    expect(toPlants).to.not.be.empty;
+    expect(wrong.filter(({ not }) => not.length > 0)).to.deep.equal([]);
+  });
+});

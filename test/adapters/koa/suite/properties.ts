@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { exchange, RawClient } from '../../../support/raw-http.js';
+import { create, newPlant, post, type Start, sharedService, startInTest, stored, verdict } from '../support.js';
+
+/** What fast-check finds by itself. */
+export function properties(start: Start): void {
+  describe('whatever is sent', () => {
+    const service = sharedService(start);
+    const startOne = startInTest(start);
+
+    it('any JSON text is answered, and never with a defect', async () => {
+      const value = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
+      const almostPlant = fc.record(
+        {
+          id: fc.oneof(value, fc.maxSafeInteger()),
+          name: fc.oneof(value, fc.string()),
+          tag: value,
+          ['__proto__']: value,
+        },
+        { requiredKeys: [] },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(value, almostPlant), async (body) => {
+          const answer = await exchange(service().port, post(JSON.stringify(body)));
+          expect(verdict(answer)).to.be.oneOf([200, 40002, 40003, 40901, 40902]);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('any bytes are answered, and never with a defect', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uint8Array(),
+          fc.constantFrom('identity', 'gzip', 'deflate', 'br'),
+          async (body, coding) => {
+            const answer = await exchange(service().port, post(body, { 'Content-Encoding': coding }));
+            expect(verdict(answer)).to.be.oneOf([40001, 40002]);
+          },
+        ),
+        { numRuns: 100 },
+      );
+    });
+
+    it('any plant is kept exactly', async () => {
+      const text = fc.string({ unit: 'binary', maxLength: 30 }).filter((candidate) => !candidate.includes('\0'));
+      const plant = fc.record({
+        id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+        name: text,
+        tag: fc.option(text, { nil: undefined }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.uniqueArray(plant, { selector: ({ id }) => id, maxLength: 20 }), async (sent) => {
+          const one = await startOne();
+          for (const { id, ...texts } of sent) {
+            const answer = await create(one, `{"id":${id},${JSON.stringify(texts).slice(1)}`);
+            expect(answer).to.include({ status: 200, body: JSON.stringify(texts) });
+          }
+          expect(await stored(one)).to.have.deep.members(sent);
+        }),
+        { numRuns: 5 },
+      );
+    });
+
+    it('one body in any chunks, in any packets, is one plant', async () => {
+      const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 20 });
+      await fc.assert(
+        fc.asyncProperty(cuts, cuts, async (chunkCuts, packetCuts) => {
+          const name = 'é漢🌱'.repeat(10);
+          const body = Buffer.from(newPlant({ name }));
+          const chunks = pieces(body, chunkCuts).map((chunk) =>
+            Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]),
+          );
+          const bytes = post(Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]), { 'Transfer-Encoding': 'chunked' });
+          const client = await RawClient.connect(service().port);
+          client.socket.setNoDelay(true);
+          for (const packet of pieces(
+            bytes,
+            packetCuts.map((cut) => cut * 3),
+          )) {
+            client.send(packet);
+            await new Promise(setImmediate);
+          }
+          expect((await client.answer())?.body).to.equal(JSON.stringify({ name }));
+          client.close();
+        }),
+        { numRuns: 50 },
+      );
+    });
+  });
+}
+
+/** The bytes, cut at these places. */
+function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const ends = [...new Set(cuts)].filter((cut) => cut > 0 && cut < bytes.length).toSorted((a, b) => a - b);
+  return [0, ...ends].map((begin, index) => bytes.subarray(begin, ends[index] ?? bytes.length));
+}

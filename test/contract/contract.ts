@@ -1,0 +1,26 @@
+/** One promise of a port, as a test case for any test runner: it is kept where `run` resolves. */
+export interface ContractCase<Harness> {
+  /** The promise, as a sentence. */
+  readonly name: string;
+  /** @throws {BrokenPromise} or whatever the adapter throws, where the promise is not kept */
+  run(harness: Harness): Promise<void>;
+}
+
+/** Says what an adapter should have done, and what it did. */
+export class BrokenPromise extends Error {
+  override readonly name = 'BrokenPromise';
+}
+
+/** Whether both are the same JSON; a bigint counts as one. */
+export function assertEqual(actual: unknown, expected: unknown, what: string): void {
+  const [got, wanted] = [textOf(actual), textOf(expected)];
+  if (got !== wanted) throw new BrokenPromise(`${what}: expected ${shortened(wanted)}, got ${shortened(got)}`);
+}
+
+function textOf(value: unknown): string {
+  return `${JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))}`;
+}
+
+function shortened(text: string): string {
+  return text.length > 2000 ? `${text.slice(0, 2000)}… (${text.length} characters)` : text;
+}
