@@ -30,13 +30,14 @@ async function run(args: string[]): Promise<number> {
       return fail(EX_USAGE, `${JSON.stringify(rest[0])} is one argument too many; see plant-store --help`);
     const given = flags.flatMap(({ variable }) => {
       const value = Object.entries(values).find(([flag]) => flag === flagOf(variable))?.[1];
-      return value === undefined ? [] : [[variable, value]];
+      return value ? [[variable, value]] : [];
     });
     process.exit(await serve(readConfig({ ...process.env, ...Object.fromEntries(given) })));
   } catch (error) {
     if (error instanceof InvalidConfig) return fail(EX_CONFIG, ...error.problems);
     if (error instanceof StorageUnavailable || error instanceof StartFailure) return fail(1, error.message);
-    if (isParseArgsError(error)) return fail(EX_USAGE, `${error.message.split(/[.\n]/, 1)[0]}; see plant-store --help`);
+    if (isParseArgsError(error))
+      return fail(EX_USAGE, `${error.message.split(/\.\s|\n/, 1)[0]}; see plant-store --help`);
     throw error;
   }
 }

@@ -225,7 +225,7 @@ function shown({ variable, show }: Setting<unknown>, text: string): string {
 function parseDatabase(text: string): Database | undefined {
   if (text === 'memory:') return { kind: 'memory' };
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
-  return path === undefined || path.includes('\0') ? undefined : { kind: 'sqlite', path };
+  return path === undefined || path === ':memory:' || path.includes('\0') ? undefined : { kind: 'sqlite', path };
 }
 
 /** A bad URL in full only where it cannot hold a password: where in a malformed one it stands, nobody knows. */

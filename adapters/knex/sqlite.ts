@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import knexFactory from 'knex';
+import knexFactory, { type Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf, StorageFailure } from './failure.js';
@@ -120,7 +120,10 @@ export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<Kn
     log: silent,
   });
   try {
-    await whileBusy(timeoutMs, () => migrate(knex, sqlite));
+    await whileBusy(timeoutMs, async () => {
+      await assertOurs(knex, path);
+      await migrate(knex, sqlite);
+    });
   } catch (error) {
     await knex.destroy();
     throw cannotOpen(path, error);
@@ -139,6 +142,14 @@ async function configure(connection: Connection, timeoutMs: number): Promise<voi
   await exec(`PRAGMA busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, timeoutMs)}; PRAGMA synchronous = FULL;`);
   // When several processes open a new file, SQLite does not let them wait for one another here.
   await whileBusy(timeoutMs, () => exec('PRAGMA journal_mode = WAL'));
+}
+
+/** A database that another program has marked as its own is left alone. */
+async function assertOurs(knex: Knex, path: string): Promise<void> {
+  const [{ application_id: id }] = await knex.raw('PRAGMA application_id');
+  if (id !== 0 && id !== APPLICATION_ID) {
+    throw new StorageUnavailable(`cannot open the SQLite file ${path}: it belongs to another program`);
+  }
 }
 
 /** Does `work` again as long as others are in its way. */
@@ -160,7 +171,8 @@ const silent = { warn() {}, error() {}, deprecate() {}, debug() {} };
 function createFile(path: string): void {
   const folder = dirname(path);
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  // Without O_NONBLOCK the open of a named pipe would wait for its reader.
+  closeSync(openSync(path, constants.O_APPEND | constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600));
   // SQLite syncs the folder of its files; that a new folder is in its parent is left to us.
   if (firstCreated !== undefined) {
     for (let parent = folder; parent.length >= firstCreated.length; parent = dirname(parent))
@@ -178,6 +190,7 @@ function syncFolder(path: string): void {
 }
 
 function cannotOpen(path: string, error: unknown): StorageUnavailable {
+  if (error instanceof StorageUnavailable) return error;
   const cause = new StorageFailure(error);
   const reason = REASONS[cause.code] ?? `the storage reported ${cause.code}`;
   return new StorageUnavailable(`cannot open the SQLite file ${path}: ${reason}`, { cause });
@@ -189,12 +202,14 @@ const REASONS: Partial<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file, not a folder',
+  ENXIO: 'it is a named pipe or a device, not a file',
   EPERM: 'this user has no permission to write there',
   EROFS: 'the file system is read-only',
   KnexTimeoutError: 'another process kept it locked for too long',
   SQLITE_BUSY: 'another process kept it locked for too long',
   SQLITE_CANTOPEN: 'this user has no permission to open it, or to write in its folder',
   SQLITE_CORRUPT: 'the database is damaged; restore a backup',
+  SQLITE_ERROR: 'it has tables of another program, or of a newer version of this one',
   SQLITE_FULL: 'the disk is full',
   SQLITE_IOERR: 'the disk reported an error, or is full',
   SQLITE_NOTADB: 'it is not a SQLite database',

@@ -30,7 +30,10 @@ export async function serve(configured: Config): Promise<number> {
 
   const server = await container.getAsync(services.HttpServer);
   const plants = await container.getAsync(services.PlantRepository);
-  const stopped = new Promise<NodeJS.Signals>(onStopSignal);
+  const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+  if (config.accessTokensFile === undefined) stopSignals.push('SIGHUP');
+  else process.on('SIGHUP', () => rereadTokens(container, config, log));
+  const stopped = new Promise<NodeJS.Signals>((stop) => onSignals(stopSignals, stop));
   const { host, port, basePath = '' } = config;
   const address = await server.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await plants.close();
@@ -40,7 +43,6 @@ export async function serve(configured: Config): Promise<number> {
   });
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${basePath}`;
   process.stdout.write(`Plant Store listens on ${url}\n${newToken ? invitation(url, newToken) : ''}`);
-  if (config.accessTokensFile !== undefined) process.on('SIGHUP', () => rereadTokens(container, config, log));
 
   log.info({ signal: await stopped }, 'stopping');
   const deadline = performance.now() + config.shutdownTimeoutMs;
@@ -55,6 +57,8 @@ const LISTEN_REASONS: Partial<Record<string, string>> = {
   EACCES: 'this user may not use the port; choose one above 1023',
   EADDRINUSE: 'another program listens there; stop it, or choose another PORT',
   EADDRNOTAVAIL: 'this machine does not have the address',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  EINVAL: 'the address cannot be listened on',
   ENOTFOUND: 'the name of the host is not known',
 };
 
@@ -94,9 +98,9 @@ async function rereadTokens(container: Container, config: Config, log: Logger): 
 }
 
 /** Calls `stop` at the first signal; a later one ends the process at once. */
-function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
+function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
   let first: number | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of signals) {
     process.on(signal, () => {
       const now = performance.now();
       first ??= now;

@@ -43,7 +43,7 @@ describe('Starting the service', () => {
     it('prints a curl command that creates a plant as it is pasted, and says so when it is pasted again', async function () {
       needsProgram(this, 'curl', '--version');
       const service = new Executable(emptyFolder('first-run'), [], { PORT: '0' });
-      const [line] = await service.says(/^curl .*$/m);
+      const [line] = await service.says(/^curl .*\n/m);
       const paste = () => spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout;
 
       expect(paste())

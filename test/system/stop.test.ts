@@ -61,10 +61,10 @@ describe('Stopping the service', () => {
     it('drops no request of clients that send one after the other', async () => {
       const service = serve(folder, { DATABASE_URL: 'sqlite:steady.db' });
       const port = await service.port();
+      const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
       const sent: { plant: TestPlant; answer: RawAnswer | undefined }[] = [];
       let signalled = false;
-      const clients = Array.from({ length: CLIENTS }, async () => {
-        const client = await RawClient.connect(port);
+      const sending = clients.map(async (client) => {
         while (!signalled) {
           const plant = newPlant();
           sent.push({ plant, answer: await client.send(creating(plant)).answer() });
@@ -73,7 +73,7 @@ describe('Stopping the service', () => {
           service.kill('SIGTERM');
         }
       });
-      await Promise.all(clients);
+      await Promise.all(sending);
       await expectNoneDropped(service, join(folder, 'steady.db'), sent);
     });
 
@@ -237,8 +237,9 @@ describe('Stopping the service', () => {
   it('Ctrl-C under `npm start` stops it in good order, although npm passes the signal on a second time', async () => {
     const root = fileURLToPath(new URL('../../../', import.meta.url));
     const environment = { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:' };
-    // Without the build that comes before it.
-    const npm = new Program(root, ['npm', 'start', '--ignore-scripts'], environment);
+    // Without the build that comes before it, and without a look for a newer npm.
+    const command: [string, ...string[]] = ['npm', 'start', '--ignore-scripts', '--no-update-notifier'];
+    const npm = new Program(root, command, environment);
     const { client, finish } = await beginCreate(await npm.port(), { id: 1n, name: 'Monstera' });
     await npm.killGroup('SIGINT').says(/"stopping"/);
     expect((await finish().answer())?.status).to.equal(200);

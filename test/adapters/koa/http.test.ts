@@ -26,6 +26,11 @@ describe('adapters/koa', () => {
     }),
   );
 
+  it('sent no CORS header in all these tests', () => {
+    const names = new Set(answersSeen.flatMap(({ answer }) => Object.keys(answer.headers)));
+    expect([...names].filter((name) => name.startsWith('access-control-'))).to.deep.equal([]);
+  });
+
   it('gave no answer to POST /plants, in all these tests, that its description does not declare', () => {
     const toPlants = answersSeen.filter(
       ({ firstLine, answer }) => /^POST \/plants(\?\S*)? HTTP\/1\.[01]$/.test(firstLine) && answer.status !== 100,

@@ -16,7 +16,7 @@ export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'appl
 export function sharedService(start: Start, environment: Readonly<Record<string, string>> = {}): () => TestService {
   let service: TestService | undefined;
   before(async () => {
-    service = await start(environment);
+    service = await start({ SHUTDOWN_TIMEOUT: '500ms', ...environment });
   });
   after(() => service?.stop());
   return () => {
@@ -78,6 +78,14 @@ export function verdict(answer: RawAnswer | undefined): number {
   expect(message).to.be.a('string').and.not.be.empty;
   expect(error).to.be.within(answer.status * 100, answer.status * 100 + 99);
   return Number(error);
+}
+
+/** Creates again and again until there is a place; one that never comes back ends in the time limit of the test. */
+export async function firstServed(service: TestService): Promise<number> {
+  for (;;) {
+    const result = verdict(await create(service));
+    if (result !== 50302) return result;
+  }
 }
 
 /** Sends everything over one connection, for the verdicts of all answers up to its end. */

@@ -12,7 +12,16 @@ import {
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { exchange, RawClient } from '../../../support/raw-http.js';
-import { create, newPlant, postHead, type Start, sharedService, startInTest, verdict } from '../support.js';
+import {
+  create,
+  firstServed,
+  newPlant,
+  postHead,
+  type Start,
+  sharedService,
+  startInTest,
+  verdict,
+} from '../support.js';
 
 const CODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 type Coding = keyof typeof CODINGS;
@@ -183,12 +192,4 @@ export function encodings(start: Start): void {
       });
     }
   });
-}
-
-/** Creates again and again until there is a place; a place that never comes back ends in the time limit of the test. */
-async function firstServed(service: Parameters<typeof create>[0]): Promise<number> {
-  for (;;) {
-    const result = verdict(await create(service));
-    if (result !== 50302) return result;
-  }
 }

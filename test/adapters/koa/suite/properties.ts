@@ -1,8 +1,19 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { exchange, RawClient } from '../../../support/raw-http.js';
-import { create, newPlant, post, type Start, sharedService, startInTest, stored, verdict } from '../support.js';
+import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import {
+  create,
+  firstServed,
+  newPlant,
+  post,
+  type Start,
+  sharedService,
+  startInTest,
+  stored,
+  verdict,
+} from '../support.js';
 
 /** What fast-check finds by itself. */
 export function properties(start: Start): void {
@@ -61,6 +72,41 @@ export function properties(start: Start): void {
           expect(await stored(one)).to.have.deep.members(sent);
         }),
         { numRuns: 5 },
+      );
+    });
+
+    it('a client that leaves, wherever it is and however it does, takes nothing along', async () => {
+      const one = await startOne({ MAX_PENDING: '1' });
+      const body = newPlant();
+      const requests = [
+        post(body),
+        post(`${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`, { 'Transfer-Encoding': 'chunked' }),
+        post(gzipSync(body), { 'Content-Encoding': 'gzip' }),
+        post(brotliCompressSync(body), { 'Content-Encoding': 'br', Expect: '100-continue' }),
+        post(body, { Authorization: '' }),
+        post(body, { Expect: 'x' }),
+        request('CONNECT test:443'),
+        Buffer.from('garbage\r\n\r\n'),
+      ];
+      const ways = ['end', 'destroy', 'resetAndDestroy'] as const;
+      const steps = fc.record({
+        bytes: fc.constantFrom(...requests),
+        // Often everything is sent.
+        cutPercent: fc.nat({ max: 120 }),
+        way: fc.constantFrom(...ways),
+        turns: fc.nat({ max: 3 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 5 }), async (leavers) => {
+          for (const { bytes, cutPercent, way, turns } of leavers) {
+            const client = await RawClient.connect(one.port);
+            client.send(bytes.subarray(0, Math.ceil((bytes.length * cutPercent) / 100)));
+            for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+            client.socket[way]();
+          }
+          expect(await firstServed(one)).to.equal(200);
+        }),
+        { numRuns: 50 },
       );
     });
 

@@ -25,6 +25,16 @@ export function stopping(start: Start): void {
       expect(performance.now() - begun).to.be.below(500);
     });
 
+    it('takes well under a second where a client was refused early, and has left', async () => {
+      const one = await startOne(SHUTDOWN_TIMEOUT);
+      const client = (await connected(one)).send(request('POST /plants', { 'Content-Length': '1000' }));
+      expect(verdict(await client.answer())).to.equal(40101);
+      client.close();
+      const begun = performance.now();
+      expect(await one.stop()).to.equal(true);
+      expect(performance.now() - begun).to.be.below(500);
+    });
+
     it('closes idle connections, and those that never sent a request, at once', async () => {
       const one = await startOne(SHUTDOWN_TIMEOUT);
       const [silent, halfway, idle] = [await connected(one), await connected(one), await connected(one)];

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { services } from '../../../../composition/container.js';
 import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import type { RawAnswer } from '../../../support/raw-http.js';
-import { create, Gate, newPlant, type Start, startInTest, stored, verdict, withAdd } from '../support.js';
+import { create, firstServed, Gate, newPlant, type Start, startInTest, stored, verdict, withAdd } from '../support.js';
 
 const SECRET = 'secret text: SELECT name FROM plants /var/lib/plants.db';
 
@@ -42,9 +42,8 @@ export function storage(start: Start): void {
       retryAfterSeconds(answer);
       expect(verdict(await create(one))).to.equal(50302);
       gate.open();
-      let retried = verdict(await create(one, plant));
-      while (retried === 50302) retried = verdict(await create(one, plant));
-      expect(retried, 'the retry finds the plant stored').to.equal(40902);
+      expect(await firstServed(one)).to.equal(200);
+      expect(verdict(await create(one, plant)), 'the retry finds the plant stored').to.equal(40902);
     });
 
     it('gives the place back where the storage fails after STORAGE_TIMEOUT, and goes on', async () => {
@@ -58,9 +57,7 @@ export function storage(start: Start): void {
       const one = await startOne({ STORAGE_TIMEOUT: '250ms', MAX_PENDING: '1' }, lateFailure);
       expect(verdict(await create(one))).to.equal(50301);
       gate.open();
-      let next = verdict(await create(one));
-      while (next === 50302) next = verdict(await create(one));
-      expect(next).to.equal(200);
+      expect(await firstServed(one)).to.equal(200);
     });
 
     const defects: Record<string, () => Promise<never[]>> = {

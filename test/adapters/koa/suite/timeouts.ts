@@ -99,6 +99,12 @@ export function timeouts(start: Start): void {
         expect((await answers).map(verdict)).to.deep.equal([200, 40801]);
       },
 
+      'a request that is answered before its body came is not answered again when that is late': async () => {
+        const client = await RawClient.connect(service().port);
+        const answers = await client.send(request('GET /openapi.json', { 'Content-Length': '9' })).answersToEnd();
+        expect(answers.map(({ status }) => status)).to.deep.equal([200]);
+      },
+
       'an idle connection is kept for KEEP_ALIVE_TIMEOUT, then closed without a word': async () => {
         const client = await RawClient.connect(service().port);
         for (let times = 0; times < 2; times++) expect(verdict(await client.send(post()).answer())).to.equal(200);
