@@ -31,8 +31,10 @@ const STOPPING_TURNS_MAX = 1000;
 
 /** What is known of one connection. */
 interface Connection {
-  /** Requests that came in and are not answered yet, in their order. */
-  readonly unanswered: Map<ServerResponse, IncomingMessage>;
+  /** What answers the requests that came in and are not answered yet, in their order. */
+  readonly unanswered: Set<ServerResponse>;
+  /** The request that came in last, answered or not. */
+  latest?: IncomingMessage;
   /** Whether what came in can no longer be told into requests. */
   broken: boolean;
 }
@@ -74,7 +76,7 @@ export class HttpServer {
     this.#server.on('connect', (req, socket) => this.#serveConnect(req, socket));
     this.#server.on('clientError', (error, socket) => this.#answerBroken(error, socket));
     this.#server.on('timeout', (socket) => {
-      const working = [...(this.#connections.get(socket)?.unanswered.keys() ?? [])].some((res) => !res.writableEnded);
+      const working = [...(this.#connections.get(socket)?.unanswered ?? [])].some((res) => !res.writableEnded);
       if (!working) socket.destroy();
     });
   }
@@ -115,7 +117,7 @@ export class HttpServer {
 
   #closeAfterLastAnswers(): void {
     for (const { unanswered } of this.#connections.values()) {
-      const last = [...unanswered.keys()].at(-1);
+      const last = [...unanswered].at(-1);
       if (last && !last.headersSent) last.setHeader('Connection', 'close');
     }
   }
@@ -131,7 +133,7 @@ export class HttpServer {
 
   #track(socket: Duplex): void {
     this.#arrivals++;
-    this.#connections.set(socket, { unanswered: new Map(), broken: false });
+    this.#connections.set(socket, { unanswered: new Set(), broken: false });
     socket.once('close', () => this.#connections.delete(socket));
   }
 
@@ -139,10 +141,11 @@ export class HttpServer {
     const connection = this.#connections.get(req.socket);
     if (connection === undefined) return;
     // After an answer that closes the connection nothing more is answered, so nothing more is done either.
-    for (const earlier of connection.unanswered.keys()) if (earlier.getHeader('Connection') === 'close') return;
+    for (const earlier of connection.unanswered) if (earlier.getHeader('Connection') === 'close') return;
 
     this.#arrivals++;
-    connection.unanswered.set(res, req);
+    connection.unanswered.add(res);
+    connection.latest = req;
     res.once('close', () => {
       connection.unanswered.delete(res);
       if (this.#stopping && connection.unanswered.size === 0) req.socket.destroySoon();
@@ -176,9 +179,11 @@ export class HttpServer {
     }
     if (connection.broken) return;
     connection.broken = true;
-    const [res, req] = [...connection.unanswered].at(-1) ?? [];
-    if (req && res && !req.complete) {
-      if (!res.headersSent) failBody(req, refusal);
+    const { latest, unanswered } = connection;
+    if (latest && !latest.complete) {
+      // The rest of its body never comes. Where it was answered already there is nothing more to say.
+      if (unanswered.size > 0) failBody(latest, refusal);
+      else socket.destroy();
       return;
     }
     this.#afterAnswers(socket, () => {
@@ -192,7 +197,7 @@ export class HttpServer {
   }
 
   #afterAnswers(socket: Duplex, act: () => void): void {
-    const last = [...(this.#connections.get(socket)?.unanswered.keys() ?? [])].at(-1);
+    const last = [...(this.#connections.get(socket)?.unanswered ?? [])].at(-1);
     if (last) last.once('close', act);
     else act();
   }

@@ -218,7 +218,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   promise('throws StorageUnavailable after close', async (plants) => {
     await plants.close();
     await assertUnavailable('add', () => plants.add([plant(1n, 'late')]));
-    await assertUnavailable('readAll', () => content(plants));
+    await assertUnavailable('readAll', () => assertContent(plants, []));
     await assertUnavailable('ready', () => plants.ready());
   }),
 
@@ -295,13 +295,13 @@ async function assertHolders(plants: PlantRepository, kept: readonly Plant[]): P
 
 /** The repository holds exactly these plants, and reads them ascending by id. */
 async function assertContent(plants: PlantRepository, expected: readonly Plant[]): Promise<void> {
-  assertEqual(await content(plants), ascending(expected), 'plants that were read');
-}
-
-async function content(plants: PlantRepository): Promise<Plant[]> {
   const read: Plant[] = [];
-  for await (const batch of plants.readAll()) read.push(...batch.map(assertPlant));
-  return read;
+  for await (const batch of plants.readAll()) {
+    read.push(...batch.map(assertPlant));
+    if (read.length > expected.length)
+      throw new BrokenPromise(`read more than the ${expected.length} plants there are`);
+  }
+  assertEqual(read, ascending(expected), 'plants that were read');
 }
 
 function ascending(plants: readonly Plant[]): Plant[] {

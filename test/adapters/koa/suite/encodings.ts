@@ -167,7 +167,7 @@ export function encodings(start: Start): void {
       answer.finally(() => {
         answered = true;
       });
-      while (!answered) {
+      while (!answered && client.socket.bytesWritten < 10 * MIB) {
         client.send('ffff\r\n').send(emptyBlocks).send('\r\n');
         if (client.socket.writableNeedDrain) await Promise.race([once(client.socket, 'drain'), answer]);
         else await new Promise(setImmediate);
