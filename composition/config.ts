@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { InvalidTokenList, StaticTokenVerifier } from '../adapters/static-token/index.js';
-import { readTokensFile } from './tokens.js';
+import { readTokensFile, type TokensFile } from './tokens.js';
 import { durationMs, integer, sizeBytes } from './units.js';
 
 /** Where plants are kept. */
@@ -72,11 +72,8 @@ export const settings = {
     default: undefined,
     allowed: 'the path of a file with one token or sha256:<hex> digest a line',
     help: 'a file with one token or digest a line, # comments; read again on SIGHUP',
-    parse: (text) => {
-      readTokensFile(text);
-      return text;
-    },
-  } satisfies Setting<string>,
+    parse: (path) => ({ path, tokens: readTokensFile(path) }),
+  } satisfies Setting<TokensFile>,
   managementHost: {
     variable: 'MANAGEMENT_HOST',
     default: '127.0.0.1',
@@ -228,10 +225,10 @@ function parseDatabase(text: string): Database | undefined {
   return path === undefined || path === ':memory:' || path.includes('\0') ? undefined : { kind: 'sqlite', path };
 }
 
-/** A bad URL in full only where it cannot hold a password: where in a malformed one it stands, nobody knows. */
+/** What of a bad value cannot hold a password: where one stands in a malformed URL, nobody knows. */
 function showDatabase(text: string): string {
-  const isHarmless = /^sqlite:/i.test(text) || /^[a-z]*(:\/\/[\w.-]+\/)?[\w.-]*$/i.test(text);
-  return isHarmless ? text : `${text.split(':', 1)[0]}:***`;
+  const isHarmless = /^sqlite:|^\w*$|^(postgres|postgresql|mysql):\/\/[\w.-]+\/[\w.-]*$/i.test(text);
+  return isHarmless ? text : `${/^[a-z]+:(?=\/\/)/i.exec(text)?.[0] ?? ''}***`;
 }
 
 function parseTokens(text: string): readonly string[] {

@@ -4,6 +4,8 @@ import { PlantStoreError } from '../core/index.js';
 import type { Config } from './config.js';
 
 const STANDARD_ERROR = 2;
+/** How much is kept of what could not be written; more is dropped. */
+const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 /** How far down the causes of an error are logged. */
 const CAUSES_MAX = 5;
 
@@ -16,7 +18,12 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => describeError(error) },
   };
-  if (!isatty(STANDARD_ERROR)) return pino(options, pino.destination({ dest: STANDARD_ERROR, sync: true }));
+  if (!isatty(STANDARD_ERROR)) {
+    const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+    // A log that cannot be written, on a full disk say, is no reason to fail a request.
+    destination.on('error', () => {});
+    return pino(options, destination);
+  }
   const { default: pretty } = await import('pino-pretty');
   const colorize = !process.env['NO_COLOR'];
   return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));

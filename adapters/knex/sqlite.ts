@@ -80,6 +80,7 @@ const DIAGNOSES: Partial<Record<string, Diagnosis>> = {
   SQLITE_NOMEM: 'unavailable',
   SQLITE_NOTADB: 'unavailable',
   SQLITE_PERM: 'unavailable',
+  SQLITE_PROTOCOL: 'busy',
   SQLITE_READONLY: 'unavailable',
   SQLITE_CONSTRAINT: 'refused',
   SQLITE_MISMATCH: 'refused',

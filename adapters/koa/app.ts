@@ -74,8 +74,11 @@ function assertWellFormed(ctx: Context): void {
     throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
   }
   const coding = headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new Refusal({ ...rejections.malformedHttp, message: 'Transfer-Encoding must be chunked or left out' });
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
+    throw new Refusal({
+      ...rejections.malformedHttp,
+      message: 'Transfer-Encoding must be chunked, in HTTP/1.1, or left out',
+    });
   }
 }
 

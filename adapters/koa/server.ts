@@ -24,6 +24,8 @@ export interface ServerTimeouts {
 const CHECKING_INTERVAL_MS = 500;
 /** How long a connection stays open after an answer that Node has no request for, in milliseconds. */
 const LINGER_MS = 1000;
+/** How many requests of one connection may wait for their answers; behind the last one it is closed. */
+const UNANSWERED_MAX = 100;
 /** A connection takes one turn of the event loop to be accepted and another to be read. */
 const QUIET_TURNS = 3;
 /** How many turns a stop waits for quiet at the most. */
@@ -35,8 +37,8 @@ interface Connection {
   readonly unanswered: Set<ServerResponse>;
   /** The request that came in last, answered or not. */
   latest?: IncomingMessage;
-  /** Whether what came in can no longer be told into requests. */
-  broken: boolean;
+  /** Whether nothing that comes in is served any more: it can no longer be told into requests, or an answer said so. */
+  closing: boolean;
 }
 
 /**
@@ -133,7 +135,7 @@ export class HttpServer {
 
   #track(socket: Duplex): void {
     this.#arrivals++;
-    this.#connections.set(socket, { unanswered: new Set(), broken: false });
+    this.#connections.set(socket, { unanswered: new Set(), closing: false });
     socket.once('close', () => this.#connections.delete(socket));
   }
 
@@ -141,16 +143,19 @@ export class HttpServer {
     const connection = this.#connections.get(req.socket);
     if (connection === undefined) return;
     // After an answer that closes the connection nothing more is answered, so nothing more is done either.
-    for (const earlier of connection.unanswered) if (earlier.getHeader('Connection') === 'close') return;
+    if (connection.closing || [...connection.unanswered].some(saysClose)) return;
 
     this.#arrivals++;
     connection.unanswered.add(res);
     connection.latest = req;
     res.once('close', () => {
       connection.unanswered.delete(res);
+      connection.closing ||= saysClose(res);
       if (this.#stopping && connection.unanswered.size === 0) req.socket.destroySoon();
     });
-    if (this.#stopping) res.setHeader('Connection', 'close');
+    // What comes behind an Upgrade that was not taken up, Node drops as far as it is in the same packet.
+    const isLast = req.headers.upgrade !== undefined || connection.unanswered.size === UNANSWERED_MAX;
+    if (this.#stopping || isLast) res.setHeader('Connection', 'close');
     this.#handle(req, res).then(() => {
       if (!res.writableFinished) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
     });
@@ -158,7 +163,9 @@ export class HttpServer {
 
   /** CONNECT is a method like any other here; Node hands it over with the bare socket. */
   #serveConnect(req: IncomingMessage, socket: Duplex): void {
+    // Node has taken its own listeners away.
     socket.on('error', () => socket.destroy());
+    req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs, () => socket.destroy());
     this.#afterAnswers(socket, () => {
       const res = new ServerResponse(req);
       res.assignSocket(req.socket);
@@ -177,8 +184,8 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    if (connection.broken) return;
-    connection.broken = true;
+    if (connection.closing) return;
+    connection.closing = true;
     const { latest, unanswered } = connection;
     if (latest && !latest.complete) {
       // The rest of its body never comes. Where it was answered already there is nothing more to say.
@@ -201,6 +208,10 @@ export class HttpServer {
     if (last) last.once('close', act);
     else act();
   }
+}
+
+function saysClose(res: ServerResponse): boolean {
+  return res.getHeader('Connection') === 'close';
 }
 
 function refusalOfClientError(error: Error): Refusal | undefined {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { InvalidTokenList } from '../../adapters/static-token/index.js';
 import { type Config, InvalidConfig, isLoopback } from '../config.js';
 import { createContainer, services } from '../container.js';
-import { tokensOf } from '../tokens.js';
+import { rereadTokensOf, type TokensFile } from '../tokens.js';
 
 /**
  * Signals that come together count as one: a terminal sends Ctrl-C to npm and to the service, and npm passes it on, in
@@ -23,6 +23,10 @@ export async function serve(configured: Config): Promise<number> {
   const { config, newToken } = withToken(configured);
   const container = createContainer(config);
   const log = await container.getAsync(services.Logger);
+  const file = config.accessTokensFile;
+  if (file) process.on('SIGHUP', () => rereadTokens(container, config, file, log));
+  // Nobody has to read what is printed.
+  process.stdout.on('error', () => {});
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'the service has a defect and ends');
     process.exit(1);
@@ -31,8 +35,7 @@ export async function serve(configured: Config): Promise<number> {
   const server = await container.getAsync(services.HttpServer);
   const plants = await container.getAsync(services.PlantRepository);
   const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
-  if (config.accessTokensFile === undefined) stopSignals.push('SIGHUP');
-  else process.on('SIGHUP', () => rereadTokens(container, config, log));
+  if (!file) stopSignals.push('SIGHUP');
   const stopped = new Promise<NodeJS.Signals>((stop) => onSignals(stopSignals, stop));
   const { host, port, basePath = '' } = config;
   const address = await server.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
@@ -85,10 +88,10 @@ function invitation(url: string, token: string): string {
   ].join('\n');
 }
 
-async function rereadTokens(container: Container, config: Config, log: Logger): Promise<void> {
+async function rereadTokens(container: Container, config: Config, file: TokensFile, log: Logger): Promise<void> {
   const verifier = await container.getAsync(services.StaticTokens);
   try {
-    const tokens = tokensOf(config);
+    const tokens = rereadTokensOf(config, file);
     verifier.replace(tokens);
     log.info({ tokens: tokens.length }, 'tokens read again');
   } catch (error) {

@@ -46,7 +46,7 @@ const subjects = [
 
 /** Everything that a client can see of the HTTP interface, on one way of starting the service. */
 export function httpSuite(name: string, start: Start): void {
-  describe(`The HTTP interface ${name}`, () => {
+  describe(name, () => {
     for (const subject of subjects) subject(start);
   });
 }

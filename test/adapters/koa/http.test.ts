@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary.js';
 import { undeclared } from './description.js';
 import { httpSuite } from './http-suite.js';
 
-describe('adapters/koa', () => {
+describe('The HTTP adapter', () => {
   const folder = temporaryFolder();
   let files = 0;
   const onSqlite = (environment: Readonly<Record<string, string>> = {}) => ({

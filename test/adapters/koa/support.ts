@@ -94,6 +94,11 @@ export async function verdictsToEnd({ port }: TestService, bytes: string | Uint8
   return (await client.send(bytes).answersToEnd()).map(verdict);
 }
 
+/** Resolves when the service has read what other clients had sent it: it has answered this one. */
+export async function servedMeanwhile({ port }: TestService): Promise<void> {
+  expect(verdict(await exchange(port, request('GET /plants')))).to.equal(40501);
+}
+
 /** Everything that is stored. */
 export async function stored({ plants }: TestService): Promise<Pick<Plant, 'id' | 'name' | 'tag'>[]> {
   const all: Pick<Plant, 'id' | 'name' | 'tag'>[] = [];

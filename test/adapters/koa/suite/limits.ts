@@ -2,7 +2,17 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { exchange, RawClient, request } from '../../../support/raw-http.js';
-import { create, Gate, newPlant, post, postHead, type Start, startInTest, verdict } from '../support.js';
+import {
+  create,
+  Gate,
+  newPlant,
+  post,
+  postHead,
+  type Start,
+  servedMeanwhile,
+  startInTest,
+  verdict,
+} from '../support.js';
 
 /** How much the service holds at once. */
 export function limits(start: Start): void {
@@ -84,8 +94,7 @@ export function limits(start: Start): void {
         client.send(postHead({ 'Content-Encoding': coding, 'Content-Length': '100' }));
         await gate.arrived;
         client.socket.resetAndDestroy();
-        // Another exchange: when it is answered, the service has seen the reset too.
-        await exchange(one.port, request('GET /plants'));
+        await servedMeanwhile(one);
         gate.open();
         expect(verdict(await create(one))).to.equal(200);
       });
@@ -126,7 +135,7 @@ export function limits(start: Start): void {
       leaver.send('x'.repeat(900));
       await untilRefused(() => create(one, newPlant({ tag: 'x'.repeat(300) })));
       leaver.socket.resetAndDestroy();
-      await exchange(one.port, request('GET /plants'));
+      await servedMeanwhile(one);
       expect(verdict(await create(one, newPlant({ tag: 'x'.repeat(300) })))).to.equal(200);
     });
   });

@@ -8,6 +8,7 @@ import {
   post,
   postHead,
   type Start,
+  servedMeanwhile,
   sharedService,
   startInTest,
   stored,
@@ -97,7 +98,7 @@ export function pipelines(start: Start): void {
         client.send(Buffer.concat([post(), Buffer.from(bytes)]));
         const answers = client.answersToEnd();
         await gate.arrived;
-        await new Promise(setImmediate);
+        await servedMeanwhile(one);
         gate.open();
         expect((await answers).map(verdict)).to.deep.equal([200, error]);
       });
@@ -119,7 +120,8 @@ export function pipelines(start: Start): void {
       const client = await RawClient.connect(one.port);
       client.send(Buffer.concat([post(), post()])).socket.end();
       await gate.arrived;
-      setImmediate(() => gate.open());
+      await servedMeanwhile(one);
+      gate.open();
       expect((await client.answersToEnd()).map(verdict)).to.deep.equal([200, 200]);
     });
 
@@ -128,6 +130,15 @@ export function pipelines(start: Start): void {
       const client = await RawClient.connect(one.port);
       client.send(post(newPlant(), { 'Content-Length': '1000' })).socket.end();
       expect(verdict(await client.answer())).to.equal(40000);
+      expect(await stored(one)).to.be.empty;
+    });
+
+    it('are not served behind a body that was refused before it came', async () => {
+      const one = await startOne();
+      const client = await RawClient.connect(one.port);
+      client.send(request('POST /plants', { 'Content-Length': '4' }));
+      expect(verdict(await client.answer())).to.equal(40101);
+      expect(await client.send(Buffer.concat([Buffer.from('body'), post()])).answersToEnd()).to.deep.equal([]);
       expect(await stored(one)).to.be.empty;
     });
 

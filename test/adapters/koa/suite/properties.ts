@@ -80,7 +80,7 @@ export function properties(start: Start): void {
       const body = newPlant();
       const requests = [
         post(body),
-        post(`${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`, { 'Transfer-Encoding': 'chunked' }),
+        post(Buffer.concat([chunk(Buffer.from(body)), LAST_CHUNK]), CHUNKED),
         post(gzipSync(body), { 'Content-Encoding': 'gzip' }),
         post(brotliCompressSync(body), { 'Content-Encoding': 'br', Expect: '100-continue' }),
         post(body, { Authorization: '' }),
@@ -110,32 +110,68 @@ export function properties(start: Start): void {
       );
     });
 
+    const cuts = fc.array(fc.nat({ max: 1000 }), { maxLength: 20 });
+    /** Sends the bytes, cut into packets. */
+    const sendInPackets = async (client: RawClient, bytes: Buffer, packetCuts: readonly number[]) => {
+      client.socket.setNoDelay(true);
+      for (const packet of pieces(bytes, packetCuts)) {
+        client.send(packet);
+        await new Promise(setImmediate);
+      }
+    };
+
     it('one body in any chunks, in any packets, is one plant', async () => {
-      const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 20 });
       await fc.assert(
         fc.asyncProperty(cuts, cuts, async (chunkCuts, packetCuts) => {
-          const name = 'é漢🌱'.repeat(10);
-          const body = Buffer.from(newPlant({ name }));
-          const chunks = pieces(body, chunkCuts).map((chunk) =>
-            Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]),
-          );
-          const bytes = post(Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]), { 'Transfer-Encoding': 'chunked' });
+          const name = 'é漢🌱'.repeat(100);
+          const chunks = pieces(Buffer.from(newPlant({ name })), chunkCuts).map(chunk);
           const client = await RawClient.connect(service().port);
-          client.socket.setNoDelay(true);
-          for (const packet of pieces(
-            bytes,
-            packetCuts.map((cut) => cut * 3),
-          )) {
-            client.send(packet);
-            await new Promise(setImmediate);
-          }
+          await sendInPackets(client, post(Buffer.concat([...chunks, LAST_CHUNK]), CHUNKED), packetCuts);
           expect((await client.answer())?.body).to.equal(JSON.stringify({ name }));
           client.close();
         }),
         { numRuns: 50 },
       );
     });
+
+    it('any requests behind one another, in any packets, are answered in their order', async () => {
+      // None of these closes the connection, wherever it is cut.
+      const kinds: [verdict: number, bytes: () => Buffer][] = [
+        [200, () => post()],
+        [200, () => post(gzipSync(newPlant()), { 'Content-Encoding': 'gzip' })],
+        [200, () => post(Buffer.concat([chunk(Buffer.from(newPlant())), LAST_CHUNK]), CHUNKED)],
+        [40001, () => post('{')],
+        [40001, () => post('')],
+        [40002, () => post('{}')],
+        [40101, () => request('POST /plants')],
+        [40401, () => request('POST /nothing')],
+        [40501, () => request('GET /plants')],
+        [41501, () => post('', { 'Content-Type': 'text/plain' })],
+      ];
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 10 }),
+          cuts,
+          async (sent, at) => {
+            const client = await RawClient.connect(service().port);
+            await sendInPackets(client, Buffer.concat(sent.map(([, bytes]) => bytes())), at);
+            const verdicts: number[] = [];
+            for (const _ of sent) verdicts.push(verdict(await client.answer()));
+            expect(verdicts).to.deep.equal(sent.map(([expected]) => expected));
+            client.close();
+          },
+        ),
+        { numRuns: 50 },
+      );
+    });
   });
+}
+
+const CHUNKED = { 'Transfer-Encoding': 'chunked' };
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+
+function chunk(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
 /** The bytes, cut at these places. */

@@ -2,7 +2,17 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { type RawAnswer, RawClient, request } from '../../../support/raw-http.js';
-import { create, Gate, newPlant, post, postHead, type Start, startInTest, verdict } from '../support.js';
+import {
+  create,
+  Gate,
+  newPlant,
+  post,
+  postHead,
+  type Start,
+  servedMeanwhile,
+  startInTest,
+  verdict,
+} from '../support.js';
 
 const SHUTDOWN_TIMEOUT = { SHUTDOWN_TIMEOUT: '5s' };
 
@@ -57,7 +67,7 @@ export function stopping(start: Start): void {
       const clients = await Promise.all(Array.from({ length: 5 }, () => connected(one)));
       for (const client of clients) client.send(post(newPlant({ name: 'under way' })));
       await gate.arrived;
-      await underWay(one);
+      await servedMeanwhile(one);
       const stopped = one.stop();
       gate.open();
       for (const client of clients) {
@@ -73,7 +83,7 @@ export function stopping(start: Start): void {
       const gate = new Gate();
       const one = await startOne(SHUTDOWN_TIMEOUT, gate.beforeAdd());
       const client = (await connected(one)).send(Buffer.concat([post(), post(), post()]));
-      await underWay(one);
+      await servedMeanwhile(one);
       const stopped = one.stop();
       gate.open();
       expect((await client.answersToEnd()).map(verdict)).to.deep.equal([200, 200, 200]);
@@ -169,13 +179,6 @@ export function stopping(start: Start): void {
 
 function connected({ port }: { readonly port: number }): Promise<RawClient> {
   return RawClient.connect(port);
-}
-
-/** Resolves when the service has read what was sent to it before this call: another connection was served meanwhile. */
-async function underWay({ port }: { readonly port: number }): Promise<void> {
-  const client = await RawClient.connect(port);
-  await client.send(request('GET /plants')).answer();
-  client.close();
 }
 
 /** Resolves when the system refuses new connections. */

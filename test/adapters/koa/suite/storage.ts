@@ -35,7 +35,7 @@ export function storage(start: Start): void {
 
     it('50301 with Retry-After: the storage takes longer than STORAGE_TIMEOUT; its place is held until it is done', async () => {
       const gate = new Gate();
-      const one = await startOne({ STORAGE_TIMEOUT: '250ms', MAX_PENDING: '1' }, gate.beforeAdd());
+      const one = await startOne({ STORAGE_TIMEOUT: '400ms', MAX_PENDING: '1' }, gate.beforeAdd());
       const plant = newPlant();
       const answer = await create(one, plant);
       expect(verdict(answer)).to.equal(50301);
@@ -54,7 +54,7 @@ export function storage(start: Start): void {
         await gate.pass();
         throw new Error(SECRET);
       });
-      const one = await startOne({ STORAGE_TIMEOUT: '250ms', MAX_PENDING: '1' }, lateFailure);
+      const one = await startOne({ STORAGE_TIMEOUT: '400ms', MAX_PENDING: '1' }, lateFailure);
       expect(verdict(await create(one))).to.equal(50301);
       gate.open();
       expect(await firstServed(one)).to.equal(200);

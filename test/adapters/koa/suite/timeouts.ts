@@ -2,7 +2,18 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { exchange, RawClient, request } from '../../../support/raw-http.js';
-import { create, Gate, post, postHead, type Start, sharedService, startInTest, verdict } from '../support.js';
+import {
+  create,
+  Gate,
+  newPlant,
+  post,
+  postHead,
+  type Start,
+  sharedService,
+  startInTest,
+  verdict,
+  withAdd,
+} from '../support.js';
 
 /** What a client sends before it falls silent. */
 const LATE: Record<string, Buffer> = {
@@ -86,6 +97,22 @@ export function timeouts(start: Start): void {
         await lookedForLateOnes(one);
         gate.open();
         expect(verdict(await answer)).to.equal(200);
+      },
+
+      'a request whose storage is slow is not late behind one that is answered': async () => {
+        const gate = new Gate();
+        let times = 0;
+        const secondIsSlow = withAdd(async (plants, repository) => {
+          if (++times === 2) await gate.pass();
+          return repository.add(plants);
+        });
+        const one = await startOne(impatient, secondIsSlow);
+        const client = await RawClient.connect(one.port);
+        client.send(Buffer.concat([post(), post(newPlant(), { Connection: 'close' })]));
+        await gate.arrived;
+        await lookedForLateOnes(one);
+        gate.open();
+        expect((await client.answersToEnd()).map(verdict)).to.deep.equal([200, 200]);
       },
 
       'a late request is told so after the one before it is answered': async () => {
