@@ -4,7 +4,10 @@ import { readTokensFile } from './tokens.js';
 import { durationMs, integer, sizeBytes } from './units.js';
 
 /** Where plants are kept. */
-export type Database = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'memory' };
+export type Database =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres' | 'mysql'; readonly url: string };
 
 /** One setting: an environment variable, and a flag of the same name. */
 interface Setting<T> {
@@ -53,8 +56,8 @@ export const settings = {
   database: {
     variable: 'DATABASE_URL',
     default: 'sqlite:./plants.db',
-    allowed: 'sqlite:PATH or memory: (postgres:// and mysql:// are not supported yet)',
-    help: 'where plants are kept: sqlite:PATH, or memory: for as long as the process lives',
+    allowed: 'sqlite:PATH, postgres://…, mysql://… or memory:',
+    help: 'where plants are kept: sqlite:PATH, postgres://…, mysql://…, or memory: while the process lives',
     show: showDatabase,
     parse: parseDatabase,
   } satisfies Setting<Database>,
@@ -77,6 +80,28 @@ export const settings = {
       return text;
     },
   } satisfies Setting<string>,
+  jwtIssuer: {
+    variable: 'JWT_ISSUER',
+    default: undefined,
+    allowed: 'the issuer of the JWTs, as it stands in them',
+    help: 'lets in who has a JWT of this issuer (iss); needs the two below',
+    parse: (text) => text,
+  } satisfies Setting<string>,
+  jwtAudience: {
+    variable: 'JWT_AUDIENCE',
+    default: undefined,
+    allowed: 'the audience of the JWTs, as it stands in them',
+    help: 'the audience (aud) that a JWT must be for',
+    parse: (text) => text,
+  } satisfies Setting<string>,
+  jwtJwksUrl: {
+    variable: 'JWT_JWKS_URL',
+    default: undefined,
+    allowed: 'an https URL without user or password; http only to a loopback address',
+    help: "where the issuer's keys are (a JSON Web Key Set)",
+    show: (text) => text.replace(/\/\/.*@|\?.*/gs, (hidden) => (hidden.startsWith('?') ? '?***' : '//***@')),
+    parse: parseJwksUrl,
+  } satisfies Setting<URL>,
   managementHost: {
     variable: 'MANAGEMENT_HOST',
     default: '127.0.0.1',
@@ -151,9 +176,6 @@ export const settings = {
   } satisfies Setting<(typeof LOG_LEVELS)[number]>,
 } as const;
 
-/** Variables of the interface whose part is not built yet: refused, so that nobody believes that they do something. */
-const NOT_YET = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'];
-
 type Settings = typeof settings;
 
 /** Every setting, read and checked. */
@@ -196,8 +218,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const entries = Object.entries(settings).map(([key, setting]) => [key, read<unknown>(setting)]);
   const config = Object.fromEntries(entries) as Config;
-  for (const variable of NOT_YET) {
-    if (environment[variable]) problems.push(`${variable} is not supported yet; leave it out`);
+  const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
+  const missing = jwt.filter((variable) => !environment[variable]);
+  if (missing.length > 0 && missing.length < jwt.length) {
+    problems.push(`${missing.join(' and ')} must be set too: ${jwt.join(', ')} go together`);
   }
   if (config.headersTimeoutMs > config.requestTimeoutMs) {
     problems.push(
@@ -223,9 +247,28 @@ function shown({ variable, show }: Setting<unknown>, text: string): string {
 }
 
 function parseDatabase(text: string): Database | undefined {
-  if (text === 'memory:') return { kind: 'memory' };
-  const path = /^sqlite:(.+)$/.exec(text)?.[1];
-  return path === undefined || path === ':memory:' || path.includes('\0') ? undefined : { kind: 'sqlite', path };
+  const [, scheme, rest] = /^([a-z]+):([^\0]*)$/.exec(text) ?? [];
+  switch (scheme) {
+    case 'memory':
+      return rest === '' ? { kind: 'memory' } : undefined;
+    case 'sqlite':
+      return rest && rest !== ':memory:' ? { kind: 'sqlite', path: rest } : undefined;
+    case 'postgres':
+    case 'postgresql':
+      return URL.canParse(text) ? { kind: 'postgres', url: text } : undefined;
+    case 'mysql':
+      return URL.canParse(text) ? { kind: 'mysql', url: text } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function parseJwksUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  const isSafe =
+    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+  return isSafe ? url : undefined;
 }
 
 /** A bad URL in full only where it cannot hold a password: where in a malformed one it stands, nobody knows. */

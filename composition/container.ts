@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { resolve } from 'node:path';
 import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import { openSqlite } from '../adapters/knex/index.js';
+import { JwtVerifier } from '../adapters/jwt/index.js';
+import { openMysql, openPostgres, openSqlite } from '../adapters/knex/index.js';
 import { Admission, createApp, HttpServer } from '../adapters/koa/index.js';
 import { MemoryPlantRepository } from '../adapters/memory/index.js';
 import { StaticTokenVerifier } from '../adapters/static-token/index.js';
@@ -30,11 +31,11 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   const { Config, Logger, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
 
   bind(Logger).toResolvedValue(createLogger, [Config]).inSingletonScope();
-  bind(PlantRepository).toResolvedValue(openRepository, [Config]).inSingletonScope();
+  bind(PlantRepository).toResolvedValue(openRepository, [Config, Logger]).inSingletonScope();
   bind(StaticTokens)
     .toResolvedValue((config) => new StaticTokenVerifier(tokensOf(config)), [Config])
     .inSingletonScope();
-  bind(TokenVerifier).toService(StaticTokens);
+  bind(TokenVerifier).toResolvedValue(verifierOf, [Config, StaticTokens]).inSingletonScope();
   bind(services.CreatePlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [PlantRepository])
     .inSingletonScope();
@@ -55,13 +56,28 @@ export function createContainer(config: Config): Container {
   return container;
 }
 
-async function openRepository({ database, storageTimeoutMs }: Config): Promise<PlantRepository> {
+async function openRepository(
+  { database, storageTimeoutMs: timeoutMs }: Config,
+  log: Logger,
+): Promise<PlantRepository> {
+  const warn = (warning: string) => log.warn(warning);
   switch (database.kind) {
     case 'memory':
       return new MemoryPlantRepository();
     case 'sqlite':
-      return openSqlite({ path: resolve(database.path), timeoutMs: storageTimeoutMs });
+      return openSqlite({ path: resolve(database.path), timeoutMs });
+    case 'postgres':
+      return openPostgres({ url: database.url, timeoutMs, warn });
+    case 'mysql':
+      return openMysql({ url: database.url, timeoutMs, warn });
   }
+}
+
+/** Static tokens, and JWTs where an issuer is configured. */
+function verifierOf({ jwtIssuer, jwtAudience, jwtJwksUrl }: Config, staticTokens: TokenVerifier): TokenVerifier {
+  if (jwtIssuer === undefined || jwtAudience === undefined || jwtJwksUrl === undefined) return staticTokens;
+  const jwts = new JwtVerifier({ issuer: jwtIssuer, audience: jwtAudience, jwksUrl: jwtJwksUrl });
+  return { verify: async (token) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
 }
 
 function createHttpServer(

@@ -64,10 +64,11 @@ const LISTEN_REASONS: Partial<Record<string, string>> = {
 
 /** Where no token is configured, and only this machine can reach the service, a new one is made for this run. */
 function withToken(config: Config): { config: Config; newToken?: string } {
-  if (config.accessTokens !== undefined || config.accessTokensFile !== undefined) return { config };
+  const { accessTokens, accessTokensFile, jwtIssuer } = config;
+  if ((accessTokens ?? accessTokensFile ?? jwtIssuer) !== undefined) return { config };
   if (!isLoopback(config.host)) {
     throw new InvalidConfig([
-      `ACCESS_TOKENS or ACCESS_TOKENS_FILE must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
+      `ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
     ]);
   }
   const newToken = randomBytes(24).toString('base64url');
