@@ -11,9 +11,9 @@ function migrationsFor(engine: Engine): readonly Migration[] {
   return [{ name: '001_plants', up: (knex) => engine.createTable(knex) }];
 }
 
-/** What a migration does, or would do: the names of the steps, in their order. */
-export interface MigrationPlan {
-  readonly pending: readonly string[];
+/** The names of all migrations, in their order. */
+export function migrationNames(engine: Engine): readonly string[] {
+  return migrationsFor(engine).map(({ name }) => name);
 }
 
 /**
@@ -22,8 +22,7 @@ export interface MigrationPlan {
  *
  * @throws {StorageUnavailable} when the schema is newer than this version of the package
  */
-export async function migrate(knex: Knex, engine: Engine): Promise<MigrationPlan> {
-  let plan: MigrationPlan = { pending: [] };
+export async function migrate(knex: Knex, engine: Engine): Promise<void> {
   // An error that ends a transaction is followed by those of the attempts to end it again; the first one says why.
   let first: unknown;
   const remember = (error: unknown) => {
@@ -33,7 +32,7 @@ export async function migrate(knex: Knex, engine: Engine): Promise<MigrationPlan
   try {
     await knex.transaction((transaction) =>
       engine.underMigrationLock(transaction, async () => {
-        plan = await planMigration(transaction, engine);
+        await pendingOf(transaction, engine);
         const config = configFor(engine);
         // Nobody else migrates now, so Knex's own lock, where it is held, was left behind.
         await transaction.migrate.forceFreeMigrationsLock(config);
@@ -45,16 +44,15 @@ export async function migrate(knex: Knex, engine: Engine): Promise<MigrationPlan
   } finally {
     knex.off('query-error', remember);
   }
-  return plan;
 }
 
 /**
- * Says what {@link migrate} would do, and does nothing.
+ * The names of the migrations that are still to come.
  *
  * @throws {StorageUnavailable} when the schema is newer than this version of the package
  */
-export async function planMigration(knex: Knex, engine: Engine): Promise<MigrationPlan> {
-  const known = migrationsFor(engine).map(({ name }) => name);
+export async function pendingOf(knex: Knex, engine: Engine): Promise<readonly string[]> {
+  const known = migrationNames(engine);
   const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).orderBy('id').pluck('name') : [];
   const unknown = done.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
@@ -62,7 +60,7 @@ export async function planMigration(knex: Knex, engine: Engine): Promise<Migrati
       `its schema is newer than this version of plant-store (it has ${unknown.join(', ')}); start a newer version`,
     );
   }
-  return { pending: known.filter((name) => !done.includes(name)) };
+  return known.filter((name) => !done.includes(name));
 }
 
 const TABLE = 'plant_store_migrations';

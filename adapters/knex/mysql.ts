@@ -2,8 +2,7 @@ import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
-import type { KnexPlantRepository } from './knex-plant-repository.js';
-import { openRepository, type ServerOptions, withoutSecrets } from './open.js';
+import { type Database, type ServerOptions, withoutSecrets } from './open.js';
 
 /** How often a batch may find that others took ids of it meanwhile. */
 const INSERT_ATTEMPTS_MAX = 10;
@@ -118,20 +117,18 @@ async function takenIds(knex: Knex, ids: readonly string[]): Promise<readonly st
 }
 
 /**
- * Opens a MySQL or MariaDB database and brings its schema up to date. The URL's parameters are those of mysql2: `ssl` (a
+ * A MySQL or MariaDB database. The URL's parameters are those of mysql2: `ssl` (a
  * JSON object), `connectTimeout` (milliseconds), `connectionLimit`, and so on.
- *
- * @throws {StorageUnavailable} with a sentence that says why it cannot be opened
  */
-export function openMysql({ url, timeoutMs, warn }: ServerOptions): Promise<KnexPlantRepository> {
+export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
   const uri = new URL(url);
   const connectionLimit = Number(uri.searchParams.get('connectionLimit') ?? 10);
   // Several statements in one text would be a door for an injection; text is always utf8mb4.
   for (const parameter of ['connectionLimit', 'multipleStatements', 'charset']) uri.searchParams.delete(parameter);
   const seconds = Math.ceil(timeoutMs / 1000);
-  return openRepository({
+  return {
     engine: mysql,
-    database: withoutSecrets(url),
+    name: withoutSecrets(url),
     timeoutMs,
     warn,
     config: {
@@ -149,7 +146,7 @@ export function openMysql({ url, timeoutMs, warn }: ServerOptions): Promise<Knex
         },
       },
     },
-  });
+  };
 }
 
 /** What of the driver's connection is used here. */

@@ -5,25 +5,27 @@ import { whileBusy } from './busy.js';
 import type { Engine } from './engine.js';
 import { StorageFailure } from './failure.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
-import { migrate } from './migrations.js';
+import { migrate, migrationNames, pendingOf } from './migrations.js';
 
 /** Knex would print errors, with the values of the statement in them. */
 const silent = { warn() {}, error() {}, deprecate() {}, debug() {} };
 
-/** How a database is reached, and how long it is waited for. */
-export interface OpenOptions {
+/** A database, and how long it is waited for. `sqliteDatabase`, `postgresDatabase` and `mysqlDatabase` make one. */
+export interface Database {
   readonly engine: Engine;
-  /** What to call the database in a sentence, without a password. */
-  readonly database: string;
+  /** What to call it in a sentence, without a password. */
+  readonly name: string;
   readonly config: Knex.Config;
   /** How long a statement, and a wait for a connection, may take, in milliseconds. */
   readonly timeoutMs: number;
   /** Told of the settings with which the engine acknowledges a write before it is synced. */
   readonly warn?: ((warning: string) => void) | undefined;
+  /** Where it is a file: whether there is none yet, and making it. */
+  readonly file?: { isMissing(): boolean; create(): void };
 }
 
 /** Where a database server is, and how long to wait for it. */
-export interface ServerOptions extends Pick<OpenOptions, 'timeoutMs' | 'warn'> {
+export interface ServerOptions extends Pick<Database, 'timeoutMs' | 'warn'> {
   readonly url: string;
 }
 
@@ -34,25 +36,16 @@ export function withoutSecrets(url: string): string {
 }
 
 /**
- * A Knex instance for a database.
+ * Opens a database and brings its schema up to date.
  *
- * @throws {StorageUnavailable} that names the command to install the engine's driver, where it is missing
+ * @throws {StorageUnavailable} with a sentence that says why it cannot be opened
  */
-export function connect({ engine: { driver }, config, timeoutMs }: OpenOptions): Knex {
-  try {
-    createRequire(import.meta.url).resolve(driver);
-  } catch {
-    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
-  }
-  return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
-}
-
-/** Opens a database and brings its schema up to date. */
-export async function openRepository(options: OpenOptions): Promise<KnexPlantRepository> {
-  const { engine, timeoutMs, warn } = options;
-  const knex = connect(options);
-  try {
-    return await explained(options, async () => {
+export function openRepository(database: Database): Promise<KnexPlantRepository> {
+  const { engine, file, timeoutMs, warn } = database;
+  return explained(database, async () => {
+    file?.create();
+    const knex = connect(database);
+    try {
       await whileBusy(engine, timeoutMs, () => migrate(knex, engine));
       const unsynced = await engine.unsyncedSettings(knex);
       if (unsynced.length > 0) {
@@ -61,24 +54,49 @@ export async function openRepository(options: OpenOptions): Promise<KnexPlantRep
         );
       }
       return new KnexPlantRepository(knex, engine, timeoutMs);
-    });
-  } catch (error) {
-    await knex.destroy();
-    throw error;
-  }
+    } catch (error) {
+      await knex.destroy();
+      throw error;
+    }
+  });
 }
 
-/** Runs `open`; what a driver or the operating system throws becomes a sentence. */
-export async function explained<T>(
-  { engine, database }: Pick<OpenOptions, 'engine' | 'database'>,
-  open: () => Promise<T>,
-): Promise<T> {
+/**
+ * Says what {@link openRepository} would do to the schema, and does nothing.
+ *
+ * @returns the names of the migrations that are still to come
+ * @throws {StorageUnavailable} with a sentence that says why the database cannot be opened
+ */
+export function pendingMigrations(database: Database): Promise<readonly string[]> {
+  const { engine, file, timeoutMs } = database;
+  return explained(database, async () => {
+    if (file?.isMissing()) return migrationNames(engine);
+    const knex = connect(database);
+    try {
+      return await whileBusy(engine, timeoutMs, () => pendingOf(knex, engine));
+    } finally {
+      await knex.destroy();
+    }
+  });
+}
+
+function connect({ engine: { driver }, config, timeoutMs }: Database): Knex {
   try {
-    return await open();
+    createRequire(import.meta.url).resolve(driver);
+  } catch {
+    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
+  }
+  return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
+}
+
+/** Runs `work`; what a driver or the operating system throws becomes a sentence. */
+async function explained<T>({ engine, name }: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     const cause = new StorageFailure(error);
     const reason =
       error instanceof StorageUnavailable ? error.message : (engine.reasons[cause.code] ?? `it reported ${cause.code}`);
-    throw new StorageUnavailable(`cannot open ${database}: ${reason}`, { cause });
+    throw new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
   }
 }

@@ -1,6 +1,5 @@
 import type { Diagnosis, Engine } from './engine.js';
-import type { KnexPlantRepository } from './knex-plant-repository.js';
-import { openRepository, type ServerOptions, withoutSecrets } from './open.js';
+import { type Database, type ServerOptions, withoutSecrets } from './open.js';
 
 /** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
 const MIGRATION_LOCK = 0x504c4e54;
@@ -66,17 +65,15 @@ const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
 ];
 
 /**
- * Opens a PostgreSQL database and brings its schema up to date. The URL's parameters are those of libpq and of the pg
+ * A PostgreSQL database. The URL's parameters are those of libpq and of the pg
  * driver: `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds), `max` (connections).
- *
- * @throws {StorageUnavailable} with a sentence that says why it cannot be opened
  */
-export function openPostgres({ url, timeoutMs, warn }: ServerOptions): Promise<KnexPlantRepository> {
+export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
   const parameters = new URL(url).searchParams;
   const connectSeconds = Number(parameters.get('connect_timeout') ?? 0);
-  return openRepository({
+  return {
     engine: postgres,
-    database: withoutSecrets(url),
+    name: withoutSecrets(url),
     timeoutMs,
     warn,
     config: {
@@ -89,5 +86,5 @@ export function openPostgres({ url, timeoutMs, warn }: ServerOptions): Promise<K
       },
       pool: { min: 0, max: Number(parameters.get('max') ?? 10) },
     },
-  });
+  };
 }

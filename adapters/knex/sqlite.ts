@@ -1,12 +1,11 @@
-import { closeSync, constants, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../core/index.js';
 import { whileBusy } from './busy.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
-import type { KnexPlantRepository } from './knex-plant-repository.js';
-import { explained, openRepository } from './open.js';
+import type { Database } from './open.js';
 
 /** "PLNT": tells `file` and other programs whose database this is (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x504c4e54;
@@ -101,18 +100,13 @@ export interface SqliteOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Opens a SQLite file and brings its schema up to date.
- *
- * @throws {StorageUnavailable} with a sentence that says what is wrong with the file
- */
-export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<KnexPlantRepository> {
-  const database = `the SQLite file ${path}`;
-  await explained({ engine: sqlite, database }, async () => createFile(path));
-  return openRepository({
+/** A SQLite file. */
+export function sqliteDatabase({ path, timeoutMs }: SqliteOptions): Database {
+  return {
     engine: sqlite,
-    database,
+    name: `the SQLite file ${path}`,
     timeoutMs,
+    file: { isMissing: () => !existsSync(path), create: () => createFile(path) },
     config: {
       connection: { filename: path },
       useNullAsDefault: true,
@@ -124,7 +118,7 @@ export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<Kn
         },
       },
     },
-  });
+  };
 }
 
 /** What of the driver's connection is used here. */
