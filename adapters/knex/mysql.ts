@@ -69,9 +69,10 @@ export const mysql: Engine = {
 
   diagnose(error) {
     if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
-    // What has no errno of the server comes from the connection.
-    const isServerError = 'sqlState' in error && error.sqlState !== undefined;
-    return isServerError ? (DIAGNOSES[codeOf(error)] ?? 'defect') : 'unavailable';
+    // What has no SQLSTATE comes from the connection, not from the server.
+    if (!('sqlState' in error) || error.sqlState === undefined) return 'unavailable';
+    const key = `${error.sqlState} ${'errno' in error ? error.errno : ''}`;
+    return DIAGNOSES.find(([pattern]) => pattern.test(key))?.[1] ?? 'defect';
   },
 
   reasons: {
@@ -86,29 +87,17 @@ export const mysql: Engine = {
   },
 };
 
-/** https://mariadb.com/kb/en/mariadb-error-code-reference/ */
-const DIAGNOSES: Partial<Record<string, Diagnosis>> = {
-  ER_LOCK_DEADLOCK: 'busy',
-  ER_CHECKREAD: 'busy',
-  ER_ACCESS_DENIED_ERROR: 'unavailable',
-  ER_BAD_DB_ERROR: 'unavailable',
-  ER_CON_COUNT_ERROR: 'unavailable',
-  ER_CONNECTION_KILLED: 'unavailable',
-  ER_DISK_FULL: 'unavailable',
-  ER_LOCK_WAIT_TIMEOUT: 'unavailable',
-  ER_NORMAL_SHUTDOWN: 'unavailable',
-  ER_OPTION_PREVENTS_STATEMENT: 'unavailable',
-  ER_QUERY_INTERRUPTED: 'unavailable',
-  ER_RECORD_FILE_FULL: 'unavailable',
-  ER_SERVER_SHUTDOWN: 'unavailable',
-  ER_STATEMENT_TIMEOUT: 'unavailable',
-  ER_UNKNOWN_COM_ERROR: 'unavailable', // a Galera node that is not part of the cluster
-  ER_CONSTRAINT_FAILED: 'refused',
-  ER_DATA_TOO_LONG: 'refused',
-  ER_NET_PACKET_TOO_LARGE: 'refused',
-  ER_SIGNAL_EXCEPTION: 'refused',
-  ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: 'refused',
-};
+/**
+ * By SQLSTATE and error number: the driver's names are MySQL's, and wrong for MariaDB
+ * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1047 is a Galera node without its cluster, 1153 a packet
+ * that is too large, 1205 a lock that others hold; 1021, 1114: full; 1290, 1836: read-only.
+ */
+const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
+  [/ 1153$/, 'refused'],
+  [/^40| 1020$/, 'busy'],
+  [/^(08|28|70)| (1021|1044|1047|1049|1114|1205|1290|1836|3024)$/, 'unavailable'],
+  [/^(22|23|44|45)/, 'refused'],
+];
 
 async function takenIds(knex: Knex, ids: readonly string[]): Promise<readonly string[]> {
   const marks = ids.map(() => mysql.textToId).join(', ');
