@@ -4,7 +4,10 @@ import { readTokensFile, type TokensFile } from './tokens.js';
 import { durationMs, integer, sizeBytes } from './units.js';
 
 /** Where plants are kept. */
-export type Database = { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'memory' };
+export type Database =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres' | 'mysql'; readonly url: string };
 
 /** One setting: an environment variable, and a flag of the same name. */
 interface Setting<T> {
@@ -53,8 +56,8 @@ export const settings = {
   database: {
     variable: 'DATABASE_URL',
     default: 'sqlite:./plants.db',
-    allowed: 'sqlite:PATH or memory: (postgres:// and mysql:// are not supported yet)',
-    help: 'where plants are kept: sqlite:PATH, or memory: for as long as the process lives',
+    allowed: 'sqlite:PATH, postgres://…, mysql://… or memory:',
+    help: 'where plants are kept: sqlite:PATH, postgres://…, mysql://…, or memory: while the process lives',
     show: showDatabase,
     parse: parseDatabase,
   } satisfies Setting<Database>,
@@ -74,6 +77,28 @@ export const settings = {
     help: 'a file with one token or digest a line, # comments; read again on SIGHUP',
     parse: (path) => ({ path, tokens: readTokensFile(path) }),
   } satisfies Setting<TokensFile>,
+  jwtIssuer: {
+    variable: 'JWT_ISSUER',
+    default: undefined,
+    allowed: 'the issuer of the JWTs, as it stands in them',
+    help: 'lets in who has a JWT of this issuer (iss); needs the two below',
+    parse: (text) => text,
+  } satisfies Setting<string>,
+  jwtAudience: {
+    variable: 'JWT_AUDIENCE',
+    default: undefined,
+    allowed: 'the audience of the JWTs, as it stands in them',
+    help: 'the audience (aud) that a JWT must be for',
+    parse: (text) => text,
+  } satisfies Setting<string>,
+  jwtJwksUrl: {
+    variable: 'JWT_JWKS_URL',
+    default: undefined,
+    allowed: 'an https URL without user or password; http only to a loopback address',
+    help: "where the issuer's keys are (a JSON Web Key Set)",
+    show: (text) => text.replace(/\/\/.*@|\?.*/gs, (hidden) => (hidden.startsWith('?') ? '?***' : '//***@')),
+    parse: parseJwksUrl,
+  } satisfies Setting<URL>,
   managementHost: {
     variable: 'MANAGEMENT_HOST',
     default: '127.0.0.1',
@@ -148,9 +173,6 @@ export const settings = {
   } satisfies Setting<(typeof LOG_LEVELS)[number]>,
 } as const;
 
-/** Variables of the interface whose part is not built yet: refused, so that nobody believes that they do something. */
-const NOT_YET = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'];
-
 type Settings = typeof settings;
 
 /** Every setting, read and checked. */
@@ -192,22 +214,30 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     }
   };
   const entries = Object.entries(settings).map(([key, setting]) => [key, read<unknown>(setting)]);
-  const config = Object.fromEntries(entries) as Config;
-  for (const variable of NOT_YET) {
-    if (environment[variable]) problems.push(`${variable} is not supported yet; leave it out`);
-  }
-  if (config.headersTimeoutMs > config.requestTimeoutMs) {
-    problems.push(
-      `HEADERS_TIMEOUT=${config.headersTimeoutMs}ms must not be longer than REQUEST_TIMEOUT=${config.requestTimeoutMs}ms`,
-    );
-  }
-  if (config.bodyLimitBytes > config.maxPendingBytes) {
-    problems.push(
-      `MAX_PENDING_BYTES=${config.maxPendingBytes} must not be smaller than BODY_LIMIT=${config.bodyLimitBytes}`,
-    );
+  const config: Partial<Config> = Object.fromEntries(entries);
+
+  const told = (setting: Setting<unknown>) => {
+    const text = environment[setting.variable];
+    return text ? shown(setting, text) : `${setting.variable} (${setting.default} by default)`;
+  };
+  const mustNotBeLess = (
+    larger: 'requestTimeoutMs' | 'maxPendingBytes',
+    smaller: 'headersTimeoutMs' | 'bodyLimitBytes',
+  ) => {
+    if (Number(config[larger]) < Number(config[smaller])) {
+      problems.push(`${told(settings[larger])} must not be less than ${told(settings[smaller])}`);
+    }
+  };
+  mustNotBeLess('requestTimeoutMs', 'headersTimeoutMs');
+  mustNotBeLess('maxPendingBytes', 'bodyLimitBytes');
+  const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
+  const missing = jwt.filter((variable) => !environment[variable]);
+  if (missing.length > 0 && missing.length < jwt.length) {
+    problems.push(`${missing.join(' and ')} must be set too: ${jwt.join(', ')} go together`);
   }
   if (problems.length > 0) throw new InvalidConfig(problems);
-  return config;
+  // Without a problem every setting that has a default has a value.
+  return config as Config;
 }
 
 /** Whether only programs of this machine can reach a listener on `host`. */
@@ -220,9 +250,29 @@ function shown({ variable, show }: Setting<unknown>, text: string): string {
 }
 
 function parseDatabase(text: string): Database | undefined {
-  if (text === 'memory:') return { kind: 'memory' };
-  const path = /^sqlite:(.+)$/.exec(text)?.[1];
-  return path === undefined || path === ':memory:' || path.includes('\0') ? undefined : { kind: 'sqlite', path };
+  const [, scheme, rest] = /^([a-z]+):([^\0]*)$/.exec(text) ?? [];
+  switch (scheme) {
+    case 'memory':
+      return rest === '' ? { kind: 'memory' } : undefined;
+    case 'sqlite':
+      // Of sqlite://name nobody knows whether name is a host, or a file here or in the root folder.
+      return rest && !/^(:memory:$|\/\/[^/])/.test(rest) ? { kind: 'sqlite', path: rest } : undefined;
+    case 'postgres':
+    case 'postgresql':
+      return URL.canParse(text) ? { kind: 'postgres', url: text } : undefined;
+    case 'mysql':
+      return URL.canParse(text) ? { kind: 'mysql', url: text } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function parseJwksUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  const isSafe =
+    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+  return isSafe ? url : undefined;
 }
 
 /** What of a bad value cannot hold a password: where one stands in a malformed URL, nobody knows. */

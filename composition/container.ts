@@ -1,14 +1,15 @@
 import 'reflect-metadata';
-import { resolve } from 'node:path';
 import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import { openSqlite } from '../adapters/knex/index.js';
+import { JwtVerifier } from '../adapters/jwt/index.js';
+import { openRepository } from '../adapters/knex/index.js';
 import { Admission, createApp, HttpServer } from '../adapters/koa/index.js';
 import { MemoryPlantRepository } from '../adapters/memory/index.js';
 import { StaticTokenVerifier } from '../adapters/static-token/index.js';
 import { loadDescription, type OpenApiDescription, PlantCodec } from '../adapters/wire/index.js';
 import { CreatePlant, type PlantRepository, ReadPlants, type TokenVerifier } from '../core/index.js';
 import type { Config } from './config.js';
+import { databaseOf } from './database.js';
 import { createLogger } from './logger.js';
 import { tokensOf } from './tokens.js';
 
@@ -21,6 +22,7 @@ export const services = {
   StaticTokens: identifier<StaticTokenVerifier>('StaticTokens'),
   CreatePlant: identifier<CreatePlant>('CreatePlant'),
   ReadPlants: identifier<ReadPlants>('ReadPlants'),
+  PlantCodec: identifier<PlantCodec>('PlantCodec'),
   OpenApiDescription: identifier<OpenApiDescription>('OpenApiDescription'),
   HttpServer: identifier<HttpServer>('HttpServer'),
 } as const;
@@ -30,11 +32,11 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   const { Config, Logger, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
 
   bind(Logger).toResolvedValue(createLogger, [Config]).inSingletonScope();
-  bind(PlantRepository).toResolvedValue(openRepository, [Config]).inSingletonScope();
+  bind(PlantRepository).toResolvedValue(openPlants, [Config, Logger]).inSingletonScope();
   bind(StaticTokens)
     .toResolvedValue((config) => new StaticTokenVerifier(tokensOf(config)), [Config])
     .inSingletonScope();
-  bind(TokenVerifier).toService(StaticTokens);
+  bind(TokenVerifier).toResolvedValue(verifierOf, [Config, StaticTokens]).inSingletonScope();
   bind(services.CreatePlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [PlantRepository])
     .inSingletonScope();
@@ -42,8 +44,18 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     .toResolvedValue((plants) => new ReadPlants(plants), [PlantRepository])
     .inSingletonScope();
   bind(OpenApiDescription).toResolvedValue(loadDescription).inSingletonScope();
+  bind(services.PlantCodec)
+    .toResolvedValue((description) => new PlantCodec(description), [OpenApiDescription])
+    .inSingletonScope();
   bind(services.HttpServer)
-    .toResolvedValue(createHttpServer, [Config, Logger, services.CreatePlant, TokenVerifier, OpenApiDescription])
+    .toResolvedValue(createHttpServer, [
+      Config,
+      Logger,
+      services.CreatePlant,
+      TokenVerifier,
+      services.PlantCodec,
+      OpenApiDescription,
+    ])
     .inSingletonScope();
 });
 
@@ -55,13 +67,16 @@ export function createContainer(config: Config): Container {
   return container;
 }
 
-async function openRepository({ database, storageTimeoutMs }: Config): Promise<PlantRepository> {
-  switch (database.kind) {
-    case 'memory':
-      return new MemoryPlantRepository();
-    case 'sqlite':
-      return openSqlite({ path: resolve(database.path), timeoutMs: storageTimeoutMs });
-  }
+async function openPlants(config: Config, log: Logger): Promise<PlantRepository> {
+  const database = databaseOf(config, (warning) => log.warn(warning));
+  return database ? openRepository(database) : new MemoryPlantRepository();
+}
+
+/** Static tokens, and JWTs where an issuer is configured. */
+function verifierOf({ jwtIssuer, jwtAudience, jwtJwksUrl }: Config, staticTokens: TokenVerifier): TokenVerifier {
+  if (jwtIssuer === undefined || jwtAudience === undefined || jwtJwksUrl === undefined) return staticTokens;
+  const jwts = new JwtVerifier({ issuer: jwtIssuer, audience: jwtAudience, jwksUrl: jwtJwksUrl });
+  return { verify: async (token) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
 }
 
 function createHttpServer(
@@ -69,13 +84,14 @@ function createHttpServer(
   log: Logger,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
+  codec: PlantCodec,
   description: OpenApiDescription,
 ): HttpServer {
   const admission = new Admission(config);
   const app = createApp({
     createPlant,
     tokenVerifier,
-    codec: new PlantCodec(description),
+    codec,
     description,
     admission,
     log,

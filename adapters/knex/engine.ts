@@ -1,36 +1,39 @@
 import type { Knex } from 'knex';
 import type { Plant } from '../../core/index.js';
 
-/** A row as every engine hands it over: the id as decimal text, because drivers round or retype a BIGINT. */
-export interface PlantRow {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
 /** All that differs between SQL engines. One small file implements it for each. */
 export interface Engine {
+  /** The package that Knex needs to talk to it. */
+  readonly driver: string;
+  /** SQL that turns the column `id` into decimal text: drivers round or retype a BIGINT. */
+  readonly idToText: string;
+  /** SQL that turns decimal text, bound to its `?`, into an id. */
+  readonly textToId: string;
+
   /**
-   * Inserts, in one durable statement, those plants whose id is free, and returns the ids that it inserted.
+   * Inserts, durably, those plants whose id is free, and returns their ids as decimal text.
    *
-   * @param plants no id twice
+   * @param plants no id twice, ascending by id
    */
-  insert(knex: Knex, plants: readonly Plant[]): Promise<readonly { readonly id: string }[]>;
+  insert(knex: Knex, plants: readonly Plant[]): Promise<readonly string[]>;
 
-  /** The rows that hold these ids. */
-  find(knex: Knex, ids: readonly bigint[]): Promise<readonly PlantRow[]>;
-
-  /** The first `rowsMax` rows with an id of at least `from`, ascending by id. */
-  page(knex: Knex, from: bigint, rowsMax: number): Promise<readonly PlantRow[]>;
-
-  /** Makes other starting instances wait until `transaction` ends, so that one of them migrates. */
-  lockMigrations(transaction: Knex.Transaction): Promise<void>;
+  /**
+   * Runs `work` while other starting instances wait, so that one of them migrates; one that is killed meanwhile does not
+   * keep them waiting.
+   */
+  underMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
 
   /** Creates the table of plants. */
   createTable(transaction: Knex): Promise<void>;
 
+  /** The settings with which the engine acknowledges a write before it is synced, each with its value. */
+  unsyncedSettings(knex: Knex): Promise<readonly string[]>;
+
   /** What a driver's error means. */
   diagnose(error: unknown): Diagnosis;
+
+  /** Why the database cannot be opened, by the codes of errors, to stand at the end of a sentence. */
+  readonly reasons: Partial<Record<string, string>>;
 }
 
 /**

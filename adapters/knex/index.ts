@@ -1,5 +1,7 @@
-export type { Engine, PlantRow } from './engine.js';
+export type { Diagnosis, Engine } from './engine.js';
 export { StorageFailure } from './failure.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
-export { migrate } from './migrations.js';
-export { openSqlite, type SqliteOptions, sqlite } from './sqlite.js';
+export { mysql, mysqlDatabase } from './mysql.js';
+export { type Database, openRepository, pendingMigrations, type ServerOptions } from './open.js';
+export { postgres, postgresDatabase } from './postgres.js';
+export { type SqliteOptions, sqlite, sqliteDatabase } from './sqlite.js';

@@ -7,17 +7,26 @@ import {
   type PlantId,
   PlantRefused,
   type PlantRepository,
+  PlantStoreError,
   StorageUnavailable,
 } from '../../core/index.js';
-import type { Engine, PlantRow } from './engine.js';
+import { whileBusy } from './busy.js';
+import type { Engine } from './engine.js';
 import { StorageFailure } from './failure.js';
 
 /** The most rows that one statement inserts or reads. */
 const STATEMENT_ROWS_MAX = 1000;
 /** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
-const STATEMENT_TEXT_MAX = 8 * 1024 * 1024;
-/** A page of an export may hold this many plants; small, because each may be as long as a body. */
-const PAGE_ROWS_MAX = 256;
+const STATEMENT_TEXT_MAX = 1024 * 1024;
+/** The most text, in UTF-8 bytes, that one page of plants holds; a single plant may exceed it. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** A row, with its id as decimal text. */
+interface PlantRow {
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
+}
 
 /** Keeps plants in a table `plants` of an SQL database. */
 export class KnexPlantRepository implements PlantRepository {
@@ -48,22 +57,28 @@ export class KnexPlantRepository implements PlantRepository {
     // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
     const ascending = [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-    const outcomes = new Map<Plant, AddOutcome>();
+    const outcomes = new Map<PlantId, AddOutcome>();
     for (const batch of statements(ascending)) await this.#addBatch(batch, outcomes);
 
-    return plants.map((plant) => outcomes.get(plant) ?? laterOutcome(firsts.get(plant.id), outcomes));
+    return plants.map((plant) => {
+      const outcome = outcomes.get(plant.id);
+      if (outcome === undefined) throw new TypeError('a plant of the batch has no outcome');
+      // Whoever comes later in the batch finds the plant that was added before it.
+      if (outcome.kind === 'added') outcomes.set(plant.id, { kind: 'taken', holder: plant });
+      return outcome;
+    });
   }
 
   /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
-  async #addBatch(batch: readonly Plant[], outcomes: Map<Plant, AddOutcome>): Promise<void> {
-    let inserted: readonly { readonly id: string }[];
+  async #addBatch(batch: readonly Plant[], outcomes: Map<PlantId, AddOutcome>): Promise<void> {
+    let inserted: readonly string[];
     try {
       inserted = await this.#run(() => this.#engine.insert(this.#knex, batch));
     } catch (error) {
       const [plant, ...others] = batch;
       if (!(error instanceof PlantRefused) || plant === undefined) throw error;
       if (others.length === 0) {
-        outcomes.set(plant, { kind: 'refused', error });
+        outcomes.set(plant.id, { kind: 'refused', error });
         return;
       }
       const middle = Math.ceil(batch.length / 2);
@@ -71,19 +86,24 @@ export class KnexPlantRepository implements PlantRepository {
       await this.#addBatch(batch.slice(middle), outcomes);
       return;
     }
-    const added = new Set(inserted.map(({ id }) => BigInt(id)));
+    const added = new Set(inserted.map(BigInt));
     const taken = batch.filter((plant) => !added.has(plant.id));
     const holders = await this.#holders(taken);
     for (const plant of batch) {
       const holder = holders.get(plant.id);
-      outcomes.set(plant, holder === undefined ? { kind: 'added' } : { kind: 'taken', holder });
+      outcomes.set(plant.id, holder === undefined ? { kind: 'added' } : { kind: 'taken', holder });
     }
   }
 
   async #holders(taken: readonly Plant[]): Promise<Map<PlantId, Plant>> {
     if (taken.length === 0) return new Map();
-    const ids = taken.map(({ id }) => id);
-    const rows = await this.#run(() => this.#engine.find(this.#knex, ids));
+    const { idToText, textToId } = this.#engine;
+    const ids = taken.map(({ id }) => `${id}`);
+    const rows: PlantRow[] = await this.#run(async () =>
+      this.#knex('plants')
+        .select(this.#knex.raw(`${idToText} AS id`), 'name', 'tag')
+        .whereRaw(`id IN (${ids.map(() => textToId).join(', ')})`, ids),
+    );
     const holders = new Map(rows.map(plantOf).map((plant) => [plant.id, plant]));
     if (holders.size !== ids.length)
       throw new StorageUnavailable('plants vanished from the storage while they were read');
@@ -92,7 +112,7 @@ export class KnexPlantRepository implements PlantRepository {
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     for (let from = PLANT_ID_MIN; from <= PLANT_ID_MAX; ) {
-      const rows = await this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, from, PAGE_ROWS_MAX)));
+      const rows = await this.#whileOpen(() => this.#run(() => this.#page(from)));
       const plants = rows.map(plantOf);
       const last = plants.at(-1);
       if (last === undefined) return;
@@ -101,8 +121,28 @@ export class KnexPlantRepository implements PlantRepository {
     }
   }
 
+  /** The first plants with an id of at least `from`: as many as a page may hold in rows and in bytes, at least one. */
+  async #page(from: bigint): Promise<PlantRow[]> {
+    const { idToText, textToId } = this.#engine;
+    const knex = this.#knex;
+    const bytes = 'OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0)';
+    const rows = knex('plants')
+      .select('id', 'name', 'tag')
+      .whereRaw(`id >= ${textToId}`, [`${from}`])
+      .orderBy('id')
+      .limit(STATEMENT_ROWS_MAX);
+    const sized = knex
+      .select('*', knex.raw(`SUM(${bytes}) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS bytes_so_far`))
+      .from(rows.as('page'));
+    return knex
+      .select(knex.raw(`${idToText} AS id`), 'name', 'tag')
+      .from(sized.as('sized'))
+      .whereRaw(`bytes_so_far - (${bytes}) < ?`, [PAGE_BYTES_MAX])
+      .orderBy('sized.id');
+  }
+
   async ready(): Promise<void> {
-    await this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, PLANT_ID_MAX, 1)));
+    await this.#whileOpen(() => this.#run(async () => this.#knex('plants').select('id').limit(1)));
   }
 
   close(): Promise<void> {
@@ -124,17 +164,18 @@ export class KnexPlantRepository implements PlantRepository {
 
   /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + this.#timeoutMs;
-    for (;;) {
-      try {
-        return await statement();
-      } catch (error) {
-        const diagnosis = this.#engine.diagnose(error);
-        if (diagnosis === 'busy' && performance.now() < deadline) continue;
-        const cause = new StorageFailure(error);
-        if (diagnosis === 'defect') throw cause;
-        if (diagnosis === 'refused') throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
-        throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
+    try {
+      return await whileBusy(this.#engine, this.#timeoutMs, statement);
+    } catch (error) {
+      if (error instanceof PlantStoreError) throw error;
+      const cause = new StorageFailure(error);
+      switch (this.#engine.diagnose(error)) {
+        case 'defect':
+          throw cause;
+        case 'refused':
+          throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
+        default:
+          throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
       }
     }
   }
@@ -155,13 +196,6 @@ function* statements(plants: readonly Plant[]): Generator<readonly Plant[]> {
     text += length;
   }
   if (batch.length > 0) yield batch;
-}
-
-/** The outcome of a plant whose id another plant of the same call, `first`, had before it. */
-function laterOutcome(first: Plant | undefined, outcomes: Map<Plant, AddOutcome>): AddOutcome {
-  const outcome = first && outcomes.get(first);
-  if (first === undefined || outcome === undefined) throw new TypeError('a plant of the batch has no outcome');
-  return outcome.kind === 'added' ? { kind: 'taken', holder: first } : outcome;
 }
 
 function plantOf({ id, name, tag }: PlantRow): Plant {

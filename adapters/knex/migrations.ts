@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { StorageUnavailable } from '../../core/index.js';
 import type { Engine } from './engine.js';
 
 interface Migration {
@@ -10,9 +11,16 @@ function migrationsFor(engine: Engine): readonly Migration[] {
   return [{ name: '001_plants', up: (knex) => engine.createTable(knex) }];
 }
 
+/** The names of all migrations, in their order. */
+export function migrationNames(engine: Engine): readonly string[] {
+  return migrationsFor(engine).map(({ name }) => name);
+}
+
 /**
- * Brings the schema up to date. All of it happens in one transaction under the engine's own lock: instances that start
- * together wait for one another, and one that is killed in the middle leaves nothing behind, no lock either.
+ * Brings the schema up to date. All of it happens in one transaction under a lock of the engine: instances that start
+ * together wait for one another, and one that is killed in the middle leaves nothing behind that stops them.
+ *
+ * @throws {StorageUnavailable} when the schema is newer than this version of the package
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<void> {
   // An error that ends a transaction is followed by those of the attempts to end it again; the first one says why.
@@ -22,22 +30,50 @@ export async function migrate(knex: Knex, engine: Engine): Promise<void> {
   };
   knex.on('query-error', remember);
   try {
-    await knex.transaction(async (transaction) => {
-      await engine.lockMigrations(transaction);
-      await transaction.migrate.latest({
-        tableName: 'plant_store_migrations',
-        migrationSource: {
-          getMigrations: async () => [...migrationsFor(engine)],
-          getMigrationName: ({ name }: Migration) => name,
-          getMigration: async ({ up }: Migration) => ({ up, down: refuseDown }),
-        },
-      });
-    });
+    await knex.transaction((transaction) =>
+      engine.underMigrationLock(transaction, async () => {
+        await pendingOf(transaction, engine);
+        const config = configFor(engine);
+        // Nobody else migrates now, so Knex's own lock, where it is held, was left behind.
+        await transaction.migrate.forceFreeMigrationsLock(config);
+        await transaction.migrate.latest(config);
+      }),
+    );
   } catch (error) {
     throw first ?? error;
   } finally {
     knex.off('query-error', remember);
   }
+}
+
+/**
+ * The names of the migrations that are still to come.
+ *
+ * @throws {StorageUnavailable} when the schema is newer than this version of the package
+ */
+export async function pendingOf(knex: Knex, engine: Engine): Promise<readonly string[]> {
+  const known = migrationNames(engine);
+  const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).orderBy('id').pluck('name') : [];
+  const unknown = done.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new StorageUnavailable(
+      `its schema is newer than this version of plant-store (it has ${unknown.join(', ')}); start a newer version`,
+    );
+  }
+  return known.filter((name) => !done.includes(name));
+}
+
+const TABLE = 'plant_store_migrations';
+
+function configFor(engine: Engine): Knex.MigratorConfig {
+  return {
+    tableName: TABLE,
+    migrationSource: {
+      getMigrations: async () => [...migrationsFor(engine)],
+      getMigrationName: ({ name }: Migration) => name,
+      getMigration: async ({ up }: Migration) => ({ up, down: refuseDown }),
+    },
+  };
 }
 
 /** Knex asks for a way down; there is none, because it would lose plants. */

@@ -1,13 +1,11 @@
-import { closeSync, constants, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import knexFactory, { type Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
+import { whileBusy } from './busy.js';
 import type { Diagnosis, Engine } from './engine.js';
-import { codeOf, StorageFailure } from './failure.js';
-import { KnexPlantRepository } from './knex-plant-repository.js';
-import { migrate } from './migrations.js';
+import { codeOf } from './failure.js';
+import type { Database } from './open.js';
 
 /** "PLNT": tells `file` and other programs whose database this is (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x504c4e54;
@@ -18,53 +16,61 @@ const APPLICATION_ID = 0x504c4e54;
  */
 const BUSY_TIMEOUT_MS = 200;
 
-/** How long to wait before what was busy is tried again, in milliseconds. */
-const BUSY_PAUSE_MS = 10;
-
 /**
  * SQLite. Values travel as JSON in one bound text, so that the statement is the same for one plant and for a thousand.
  * Ids travel as decimal text: the driver binds a bigint as NULL and a large number as a double.
  */
 export const sqlite: Engine = {
+  driver: 'sqlite3',
+  idToText: 'CAST(id AS TEXT)',
+  textToId: 'CAST(? AS INTEGER)',
+
   async insert(knex, plants) {
     const rows = plants.map(({ id, name, tag }) => [`${id}`, name, tag]);
-    return knex.raw(
+    const inserted: { id: string }[] = await knex.raw(
       `INSERT INTO plants (id, name, tag)
        SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, value ->> 2 FROM json_each(?) WHERE true
        ON CONFLICT (id) DO NOTHING
        RETURNING CAST(id AS TEXT) AS id`,
       [JSON.stringify(rows)],
     );
+    return inserted.map(({ id }) => id);
   },
 
-  async find(knex, ids) {
-    return knex.raw(
-      `SELECT CAST(id AS TEXT) AS id, name, tag FROM plants
-       WHERE plants.id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`,
-      [JSON.stringify(ids.map(String))],
-    );
-  },
-
-  async page(knex, from, rowsMax) {
-    return knex.raw(
-      `SELECT CAST(id AS TEXT) AS id, name, tag FROM plants
-       WHERE plants.id >= CAST(? AS INTEGER) ORDER BY plants.id LIMIT ?`,
-      [`${from}`, rowsMax],
-    );
-  },
-
-  async lockMigrations(transaction) {
+  async underMigrationLock(transaction, work) {
     // The first statement of the transaction has to be a write: SQLite lets it wait for others, but answers
     // SQLITE_BUSY_SNAPSHOT at once to one that read before.
     await transaction.raw(`PRAGMA application_id = ${APPLICATION_ID}`);
+    await work();
   },
 
   async createTable(transaction) {
     await transaction.raw('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT');
   },
 
-  diagnose(error) {
-    return DIAGNOSES[codeOf(error)] ?? 'defect';
+  // Every connection is opened with synchronous=FULL, whatever it was before.
+  unsyncedSettings: async () => [],
+
+  diagnose: (error) => DIAGNOSES[codeOf(error)] ?? 'defect',
+
+  reasons: {
+    EACCES: 'this user has no permission to write there',
+    EEXIST: 'a part of its path is a file, not a folder',
+    EISDIR: 'it is a folder',
+    ENOSPC: 'the disk is full',
+    ENOTDIR: 'a part of its path is a file, not a folder',
+    ENXIO: 'it is a named pipe or a device, not a file',
+    EPERM: 'this user has no permission to write there',
+    EROFS: 'the file system is read-only',
+    KnexTimeoutError: 'another process kept it locked for too long',
+    SQLITE_BUSY: 'another process kept it locked for too long',
+    SQLITE_CANTOPEN: 'this user has no permission to open it, or to write in its folder',
+    SQLITE_CORRUPT: 'the database is damaged; restore a backup',
+    SQLITE_ERROR: 'it has tables of another program, or of a newer version of this one',
+    SQLITE_FULL: 'the disk is full',
+    SQLITE_IOERR: 'the disk reported an error, or is full',
+    SQLITE_NOTADB: 'it is not a SQLite database',
+    SQLITE_READONLY: 'it is read-only for this user',
   },
 };
 
@@ -95,79 +101,45 @@ export interface SqliteOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Opens a SQLite file and brings its schema up to date.
- *
- * @throws {StorageUnavailable} with a sentence that says what is wrong with the file
- */
-export async function openSqlite({ path, timeoutMs }: SqliteOptions): Promise<KnexPlantRepository> {
-  try {
-    createFile(path);
-  } catch (error) {
-    throw cannotOpen(path, error);
-  }
-  const knex = knexFactory({
-    client: 'sqlite3',
-    connection: { filename: path },
-    useNullAsDefault: true,
-    acquireConnectionTimeout: timeoutMs,
-    pool: {
-      min: 1,
-      max: 1,
-      afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        configure(connection, timeoutMs).then(() => done(null), done);
+/** A SQLite file. */
+export function sqliteDatabase({ path: given, timeoutMs }: SqliteOptions): Database {
+  const path = resolve(given);
+  return {
+    engine: sqlite,
+    name: `the SQLite file ${path}`,
+    timeoutMs,
+    file: { isMissing: () => !existsSync(path), create: () => createFile(path) },
+    config: {
+      connection: { filename: path },
+      useNullAsDefault: true,
+      pool: {
+        min: 1,
+        max: 1,
+        afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
+          configure(connection, timeoutMs).then(() => done(null), done);
+        },
       },
     },
-    log: silent,
-  });
-  try {
-    await whileBusy(timeoutMs, async () => {
-      await assertOurs(knex, path);
-      await migrate(knex, sqlite);
-    });
-  } catch (error) {
-    await knex.destroy();
-    throw cannotOpen(path, error);
-  }
-  return new KnexPlantRepository(knex, sqlite, timeoutMs);
+  };
 }
 
 /** What of the driver's connection is used here. */
 interface Connection {
   exec(sql: string, done: (error: Error | null) => void): void;
+  get(sql: string, done: (error: Error | null, row: { application_id: number; journal_mode: string }) => void): void;
 }
 
 /** Write-ahead log with a sync at every commit: an answered plant survives a power cut (https://sqlite.org/wal.html). */
 async function configure(connection: Connection, timeoutMs: number): Promise<void> {
   const exec = promisify(connection.exec.bind(connection));
+  const get = promisify(connection.get.bind(connection));
   await exec(`PRAGMA busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, timeoutMs)}; PRAGMA synchronous = FULL;`);
+  const { application_id: id } = await get('PRAGMA application_id');
+  if (id !== 0 && id !== APPLICATION_ID) throw new StorageUnavailable('it belongs to another program');
   // When several processes open a new file, SQLite does not let them wait for one another here.
-  await whileBusy(timeoutMs, () => exec('PRAGMA journal_mode = WAL'));
+  const { journal_mode: mode } = await whileBusy(sqlite, timeoutMs, () => get('PRAGMA journal_mode = WAL'));
+  if (mode !== 'wal') throw new StorageUnavailable('its file system cannot hold a write-ahead log');
 }
-
-/** A database that another program has marked as its own is left alone. */
-async function assertOurs(knex: Knex, path: string): Promise<void> {
-  const [{ application_id: id }] = await knex.raw('PRAGMA application_id');
-  if (id !== 0 && id !== APPLICATION_ID) {
-    throw new StorageUnavailable(`cannot open the SQLite file ${path}: it belongs to another program`);
-  }
-}
-
-/** Does `work` again as long as others are in its way. */
-async function whileBusy(timeoutMs: number, work: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
-      await setTimeout(BUSY_PAUSE_MS);
-    }
-  }
-}
-
-/** Knex would print errors, with the values of the statement in them. */
-const silent = { warn() {}, error() {}, deprecate() {}, debug() {} };
 
 function createFile(path: string): void {
   const folder = dirname(path);
@@ -175,9 +147,10 @@ function createFile(path: string): void {
   // Without O_NONBLOCK the open of a named pipe would wait for its reader.
   closeSync(openSync(path, constants.O_APPEND | constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600));
   // SQLite syncs the folder of its files; that a new folder is in its parent is left to us.
-  if (firstCreated !== undefined) {
-    for (let parent = folder; parent.length >= firstCreated.length; parent = dirname(parent))
-      syncFolder(dirname(parent));
+  if (firstCreated === undefined) return;
+  for (let created = folder; ; created = dirname(created)) {
+    syncFolder(dirname(created));
+    if (created === firstCreated) return;
   }
 }
 
@@ -189,30 +162,3 @@ function syncFolder(path: string): void {
     closeSync(folder);
   }
 }
-
-function cannotOpen(path: string, error: unknown): StorageUnavailable {
-  if (error instanceof StorageUnavailable) return error;
-  const cause = new StorageFailure(error);
-  const reason = REASONS[cause.code] ?? `the storage reported ${cause.code}`;
-  return new StorageUnavailable(`cannot open the SQLite file ${path}: ${reason}`, { cause });
-}
-
-const REASONS: Partial<Record<string, string>> = {
-  EACCES: 'this user has no permission to write there',
-  EEXIST: 'a part of its path is a file, not a folder',
-  EISDIR: 'it is a folder',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  ENXIO: 'it is a named pipe or a device, not a file',
-  EPERM: 'this user has no permission to write there',
-  EROFS: 'the file system is read-only',
-  KnexTimeoutError: 'another process kept it locked for too long',
-  SQLITE_BUSY: 'another process kept it locked for too long',
-  SQLITE_CANTOPEN: 'this user has no permission to open it, or to write in its folder',
-  SQLITE_CORRUPT: 'the database is damaged; restore a backup',
-  SQLITE_ERROR: 'it has tables of another program, or of a newer version of this one',
-  SQLITE_FULL: 'the disk is full',
-  SQLITE_IOERR: 'the disk reported an error, or is full',
-  SQLITE_NOTADB: 'it is not a SQLite database',
-  SQLITE_READONLY: 'it is read-only for this user',
-};

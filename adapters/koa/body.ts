@@ -59,7 +59,10 @@ export function bodyReader(limitBytes: number): ReadBody {
       if (!place.hold(chunk.length)) stop(new Refusal(rejections.overloaded));
     };
     source.on('data', count);
-    if (inflater) req.on('data', countEncoded).on('error', stop);
+    if (inflater) {
+      req.on('data', countEncoded);
+      req.on('error', (error) => stop(error instanceof Refusal ? error : new ClientLeft()));
+    }
     req.once('close', () => {
       if (!req.complete) stop(new ClientLeft());
     });

@@ -78,7 +78,7 @@ function endsNumber(code: number): boolean {
 
 /**
  * The integer that a JSON number is, exactly: `1.0`, `1e3` and `10e-1` are integers (JSON Schema 2020-12, "integer"),
- * `-0` is 0. `undefined` for what is no integer, or has more than 19 digits and so is no int64.
+ * `-0` is 0. `undefined` for what is no integer, or is so long that it is no int64.
  *
  * @param source a number as the JSON grammar has it (RFC 8259 §6)
  */

@@ -45,13 +45,13 @@ export class PlantCodec {
     } catch {
       return { ...rejections.notJson, message: 'The body is not one JSON text' };
     }
-    const hasNumericId = typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number';
-    const id = hasNumericId ? exactId(text) : undefined;
+    const isNumeric = typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number';
+    const id = isNumeric ? exactId(text) : undefined;
     if (this.#isNewPlant(body) && id !== undefined) {
       return { id, name: body.name, tag: body.tag };
     }
     const violations = new Set(this.#isNewPlant.errors?.map(sentence));
-    if (hasNumericId && id === undefined) violations.add(PLANT_ID_MESSAGE);
+    if (isNumeric && id === undefined) violations.add(PLANT_ID_MESSAGE);
     if (violations.size === 0) violations.add('id is required');
     return { ...rejections.notANewPlant, message: [...violations].join('; ') };
   }
@@ -60,11 +60,18 @@ export class PlantCodec {
   encode({ name, tag }: Plant): string {
     return JSON.stringify({ name, tag });
   }
+
+  /** A plant as the NewPlant that {@link decode} reads, with the digits of its id. */
+  encodeNewPlant({ id, name, tag }: Plant): string {
+    const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+    return `{"id":${id},"name":${JSON.stringify(name)}${rest}}`;
+  }
 }
 
 /** What the schema cannot say of an int64: it is checked on the digits (`format: int64` checks no range in Ajv). */
 function exactId(json: string): bigint | undefined {
-  const id = exactInteger(numberSource(json, 'id') ?? 'NaN');
+  const source = numberSource(json, 'id');
+  const id = source === undefined ? undefined : exactInteger(source);
   return id !== undefined && isPlantId(id) ? id : undefined;
 }
 

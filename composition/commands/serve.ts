@@ -1,22 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:os';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import { InvalidTokenList } from '../../adapters/static-token/index.js';
 import { type Config, InvalidConfig, isLoopback } from '../config.js';
 import { createContainer, services } from '../container.js';
+import { CommandFailure } from '../failure.js';
+import { onSignals } from '../signals.js';
 import { rereadTokensOf, type TokensFile } from '../tokens.js';
-
-/**
- * Signals that come together count as one: a terminal sends Ctrl-C to npm and to the service, and npm passes it on, in
- * milliseconds.
- */
-const SAME_SIGNAL_MS = 200;
-
-/** A failure of the start that is told in one line. */
-export class StartFailure extends Error {
-  override readonly name = 'StartFailure';
-}
 
 /** Runs the service until it is told to stop. Resolves to the exit code of the process. */
 export async function serve(configured: Config): Promise<number> {
@@ -40,7 +30,7 @@ export async function serve(configured: Config): Promise<number> {
   const { host, port, basePath = '' } = config;
   const address = await server.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await plants.close();
-    throw new StartFailure(
+    throw new CommandFailure(
       `cannot listen on HOST=${host} PORT=${port}: ${LISTEN_REASONS[`${error.code}`] ?? error.code}`,
     );
   });
@@ -67,10 +57,11 @@ const LISTEN_REASONS: Partial<Record<string, string>> = {
 
 /** Where no token is configured, and only this machine can reach the service, a new one is made for this run. */
 function withToken(config: Config): { config: Config; newToken?: string } {
-  if (config.accessTokens !== undefined || config.accessTokensFile !== undefined) return { config };
+  const { accessTokens, accessTokensFile, jwtIssuer } = config;
+  if ((accessTokens ?? accessTokensFile ?? jwtIssuer) !== undefined) return { config };
   if (!isLoopback(config.host)) {
     throw new InvalidConfig([
-      `ACCESS_TOKENS or ACCESS_TOKENS_FILE must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
+      `ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
     ]);
   }
   const newToken = randomBytes(24).toString('base64url');
@@ -97,19 +88,6 @@ async function rereadTokens(container: Container, config: Config, file: TokensFi
   } catch (error) {
     if (!(error instanceof InvalidTokenList)) throw error;
     log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is not usable, so the old tokens stay');
-  }
-}
-
-/** Calls `stop` at the first signal; a later one ends the process at once. */
-function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
-  let first: number | undefined;
-  for (const signal of signals) {
-    process.on(signal, () => {
-      const now = performance.now();
-      first ??= now;
-      if (first === now) stop(signal);
-      else if (now - first > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
-    });
   }
 }
 

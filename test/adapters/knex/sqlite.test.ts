@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import sqlite3 from 'sqlite3';
-import { openSqlite } from '../../../adapters/knex/index.js';
+import { openRepository, sqliteDatabase } from '../../../adapters/knex/index.js';
 import {
   type AddOutcome,
   PLANT_ID_MAX,
@@ -31,7 +31,7 @@ describe('The SQLite repository', () => {
 
   /** A repository that is closed at the end. */
   async function open(path: string, timeoutMs = 10_000): Promise<PlantRepository> {
-    const plants = await openSqlite({ path, timeoutMs });
+    const plants = await openRepository(sqliteDatabase({ path, timeoutMs }));
     toClose.push(plants);
     return plants;
   }
@@ -48,9 +48,9 @@ describe('The SQLite repository', () => {
     runContract(durablePlantRepositoryContract, {
       open: () => {
         path = newFile();
-        return openSqlite({ path, timeoutMs: 10_000 });
+        return openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }));
       },
-      reopen: () => openSqlite({ path, timeoutMs: 10_000 }),
+      reopen: () => openRepository(sqliteDatabase({ path, timeoutMs: 10_000 })),
     });
   });
 
@@ -194,7 +194,7 @@ describe('The SQLite repository', () => {
     });
 
     it('cannot be opened, and says why', async () => {
-      const error = await errorOf(openSqlite({ path, timeoutMs }));
+      const error = await errorOf(openRepository(sqliteDatabase({ path, timeoutMs })));
       expect(error).to.be.instanceOf(StorageUnavailable);
       expect(error.message).to.equal(
         `cannot open the SQLite file ${path}: another process kept it locked for too long`,
@@ -221,7 +221,7 @@ describe('The SQLite repository', () => {
       ['a path that leads far through a file', join(text, 'a', 'b.db'), 'a part of its path is a file, not a folder'],
     ] as const) {
       it(what, async () => {
-        const error = await errorOf(openSqlite({ path, timeoutMs: 1000 }));
+        const error = await errorOf(openRepository(sqliteDatabase({ path, timeoutMs: 1000 })));
         expect(error).to.be.instanceOf(StorageUnavailable);
         expect(error.message).to.equal(`cannot open the SQLite file ${path}: ${reason}`);
       });
@@ -237,7 +237,7 @@ describe('The SQLite repository', () => {
       chmodSync(closed, 0o555);
       try {
         for (const path of [readOnly, unreadable, join(closed, 'new.db'), join(closed, 'new', 'new.db')]) {
-          const error = await asOrdinaryUser(() => errorOf(openSqlite({ path, timeoutMs: 1000 })));
+          const error = await asOrdinaryUser(() => errorOf(openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))));
           expect(error).to.be.instanceOf(StorageUnavailable);
           expect(error.message).to.equal(
             `cannot open the SQLite file ${path}: this user has no permission to write there`,

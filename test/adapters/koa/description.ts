@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import type { RawAnswer } from '../../support/raw-http.js';
@@ -90,7 +90,11 @@ function resolve(header: DeclaredHeader): DeclaredHeader {
   return (name === undefined ? undefined : description.components.headers[name]) ?? header;
 }
 
+const validators = new Map<object, ValidateFunction>();
+
 function isValid(schema: object, value: unknown): boolean {
   const text = JSON.stringify(schema).replaceAll('"#/', '"description#/');
-  return ajv.validate(JSON.parse(text), value);
+  const validate = validators.get(schema) ?? ajv.compile(JSON.parse(text));
+  validators.set(schema, validate);
+  return validate(value);
 }

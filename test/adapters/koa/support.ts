@@ -70,14 +70,17 @@ export function verdict(answer: RawAnswer | undefined): number {
   if (answer === undefined) throw new Error('the connection ended without an answer');
   expect(answer.headers).to.include({ 'content-type': 'application/json' });
   expect(answer.headers['x-request-id']).to.match(/^[\w.:-]{1,128}$/);
-  const body = answer.json();
   if (answer.status === 200) return 200;
-  const keys = typeof body === 'object' && body !== null ? Object.keys(body) : [];
-  expect(keys).to.have.members(['error', 'message']);
-  const { error, message } = { error: undefined, message: undefined, ...(body as object) };
+  const { error, message, ...more }: Record<string, unknown> = Object(answer.json());
+  expect(more).to.be.empty;
   expect(message).to.be.a('string').and.not.be.empty;
   expect(error).to.be.within(answer.status * 100, answer.status * 100 + 99);
   return Number(error);
+}
+
+/** Checks that a client is told when to come again, in whole seconds. */
+export function expectRetryAfter(answer: RawAnswer | undefined): void {
+  expect(answer?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
 }
 
 /** Creates again and again until there is a place; one that never comes back ends in the time limit of the test. */

@@ -34,8 +34,8 @@ export function expectations(start: Start): void {
     it('takes a body that does not wait for 100 Continue', async () => {
       const client = await RawClient.connect(service().port);
       client.send(post(newPlant(), { Expect: '100-continue' }));
-      const last = [await client.answer(), await client.answer()].find((answer) => answer?.status !== 100);
-      expect(verdict(last)).to.equal(200);
+      const first = await client.answer();
+      expect(verdict(first?.status === 100 ? await client.answer() : first)).to.equal(200);
       client.close();
     });
 

@@ -4,6 +4,7 @@ import { describe, it } from 'mocha';
 import { type RawAnswer, RawClient, request } from '../../../support/raw-http.js';
 import {
   create,
+  expectRetryAfter,
   Gate,
   newPlant,
   post,
@@ -19,7 +20,7 @@ const SHUTDOWN_TIMEOUT = { SHUTDOWN_TIMEOUT: '5s' };
 const refusedBecauseStopping = (answer: RawAnswer | undefined) => {
   expect(verdict(answer)).to.equal(50303);
   expect(answer?.headers).to.include({ connection: 'close' });
-  expect(answer?.headers['retry-after']).to.match(/^[1-9]\d*$/);
+  expectRetryAfter(answer);
 };
 
 /** How the service ends. */

@@ -2,14 +2,20 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { services } from '../../../../composition/container.js';
 import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
-import type { RawAnswer } from '../../../support/raw-http.js';
-import { create, firstServed, Gate, newPlant, type Start, startInTest, stored, verdict, withAdd } from '../support.js';
+import {
+  create,
+  expectRetryAfter,
+  firstServed,
+  Gate,
+  newPlant,
+  type Start,
+  startInTest,
+  stored,
+  verdict,
+  withAdd,
+} from '../support.js';
 
 const SECRET = 'secret text: SELECT name FROM plants /var/lib/plants.db';
-
-const retryAfterSeconds = (answer: RawAnswer | undefined) => {
-  expect(answer?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
-};
 
 /** What a client is told where something behind the interface is broken. */
 export function storage(start: Start): void {
@@ -24,7 +30,7 @@ export function storage(start: Start): void {
       const answer = await create(one);
       expect(verdict(answer)).to.equal(50301);
       expect(answer?.body).to.not.include('secret');
-      retryAfterSeconds(answer);
+      expectRetryAfter(answer);
     });
 
     it('50301: the storage was closed', async () => {
@@ -39,7 +45,7 @@ export function storage(start: Start): void {
       const plant = newPlant();
       const answer = await create(one, plant);
       expect(verdict(answer)).to.equal(50301);
-      retryAfterSeconds(answer);
+      expectRetryAfter(answer);
       expect(verdict(await create(one))).to.equal(50302);
       gate.open();
       expect(await firstServed(one)).to.equal(200);
@@ -61,20 +67,20 @@ export function storage(start: Start): void {
     });
 
     const defects: Record<string, () => Promise<never[]>> = {
-      'an unexpected error': () => Promise.reject(new TypeError(SECRET)),
-      'an error with properties that libraries look at': () =>
+      'throws an unexpected error': () => Promise.reject(new TypeError(SECRET)),
+      'throws an error with properties that libraries look at': () =>
         Promise.reject(
           Object.assign(new Error(SECRET), { status: 400, statusCode: 400, expose: true, headers: { Secret: 'x' } }),
         ),
-      'something that is no error': () => Promise.reject(SECRET),
-      nothing: () => Promise.reject(undefined),
-      'an error before it starts': () => {
+      'throws something that is no error': () => Promise.reject(SECRET),
+      'throws undefined': () => Promise.reject(undefined),
+      'throws before it starts': () => {
         throw new Error(SECRET);
       },
-      'no outcome': async () => [],
+      'gives no outcome': async () => [],
     };
     for (const [what, add] of Object.entries(defects)) {
-      it(`50001, and not a word of it: the storage throws ${what}`.replace('throws no', 'gives no'), async () => {
+      it(`50001, and not a word of it: the storage ${what}`, async () => {
         const one = await startOne({ MAX_PENDING: '1' }, withAdd(add));
         for (let times = 0; times < 2; times++) {
           const answer = await create(one);
@@ -110,7 +116,7 @@ export function storage(start: Start): void {
       const answer = await create(one, newPlant(), { 'Content-Length': '100000' });
       expect(verdict(answer)).to.equal(50304);
       expect(answer?.body).to.not.include('secret');
-      retryAfterSeconds(answer);
+      expectRetryAfter(answer);
       expect(await stored(one)).to.be.empty;
     });
 

@@ -1,0 +1,1 @@
+export { JwtVerifier, type JwtVerifierOptions } from './jwt-verifier.js';

@@ -1,0 +1,90 @@
+import type { Diagnosis, Engine } from './engine.js';
+import { type Database, type ServerOptions, withoutSecrets } from './open.js';
+
+/** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
+const MIGRATION_LOCK = 0x504c4e54;
+
+/** PostgreSQL. Values travel as JSON in one bound text, so that the statement is the same for one plant and a thousand. */
+export const postgres: Engine = {
+  driver: 'pg',
+  idToText: 'CAST(id AS TEXT)',
+  textToId: 'CAST(? AS BIGINT)',
+
+  async insert(knex, plants) {
+    const { rows } = await knex.raw(
+      `INSERT INTO plants (id, name, tag)
+       SELECT CAST(value ->> 0 AS BIGINT), value ->> 1, value ->> 2 FROM json_array_elements(?)
+       ON CONFLICT (id) DO NOTHING
+       RETURNING CAST(id AS TEXT) AS id`,
+      [JSON.stringify(plants.map(({ id, name, tag }) => [`${id}`, name, tag]))],
+    );
+    return rows.map(({ id }: { id: string }) => id);
+  },
+
+  async underMigrationLock(transaction, work) {
+    await transaction.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+    await work();
+  },
+
+  async createTable(transaction) {
+    await transaction.raw('CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+  },
+
+  async unsyncedSettings(knex) {
+    const { rows } = await knex.raw(
+      `SELECT name || '=' || setting AS setting FROM pg_settings
+       WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'`,
+    );
+    return rows.map(({ setting }: { setting: string }) => setting);
+  },
+
+  diagnose(error) {
+    if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
+    // What has no SQLSTATE comes from the connection, not from the server.
+    const state = 'severity' in error && 'code' in error ? `${error.code}` : '08000';
+    return DIAGNOSES.find(([pattern]) => pattern.test(state))?.[1] ?? 'defect';
+  },
+
+  reasons: {
+    '28000': 'the server does not let this user in',
+    '28P01': 'the server does not accept the user or the password',
+    '3D000': 'the server has no such database; create it first',
+    '42501': 'this user may not create tables there',
+    '53300': 'the server has no connection left',
+    ECONNREFUSED: 'no server listens there',
+    ENOTFOUND: 'the name of the host is not known',
+    KnexTimeoutError: 'the server does not answer in time',
+  },
+};
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
+  [/^40/, 'busy'],
+  [/^(08|25006|28|3D000|53|55P03|57|58|XX001|XX002)/, 'unavailable'],
+  [/^(22|23|44|54|P0001)/, 'refused'],
+];
+
+/**
+ * A PostgreSQL database. The URL's parameters are those of libpq and of the pg
+ * driver: `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds), `max` (connections).
+ */
+export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
+  const parameters = new URL(url).searchParams;
+  const connectSeconds = Number(parameters.get('connect_timeout') ?? 0);
+  return {
+    engine: postgres,
+    name: withoutSecrets(url),
+    timeoutMs,
+    warn,
+    config: {
+      connection: {
+        connectionString: url,
+        application_name: 'plant-store',
+        keepAlive: true,
+        statement_timeout: timeoutMs,
+        connectionTimeoutMillis: connectSeconds > 0 ? connectSeconds * 1000 : timeoutMs,
+      },
+      pool: { min: 0, max: Number(parameters.get('max') ?? 10) },
+    },
+  };
+}

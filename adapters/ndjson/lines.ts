@@ -1,0 +1,41 @@
+/** A line of an NDJSON text, without its end; `undefined` stands for one that is longer than allowed. */
+export interface Line {
+  /** From 1 on. */
+  readonly number: number;
+  readonly bytes: Uint8Array | undefined;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Cuts bytes into lines, in constant memory: of a line that is too long nothing is kept. The last line may do without
+ * its line feed.
+ *
+ * @param bytesMax the longest line, in bytes
+ */
+export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Line> {
+  let number = 1;
+  let kept: Uint8Array[] = [];
+  let length = 0;
+  const keep = (part: Uint8Array) => {
+    length += part.length;
+    if (length <= bytesMax) kept.push(part);
+    else kept = [];
+  };
+  const take = (): Line => {
+    const line = { number: number++, bytes: length <= bytesMax ? Buffer.concat(kept) : undefined };
+    kept = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of input) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      keep(chunk.subarray(start, end));
+      yield take();
+      start = end + 1;
+    }
+    if (start < chunk.length) keep(chunk.subarray(start));
+  }
+  if (length > 0) yield take();
+}

@@ -1,0 +1,73 @@
+import knexFactory, { type Knex } from 'knex';
+import { after, before } from 'mocha';
+import { needs } from './needs.js';
+
+/** A database server that tests use where there is one, in databases of their own. */
+export interface DatabaseServer {
+  readonly name: string;
+  readonly client: 'pg' | 'mysql2';
+  /** The URL of a database that is always there, for a user who may create others. */
+  readonly url: string;
+}
+
+export const postgresServer: DatabaseServer = {
+  name: 'PostgreSQL',
+  client: 'pg',
+  url: process.env['TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres',
+};
+
+export const mariadbServer: DatabaseServer = {
+  name: 'MariaDB',
+  client: 'mysql2',
+  url: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
+};
+
+/** Databases on a server. */
+export interface Databases {
+  /** The URL of a new, empty one. */
+  create(): Promise<string>;
+  /** A connection to one, or to the server; it is closed when the surrounding suite ends. */
+  connect(url?: string): Knex;
+}
+
+let databases = 0;
+
+/**
+ * Databases for the surrounding suite, dropped at its end. Where the server is not there its tests are skipped, by name.
+ * Call it inside `describe`.
+ */
+export function databasesOn(server: DatabaseServer): Databases {
+  const created: string[] = [];
+  const open: Knex[] = [];
+  const connect = (url = server.url) => {
+    const knex = knexFactory({ client: server.client, connection: url, pool: { min: 0, max: 1 } });
+    open.push(knex);
+    return knex;
+  };
+  let admin: Knex;
+
+  before(async function () {
+    admin = connect();
+    const isThere = await admin.raw('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+    needs(this, isThere, `${server.name} at ${new URL(server.url).host}`);
+  });
+  after(async () => {
+    await Promise.all(open.filter((knex) => knex !== admin).map((knex) => knex.destroy()));
+    for (const name of created)
+      await admin.raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`);
+    await admin.destroy();
+  });
+
+  return {
+    connect,
+    create: async () => {
+      const name = `plant_store_test_${process.pid}_${++databases}`;
+      await admin.raw(`CREATE DATABASE ${name}`);
+      created.push(name);
+      return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+    },
+  };
+}
