@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { InvalidTokenList, StaticTokenVerifier } from '../adapters/static-token/index.js';
+import { assertTokens, InvalidTokenList } from '../adapters/static-token/index.js';
 import { readTokensFile, type TokensFile } from './tokens.js';
 import { durationMs, integer, sizeBytes } from './units.js';
 
@@ -36,7 +36,7 @@ const host = {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const BODY_LIMIT_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Every setting. The README's table, `--help` and {@link Config} follow from it. */
+/** Every setting. `--help` and {@link Config} follow from it; a test compares the README's table with it. */
 export const settings = {
   host: { variable: 'HOST', default: '127.0.0.1', help: 'address of the public listener', ...host },
   port: {
@@ -51,7 +51,7 @@ export const settings = {
     default: undefined,
     allowed: 'a path such as /garden, of letters, digits and . _ ~ -, without a slash at its end',
     help: 'path prefix of the interface',
-    parse: (text) => (/^(\/[\w.~-]+)+$/.test(text) ? text : undefined),
+    parse: (text) => (/^(\/[\w~-][\w.~-]*)+$/.test(text) ? text : undefined),
   } satisfies Setting<string>,
   database: {
     variable: 'DATABASE_URL',
@@ -96,7 +96,7 @@ export const settings = {
     default: undefined,
     allowed: 'an https URL without user or password; http only to a loopback address',
     help: "where the issuer's keys are (a JSON Web Key Set)",
-    show: (text) => text.replace(/\/\/.*@|\?.*/gs, (hidden) => (hidden.startsWith('?') ? '?***' : '//***@')),
+    show: (text) => (/^(\w+:\/\/)?[\w.-]*(\/[\w./-]*)?$/.test(text) ? text : '***'),
     parse: parseJwksUrl,
   } satisfies Setting<URL>,
   managementHost: {
@@ -259,12 +259,17 @@ function parseDatabase(text: string): Database | undefined {
       return rest && !/^(:memory:$|\/\/[^/])/.test(rest) ? { kind: 'sqlite', path: rest } : undefined;
     case 'postgres':
     case 'postgresql':
-      return URL.canParse(text) ? { kind: 'postgres', url: text } : undefined;
+      return isServerUrl(text) ? { kind: 'postgres', url: text } : undefined;
     case 'mysql':
-      return URL.canParse(text) ? { kind: 'mysql', url: text } : undefined;
+      return isServerUrl(text) ? { kind: 'mysql', url: text } : undefined;
     default:
       return undefined;
   }
+}
+
+/** A URL with an authority: `postgres:user:password@host` parses too, but its password is then part of a path. */
+function isServerUrl(text: string): boolean {
+  return /^\w+:\/\//.test(text) && URL.canParse(text);
 }
 
 function parseJwksUrl(text: string): URL | undefined {
@@ -283,7 +288,7 @@ function showDatabase(text: string): string {
 
 function parseTokens(text: string): readonly string[] {
   const tokens = text.split(',').map((token) => token.trim());
-  new StaticTokenVerifier(tokens);
+  assertTokens(tokens);
   return tokens;
 }
 

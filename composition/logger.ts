@@ -44,8 +44,8 @@ export function describeError(error: unknown, causes = 0): object {
   };
 }
 
-/** The lines after the message. Where the stack does not hold the message as it is now, no line is known to be a frame. */
+/** The lines after the message. Where the stack does not begin with the message as it is now, no line is known to be a frame. */
 function framesOf({ message, stack = '' }: Error): string | undefined {
-  const start = stack.indexOf(message);
-  return start === -1 ? undefined : stack.slice(start + message.length).replace(/^\n/, '');
+  const start = stack.indexOf(`${message}\n`);
+  return start === -1 || stack.slice(0, start).includes('\n') ? undefined : stack.slice(start + message.length + 1);
 }

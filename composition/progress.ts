@@ -1,11 +1,29 @@
 import { SingleBar } from 'cli-progress';
 
-/** A bar on standard error where that is a terminal, else nothing. */
-export function progressBar(unit: string, total?: number): { update(value: number): void; stop(): void } {
+/** How far something is, for a person who watches. */
+export interface Progress {
+  update(value: number): void;
+  /** Makes room for a whole line of others; the bar comes back below it. */
+  clear(): void;
+  stop(): void;
+}
+
+/** Nobody watches. */
+export const noProgress: Progress = { update() {}, clear() {}, stop() {} };
+
+/** A bar on standard error where that is a terminal, else nothing. The cursor stays, also where a signal ends the process. */
+export function progressBar(unit: string, total?: number): Progress {
+  if (!process.stderr.isTTY) return noProgress;
   const format =
     total === undefined ? `{value} ${unit}` : `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted}`;
-  const bar = new SingleBar({ format, stream: process.stderr, noTTYOutput: false, hideCursor: true });
-  if (!process.stderr.isTTY) return { update() {}, stop() {} };
+  const bar = new SingleBar({ format, stream: process.stderr });
   bar.start(total ?? 0, 0);
-  return { update: (value) => bar.update(value), stop: () => bar.stop() };
+  return {
+    update: (value) => bar.update(value),
+    clear: () => {
+      process.stderr.cursorTo(0);
+      process.stderr.clearLine(1);
+    },
+    stop: () => bar.stop(),
+  };
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { InvalidTokenList, StaticTokenVerifier, tokensOfFile } from '../adapters/static-token/index.js';
+import { assertTokens, InvalidTokenList, tokensOfFile } from '../adapters/static-token/index.js';
 import type { Config } from './config.js';
 
 /** A file of tokens, and what it held when it was read. */
@@ -36,6 +36,6 @@ export function readTokensFile(path: string): readonly string[] {
   }
   const tokens = tokensOfFile(text);
   if (tokens.length === 0) throw new InvalidTokenList('the file holds no token');
-  new StaticTokenVerifier(tokens);
+  assertTokens(tokens);
   return tokens;
 }

@@ -30,6 +30,9 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
+/** RFC 7515 §7.1. Not every decoder of base64url minds blanks or line breaks. */
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** How far the clocks of the issuer and of this machine may be apart, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -59,20 +62,34 @@ export class JwtVerifier implements TokenVerifier {
   }
 
   async verify(token: string): Promise<Principal | undefined> {
-    const { issuer, audience } = this.#options;
+    if (!COMPACT_JWS.test(token)) return undefined;
     try {
-      const { payload } = await jwtVerify(token, this.#key, {
-        issuer,
-        audience,
-        algorithms: ALGORITHMS,
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        requiredClaims: ['exp'],
-      });
-      return { subject: payload.sub || issuer };
+      return await this.#principalOf(token, this.#key);
     } catch (error) {
       if (error instanceof TokenIssuerUnavailable) throw error;
-      return undefined;
+      return error instanceof errors.JWKSMultipleMatchingKeys ? this.#principalByAny(token, error) : undefined;
     }
+  }
+
+  async #principalOf(token: string, key: JWTVerifyGetKey): Promise<Principal> {
+    const { issuer, audience } = this.#options;
+    const { payload } = await jwtVerify(token, key, {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      requiredClaims: ['exp'],
+    });
+    return { subject: typeof payload.sub === 'string' && payload.sub !== '' ? payload.sub : issuer };
+  }
+
+  /** A token need not name its key (RFC 7515 §4.1.4); an issuer that rotates has several that it may be. */
+  async #principalByAny(token: string, keys: errors.JWKSMultipleMatchingKeys): Promise<Principal | undefined> {
+    for await (const key of keys) {
+      const principal = await this.#principalOf(token, async () => key).catch(() => undefined);
+      if (principal) return principal;
+    }
+    return undefined;
   }
 }
 

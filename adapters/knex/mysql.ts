@@ -70,7 +70,10 @@ export const mysql: Engine = {
   diagnose(error) {
     if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
     // What has no SQLSTATE comes from the connection, not from the server.
-    if (!('sqlState' in error) || error.sqlState === undefined) return 'unavailable';
+    // Knex finds its lock taken where GET_LOCK reaches one node of a cluster only.
+    if (!('sqlState' in error) || error.sqlState === undefined) {
+      return error.name === 'MigrationLocked' ? 'busy' : 'unavailable';
+    }
     const key = `${error.sqlState} ${'errno' in error ? error.errno : ''}`;
     return DIAGNOSES.find(([pattern]) => pattern.test(key))?.[1] ?? 'defect';
   },
@@ -89,13 +92,15 @@ export const mysql: Engine = {
 
 /**
  * By SQLSTATE and error number: the driver's names are MySQL's, and wrong for MariaDB
- * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1047 is a Galera node without its cluster, 1153 a packet
- * that is too large, 1205 a lock that others hold; 1021, 1114: full; 1290, 1836: read-only.
+ * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1047 is a Galera node without its cluster, 1180 one
+ * that lost it during a commit, 1153 a packet
+ * that is too large, 1205 a lock that others hold; 1021, 1114: full; 1290, 1836: read-only. 1050 and 1412: another node
+ * has just made the table; 1305: it was in the way while this one made it, and Knex misses a savepoint.
  */
 const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
   [/ 1153$/, 'refused'],
-  [/^40| 1020$/, 'busy'],
-  [/^(08|28|70)| (1021|1044|1047|1049|1114|1205|1290|1836|3024)$/, 'unavailable'],
+  [/^40| (1020|1050|1305|1412)$/, 'busy'],
+  [/^(08|28|70)| (1021|1044|1047|1049|1114|1180|1205|1290|1836|3024)$/, 'unavailable'],
   [/^(22|23|44|45)/, 'refused'],
 ];
 
@@ -130,7 +135,7 @@ export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database
           connection.query(
             `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds}
            /*M! , max_statement_time = ${seconds} */`,
-            done,
+            (error) => (error ? done(error) : readAllCommitted(connection, done)),
           );
         },
       },
@@ -138,7 +143,12 @@ export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database
   };
 }
 
+/** On a Galera cluster, lets reads wait for what any node has committed; other servers do not know the variable (1193). */
+function readAllCommitted(connection: Connection, done: (error: Error | null) => void): void {
+  connection.query('SET SESSION wsrep_sync_wait = 1', (error) => done(error?.errno === 1193 ? null : error));
+}
+
 /** What of the driver's connection is used here. */
 interface Connection {
-  query(sql: string, done: (error: Error | null) => void): void;
+  query(sql: string, done: (error: (Error & { errno?: number }) | null) => void): void;
 }

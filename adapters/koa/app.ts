@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Koa, { type Context } from 'koa';
 import { rejections } from '../wire/index.js';
-import { answerError } from './answer-error.js';
+import { answerUnread, setError } from './answer.js';
 import { ClientLeft } from './body.js';
 import { countOf } from './headers.js';
 import { Refusal, refusalOf } from './refusal.js';
@@ -23,38 +23,35 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
     const requestId = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.set('X-Request-Id', requestId);
     const target = originForm(ctx.req.url ?? '');
-    let error: number | undefined;
-    let aborted: true | undefined;
+    let failure: unknown;
     try {
       assertWellFormed(ctx);
       if (target === undefined) throw new Refusal(rejections.noSuchPath);
       ctx.req.url = target;
       await next();
-    } catch (cause) {
-      if (cause instanceof ClientLeft) {
-        ctx.respond = false;
-        aborted = true;
-        return;
-      }
-      const refusal = refusalOf(cause);
-      error = refusal.rejection.error;
-      if (error >= 50000 && refusal.cause !== undefined)
-        log.error({ requestId, error, err: refusal.cause }, 'request failed');
-      await answerError(ctx, refusal);
-    } finally {
-      log.info(
-        {
-          requestId,
-          method: ctx.method,
-          path: target?.split('?', 1)[0],
-          status: aborted ? undefined : ctx.status,
-          error,
-          aborted,
-          durationMs: Math.round((performance.now() - start) * 1000) / 1000,
-        },
-        'request',
-      );
+    } catch (error) {
+      failure = error;
     }
+    const aborted = failure instanceof ClientLeft;
+    const refusal = failure === undefined || aborted ? undefined : refusalOf(failure);
+    const error = refusal?.rejection.error;
+    if (refusal) setError(ctx, refusal);
+    if (refusal?.cause !== undefined) log.error({ requestId, error, err: refusal.cause }, 'request failed');
+    if (aborted) ctx.respond = false;
+    else if (!ctx.req.complete) await answerUnread(ctx);
+    log.info(
+      {
+        requestId,
+        method: ctx.method,
+        path: target?.split('?', 1)[0],
+        subject: ctx.state['principal']?.subject,
+        status: aborted ? undefined : ctx.status,
+        error,
+        aborted: aborted || undefined,
+        durationMs: Math.round((performance.now() - start) * 1000) / 1000,
+      },
+      'request',
+    );
   });
   app.use(plantRouter(options).routes());
   app.use(() => {

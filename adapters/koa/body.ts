@@ -15,6 +15,8 @@ export class ClientLeft extends Error {
   override readonly name = 'ClientLeft';
 }
 
+const damaged = { ...rejections.notJson, message: 'The body does not match its Content-Encoding' };
+
 /** The body of a request as bytes, inflated. */
 export type ReadBody = (ctx: Context, place: Place) => Promise<Uint8Array>;
 
@@ -40,7 +42,8 @@ export function bodyReader(limitBytes: number): ReadBody {
     assertExpectation(ctx);
     assertMediaType(ctx);
     const inflater = inflaterFor(ctx);
-    if (!inflater && Number(ctx.get('Content-Length')) > limitBytes) throw new Refusal(tooLarge);
+    const sentBytesMax = inflater ? encodedLimitBytes : limitBytes;
+    if (Number(ctx.get('Content-Length')) > sentBytesMax) throw new Refusal(tooLarge);
     const { req } = ctx;
     const failure = failures.get(req);
     if (failure) throw failure;
@@ -48,6 +51,7 @@ export function bodyReader(limitBytes: number): ReadBody {
     // A client of HTTP/1.0 does not know 100 Continue (RFC 9110 §10.1.1).
     if (ctx.get('Expect') !== '' && req.httpVersion === '1.1') ctx.res.writeContinue();
 
+    // koa-bodyparser reads the headers of its stream; what is inflated here has none that count.
     const source = inflater ? req.pipe(Object.assign(inflater, { headers: {} })) : req;
     const stop = (reason: Error) => emitError(source, reason);
     let encodedBytes = 0;
@@ -71,8 +75,10 @@ export function bodyReader(limitBytes: number): ReadBody {
       if (inflater) {
         await collect(Object.create(ctx, { req: { value: source } }), async () => {});
         if (!req.readableEnded) await restOf(req);
+        // Bytes behind the end of the encoding are not written to the inflater.
         if (inflater.bytesWritten !== encodedBytes) throw new Refusal(damaged);
       } else {
+        // koa-bodyparser knows `identity` in small letters alone.
         delete req.headers['content-encoding'];
         await collect(ctx, async () => {});
       }
@@ -93,8 +99,6 @@ export function bodyReader(limitBytes: number): ReadBody {
     return body instanceof Uint8Array ? body : new Uint8Array();
   };
 }
-
-const damaged = { ...rejections.notJson, message: 'The body does not match its Content-Encoding' };
 
 /** Waits for the end of a request whose encoded body is over, or for the first byte too many. */
 async function restOf(req: IncomingMessage): Promise<void> {

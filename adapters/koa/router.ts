@@ -1,6 +1,12 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
-import { type CreatePlant, type CreatePlantOutcome, StorageUnavailable, type TokenVerifier } from '../../core/index.js';
+import {
+  type CreatePlant,
+  type CreatePlantOutcome,
+  type Principal,
+  StorageUnavailable,
+  type TokenVerifier,
+} from '../../core/index.js';
 import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } from '../wire/index.js';
 import type { Admission } from './admission.js';
 import { bodyReader } from './body.js';
@@ -33,7 +39,7 @@ export function plantRouter(options: PlantRouterOptions): Router {
   const router = new Router({ prefix: basePath, sensitive: true, strict: true });
 
   router.post('/plants', async (ctx) => {
-    await requirePrincipal(ctx, tokenVerifier);
+    ctx.state['principal'] = await principalOf(ctx, tokenVerifier);
     const place = admission.enter();
     let created: Promise<CreatePlantOutcome>;
     try {
@@ -70,7 +76,7 @@ function refuseMethod(allowed: string): () => never {
   };
 }
 
-async function requirePrincipal(ctx: Context, tokenVerifier: TokenVerifier): Promise<void> {
+async function principalOf(ctx: Context, tokenVerifier: TokenVerifier): Promise<Principal> {
   // Case-insensitive scheme, then the credential (RFC 9110 §11.4); a second header would leave open which one counts.
   const token =
     countOf(ctx, 'authorization') === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1] : undefined;
@@ -83,6 +89,7 @@ async function requirePrincipal(ctx: Context, tokenVerifier: TokenVerifier): Pro
       'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
     });
   }
+  return principal;
 }
 
 function refusalOfOutcome(outcome: CreatePlantOutcome): Refusal {

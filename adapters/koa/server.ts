@@ -20,6 +20,8 @@ export interface ServerTimeouts {
   readonly keepAliveTimeoutMs: number;
 }
 
+/** How large all headers of a request may be together, in bytes. */
+const HEADERS_BYTES_MAX = 16 * 1024;
 /** How often Node looks for requests that are late, in milliseconds. */
 const CHECKING_INTERVAL_MS = 500;
 /** How long a connection stays open after an answer that Node has no request for, in milliseconds. */
@@ -66,9 +68,10 @@ export class HttpServer {
       requestTimeout: timeouts.requestTimeoutMs,
       keepAliveTimeout: timeouts.keepAliveTimeoutMs,
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+      maxHeaderSize: HEADERS_BYTES_MAX,
       requireHostHeader: false,
     });
-    // A client may close its side once it has sent its request; it still gets its answer.
+    // A client may close its side once it has sent its request; it still gets its answer. Node has no public name for it.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // The size of all headers is limited; dropping the last of many small ones without a word would be no help.
     this.#server.maxHeadersCount = 0;
@@ -171,6 +174,7 @@ export class HttpServer {
       res.assignSocket(req.socket);
       res.setHeader('Connection', 'close');
       res.once('finish', () => linger(socket));
+      // It has no body, but Node stopped parsing before it could say so.
       req.complete = true;
       this.#serve(req, res);
     });
@@ -199,7 +203,7 @@ export class HttpServer {
       socket.write(rawAnswer(refusal, requestId));
       linger(socket);
       const { error, message } = refusal.rejection;
-      this.#log.info({ requestId, status: statusOf(refusal.rejection), error }, message);
+      this.#log.info({ requestId, status: statusOf(refusal.rejection), error, reason: message }, 'request');
     });
   }
 

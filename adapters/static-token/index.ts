@@ -1,1 +1,1 @@
-export { InvalidTokenList, StaticTokenVerifier, tokensOfFile } from './static-token-verifier.js';
+export { assertTokens, InvalidTokenList, StaticTokenVerifier, tokensOfFile } from './static-token-verifier.js';

@@ -40,6 +40,11 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
+/** @throws {InvalidTokenList} where one of `tokens` cannot be used */
+export function assertTokens(tokens: readonly string[]): void {
+  tokens.forEach(digestOf);
+}
+
 /** The tokens of a file with one token or digest a line; blank lines and `#` comments do not count. */
 export function tokensOfFile(text: string): string[] {
   return text
@@ -54,6 +59,7 @@ function digestOf(token: string, index: number): Buffer {
     if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');
     throw new InvalidTokenList(`token ${index + 1} starts with sha256: but is not followed by 64 hexadecimal digits`);
   }
+  if (token === '') throw new InvalidTokenList(`token ${index + 1} is empty`);
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return sha256(token);
   throw new InvalidTokenList(`token ${index + 1} must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =`);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, type Readable, type Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { type ImportSummary, importPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
@@ -19,7 +20,12 @@ export interface ImportArguments {
 /** Reads NDJSON of NewPlant objects into the store. Resolves to the exit code of the process. */
 export async function importFile(config: Config, { file, rejects }: ImportArguments): Promise<number> {
   const input = file === undefined ? process.stdin : await opened(createReadStream(file), file);
+  if (file !== undefined && rejects !== undefined && isSameFile(file, rejects)) {
+    throw new CommandFailure(`--rejects ${rejects} is the file that is read; it would be overwritten`);
+  }
   const refused = rejects === undefined ? process.stderr : await opened(createWriteStream(rejects), rejects);
+  // Whether it failed is asked where something is written.
+  refused.on('error', () => {});
   const container = createContainer(config);
   const plants = await container.getAsync(services.PlantRepository);
   const { signal, received } = interruption();
@@ -27,13 +33,14 @@ export async function importFile(config: Config, { file, rejects }: ImportArgume
   const bar = progressBar('bytes', file === undefined ? undefined : statSync(file).size);
   let summary: ImportSummary = { created: 0, alreadyStored: 0, refused: 0, bytes: 0 };
   try {
-    summary = await importPlants(input, {
+    summary = await importPlants(reading(input, file ?? 'standard input'), {
       createPlant: await container.getAsync(services.CreatePlant),
       codec: await container.getAsync(services.PlantCodec),
       lineBytesMax: config.bodyLimitBytes,
       signal,
       onReject: async (reject) => {
-        if (!refused.write(`${JSON.stringify(reject)}\n`)) await once(refused, 'drain');
+        if (refused === process.stderr) bar.clear();
+        await written(refused, `${JSON.stringify(reject)}\n`, rejects ?? 'standard error');
       },
       onProgress: (soFar) => {
         summary = soFar;
@@ -43,9 +50,9 @@ export async function importFile(config: Config, { file, rejects }: ImportArgume
   } finally {
     bar.stop();
     await plants.close();
-    if (refused !== process.stderr) await once(refused.end(), 'close');
     const { created, alreadyStored, refused: count } = summary;
     process.stderr.write(`${created} plants imported, ${alreadyStored} were stored already, ${count} lines refused\n`);
+    if (rejects !== undefined) await ended(refused, rejects);
   }
   const interrupt = received();
   if (interrupt !== undefined) {
@@ -61,7 +68,45 @@ async function opened<T extends NodeJS.EventEmitter>(stream: T, path: string): P
     await once(stream, 'open');
     return stream;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    throw new CommandFailure(`cannot open ${path}: ${code}`);
+    throw failure('open', path, error);
   }
+}
+
+/** Whether both are names of one file. */
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
+  return one?.isFile() === true && one.dev === two?.dev && one.ino === two.ino;
+}
+
+/** What a stream brings; where it fails, it fails in one line. */
+async function* reading(stream: Readable, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw failure('read', name, error);
+  }
+}
+
+/** Writes a text, waits where the stream is full, and fails in one line. */
+async function written(stream: Writable, text: string, name: string): Promise<void> {
+  try {
+    if (stream.errored) throw stream.errored;
+    if (!stream.write(text)) await once(stream, 'drain');
+  } catch (error) {
+    throw failure('write', name, error);
+  }
+}
+
+/** Waits until all is written, or fails in one line. */
+async function ended(stream: Writable, name: string): Promise<void> {
+  try {
+    await finished(stream.end());
+  } catch (error) {
+    throw failure('write', name, error);
+  }
+}
+
+function failure(verb: string, name: string, error: unknown): CommandFailure {
+  const code = error instanceof Error && 'code' in error ? error.code : error;
+  return new CommandFailure(`cannot ${verb} ${name}: ${code}`);
 }

@@ -44,7 +44,7 @@ describe('The configuration', () => {
 
   it('takes an empty variable for one that is not set', () => {
     const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
-    expect(readConfig({ ...empty, JWT_ISSUER: '', JWT_AUDIENCE: '', JWT_JWKS_URL: '' })).to.deep.equal(readConfig({}));
+    expect(readConfig(empty)).to.deep.equal(readConfig({}));
   });
 
   it('does not mind variables of others', () => {
@@ -64,9 +64,12 @@ describe('The configuration', () => {
       'sqlite:/var/lib/p?l#a%20nts.db',
       { database: { kind: 'sqlite', path: '/var/lib/p?l#a%20nts.db' } },
     ],
+    ['DATABASE_URL', 'postgres://u:p@db/plants', { database: { kind: 'postgres', url: 'postgres://u:p@db/plants' } }],
+    ['DATABASE_URL', 'postgresql://db/plants', { database: { kind: 'postgres', url: 'postgresql://db/plants' } }],
+    ['DATABASE_URL', 'mysql://u:p@db/plants', { database: { kind: 'mysql', url: 'mysql://u:p@db/plants' } }],
     ['ACCESS_TOKENS', 'one, two', { accessTokens: ['one', 'two'] }],
     ['ACCESS_TOKENS', `sha256:${'0a'.repeat(32)}`, { accessTokens: [`sha256:${'0a'.repeat(32)}`] }],
-    ['ACCESS_TOKENS_FILE', tokensFile, { accessTokensFile: tokensFile }],
+    ['ACCESS_TOKENS_FILE', tokensFile, { accessTokensFile: { path: tokensFile, tokens: [CANARY] } }],
     ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
     ['BODY_LIMIT', '1b', { bodyLimitBytes: 1 }],
     ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
@@ -89,7 +92,7 @@ describe('The configuration', () => {
     ['HOST', 'localhost:80', 'http://localhost', '[::1]', 'a b', '*'],
     ['PORT', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
     ['BASE_PATH', 'garden', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
-    ['DATABASE_URL', 'sqlite:', 'plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
+    ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
     ['MANAGEMENT_HOST', 'localhost:80'],
     ['MANAGEMENT_PORT', 'on', '65536'],
     ['BODY_LIMIT', '0', '0kb', '-1', '1.5mb', '1 mb', '257mb', '1tb', 'mb', '1e3', '99999999999999999999'],
@@ -114,7 +117,7 @@ describe('The configuration', () => {
       PORT: 'http',
       BODY_LIMIT: 'much',
       ACCESS_TOKENS: 'a b',
-      JWT_ISSUER: 'https://issuer.example',
+      JWT_JWKS_URL: 'ftp://issuer.example',
       LOG_LEVEL: 'loud',
     });
     expect(problems.map((problem) => /^\w+/.exec(problem)?.[0])).to.have.members([
@@ -122,39 +125,60 @@ describe('The configuration', () => {
       'PORT',
       'BODY_LIMIT',
       'ACCESS_TOKENS',
+      'JWT_JWKS_URL',
       'JWT_ISSUER',
       'LOG_LEVEL',
     ]);
     for (const problem of problems) expect(problem).to.match(/^.+$/);
   });
 
-  for (const [variable, other, value] of [
-    ['HEADERS_TIMEOUT', 'REQUEST_TIMEOUT', { HEADERS_TIMEOUT: '31s' }],
-    ['MAX_PENDING_BYTES', 'BODY_LIMIT', { MAX_PENDING_BYTES: '1023kb' }],
+  for (const [environment, problem] of [
+    [{ HEADERS_TIMEOUT: '31s' }, 'REQUEST_TIMEOUT (30s by default) must not be less than HEADERS_TIMEOUT="31s"'],
+    [{ REQUEST_TIMEOUT: '9s' }, 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT (10s by default)'],
+    [{ BODY_LIMIT: '65mb' }, 'MAX_PENDING_BYTES (64mb by default) must not be less than BODY_LIMIT="65mb"'],
   ] as const) {
-    it(`does not take ${Object.entries(value).join().replace(',', '=')}, because it does not fit ${other}`, () => {
-      const problems = problemsOf(value);
-      expect(problems).to.have.lengthOf(1);
-      expect(problems[0]).to.match(RegExp(`^${variable}=.* ${other}=`));
+    it(`does not take ${Object.entries(environment).join().replace(',', '=')} beside what does not fit it`, () => {
+      expect(problemsOf(environment)).to.deep.equal([problem]);
     });
   }
 
-  for (const variable of ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL']) {
-    it(`refuses ${variable}, because it is not supported yet`, () => {
-      expect(problemsOf({ [variable]: 'https://issuer.example' })).to.deep.equal([
-        `${variable} is not supported yet; leave it out`,
-      ]);
-    });
-  }
+  describe('for JWTs', () => {
+    const jwt = {
+      JWT_ISSUER: 'https://issuer.example/',
+      JWT_AUDIENCE: 'plants',
+      JWT_JWKS_URL: 'https://issuer.example/keys',
+    };
 
-  for (const url of ['postgres://db/plants', 'mysql://db/plants']) {
-    it(`refuses ${url}, because it is not supported yet`, () => {
-      const [problem] = problemsOf({ DATABASE_URL: url });
-      expect(problem).to.match(
-        RegExp(`^DATABASE_URL="${url}" must be .*\\(postgres:// and mysql:// are not supported yet\\)$`),
-      );
+    it('has an issuer, an audience and the place of its keys', () => {
+      expect(readConfig(jwt)).to.deep.include({
+        jwtIssuer: 'https://issuer.example/',
+        jwtAudience: 'plants',
+        jwtJwksUrl: new URL('https://issuer.example/keys'),
+      });
     });
-  }
+
+    for (const variable of ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'] as const) {
+      it(`does not do without ${variable}`, () => {
+        expect(problemsOf({ ...jwt, [variable]: '' })).to.deep.equal([
+          `${variable} must be set too: JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL go together`,
+        ]);
+      });
+    }
+
+    for (const url of ['http://localhost:8080/keys', 'http://127.0.0.1/keys', 'http://[::1]/keys']) {
+      it(`takes keys from ${url}`, () => {
+        expect(readConfig({ ...jwt, JWT_JWKS_URL: url }).jwtJwksUrl?.href).to.equal(url);
+      });
+    }
+
+    for (const url of ['http://issuer.example/keys', 'http://127.0.0.1.example/keys', 'file:///keys', 'keys']) {
+      it(`does not take keys from ${url}`, () => {
+        expect(problemsOf({ ...jwt, JWT_JWKS_URL: url })).to.deep.equal([
+          `JWT_JWKS_URL="${url}" must be ${settings.jwtJwksUrl.allowed}`,
+        ]);
+      });
+    }
+  });
 
   describe('never shows', () => {
     for (const [what, variable, text] of [
@@ -165,16 +189,18 @@ describe('The configuration', () => {
         'ACCESS_TOKENS_FILE',
         file('bad-tokens', `good\n${CANARY} ${CANARY}\n`),
       ],
-      ['the password of a URL', 'DATABASE_URL', `postgres://user:${CANARY}@db/plants`],
+      ['the password of a URL', 'DATABASE_URL', `postgres://user:${CANARY}@db:port/plants`],
       ['a password with special characters', 'DATABASE_URL', `mysql://user:a/b@c?d#${CANARY}@db/plants`],
-      ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db/plants`],
-      ['a password in the query of a URL', 'DATABASE_URL', `postgres:///plants?user=a&password=${CANARY}`],
+      ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db:port/plants`],
+      ['a password in the query of a URL', 'DATABASE_URL', `postgres://db:port/plants?user=a&password=${CANARY}`],
       ['a password where the host is missing', 'DATABASE_URL', `postgres://user:${CANARY}`],
       ['a password where the slashes are missing', 'DATABASE_URL', `postgres:user:${CANARY}@db/plants`],
+      ['the password of the URL of keys', 'JWT_JWKS_URL', `https://user:${CANARY}@issuer.example/keys`],
+      ['a password in the query of it', 'JWT_JWKS_URL', `http://issuer.example/keys?password=${CANARY}`],
+      ['a password where the slashes of it are missing', 'JWT_JWKS_URL', `https:user:${CANARY}@issuer.example/keys`],
     ] as const) {
       it(what, () => {
         const problems = problemsOf({ [variable]: text });
-        expect(problems).to.have.lengthOf(1);
         expect(problems[0])
           .to.match(RegExp(`^${variable}=`))
           .and.not.include(CANARY);

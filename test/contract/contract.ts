@@ -17,6 +17,27 @@ export function assertEqual(actual: unknown, expected: unknown, what: string): v
   if (got !== wanted) throw new BrokenPromise(`${what}: expected ${shortened(wanted)}, got ${shortened(got)}`);
 }
 
+/** Whether `work` fails with an error of this class of the core, and says so by a promise. */
+export async function assertRejects(
+  what: string,
+  expected: abstract new (...args: never) => Error,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  let working: Promise<unknown>;
+  try {
+    working = work();
+  } catch (error) {
+    throw new BrokenPromise(`${what}: expected a promise that rejects, but the call itself threw ${error}`);
+  }
+  try {
+    await working;
+  } catch (error) {
+    if (error instanceof expected) return;
+    throw new BrokenPromise(`${what}: expected ${expected.name}, got ${error}`);
+  }
+  throw new BrokenPromise(`${what}: expected ${expected.name}, but it did what it was asked`);
+}
+
 function textOf(value: unknown): string {
   return `${JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))}`;
 }

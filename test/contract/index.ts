@@ -3,6 +3,13 @@ export {
   type DurablePlantRepositoryHarness,
   durablePlantRepositoryContract,
   type PlantRepositoryHarness,
+  type PlantRepositoryOutageHarness,
   plantRepositoryContract,
+  plantRepositoryOutageContract,
 } from './plant-repository.js';
-export { type TokenVerifierHarness, tokenVerifierContract } from './token-verifier.js';
+export {
+  type TokenVerifierHarness,
+  type TokenVerifierOutageHarness,
+  tokenVerifierContract,
+  tokenVerifierOutageContract,
+} from './token-verifier.js';

@@ -7,7 +7,7 @@ import {
   type PlantRepository,
   StorageUnavailable,
 } from '../../core/index.js';
-import { assertEqual, BrokenPromise, type ContractCase } from './contract.js';
+import { assertEqual, assertRejects, BrokenPromise, type ContractCase } from './contract.js';
 
 /** What the cases need of an adapter. */
 export interface PlantRepositoryHarness {
@@ -17,8 +17,21 @@ export interface PlantRepositoryHarness {
 
 /** What the cases need of an adapter whose plants outlive it. */
 export interface DurablePlantRepositoryHarness extends PlantRepositoryHarness {
-  /** Opens the storage of the last `open` again. The case closes it. */
+  /**
+   * Opens the storage of the last `open` or `reopen` again, as it is at this moment. The repository that was opened
+   * before may still be open, as if its process had been killed; where only one may have the storage open, open a copy.
+   * The case closes both.
+   */
   reopen(): Promise<PlantRepository>;
+}
+
+/** What the cases need of an adapter whose storage can go away while it is open. */
+export interface PlantRepositoryOutageHarness extends PlantRepositoryHarness {
+  /**
+   * Takes the storage of the last `open` away from those who add plants at least, does `work`, and brings it back.
+   * Rejects as `work` does.
+   */
+  withStorageAway(work: () => Promise<void>): Promise<void>;
 }
 
 const TWO_TO_THE_53RD = 2n ** 53n;
@@ -116,54 +129,102 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   promise('tells of a taken id which plant holds it', async (plants) => {
     const holder = plant(7n, 'Monstera', 'indoor');
     await addAll(plants, [holder]);
-    const outcomes = await plants.add([plant(7n, 'Ficus')]);
-    assertEqual(outcomes.map(summary), [['taken', holder]], 'outcomes');
+    await assertOutcomes(plants, [plant(7n, 'Ficus')], [['taken', holder]]);
   }),
 
   promise('tells so of the very same plant, too', async (plants) => {
     await addAll(plants, [plant(7n, 'Monstera', 'indoor')]);
-    const outcomes = await plants.add([plant(7n, 'Monstera', 'indoor')]);
-    assertEqual(outcomes.map(summary), [['taken', plant(7n, 'Monstera', 'indoor')]], 'outcomes');
+    await assertOutcomes(plants, [plant(7n, 'Monstera', 'indoor')], [['taken', plant(7n, 'Monstera', 'indoor')]]);
   }),
 
   promise('never changes a plant that it keeps', async (plants) => {
-    const kept = plant(7n, 'Monstera', 'indoor');
-    await addAll(plants, [kept]);
-    await plants.add([plant(7n, 'Ficus', 'outdoor'), plant(7n, 'Monstera')]);
-    await assertContent(plants, [kept]);
+    const kept = [plant(7n, 'Monstera', 'indoor'), plant(8n, 'Aloe')];
+    await addAll(plants, kept);
+    await plants.add([plant(7n, 'Ficus', 'outdoor'), plant(7n, 'Monstera'), plant(8n, 'Aloe', 'outdoor')]);
+    await assertContent(plants, kept);
   }),
 
   promise('adds neighbours of a taken plant', async (plants) => {
     const holder = plant(2n, 'Monstera');
     await addAll(plants, [holder]);
-    const outcomes = await plants.add([plant(1n, 'before'), plant(2n, 'Ficus'), plant(3n, 'after')]);
-    assertEqual(outcomes.map(summary), [['added'], ['taken', holder], ['added']], 'outcomes');
-    await assertContent(plants, [plant(1n, 'before'), holder, plant(3n, 'after')]);
+    const neighbours = [plant(1n, 'before'), plant(3n, 'after')] as const;
+    await assertOutcomes(
+      plants,
+      [neighbours[0], plant(2n, 'Ficus'), neighbours[1]],
+      [['added'], ['taken', holder], ['added']],
+    );
+    await assertContent(plants, [...neighbours, holder]);
   }),
 
   promise('returns the outcomes in the order of the plants', async (plants) => {
-    const holders = [plant(1n, 'one'), plant(3n, 'three')];
-    await addAll(plants, holders);
-    const outcomes = await plants.add([4n, 3n, 2n, 1n].map((id) => plant(id, 'other')));
-    const [one, three] = holders;
-    assertEqual(outcomes.map(summary), [['added'], ['taken', three], ['added'], ['taken', one]], 'outcomes');
+    const [one, three] = [plant(1n, 'one'), plant(3n, 'three')];
+    await addAll(plants, [one, three]);
+    await assertOutcomes(
+      plants,
+      [4n, 3n, 2n, 1n].map((id) => plant(id, 'other')),
+      [['added'], ['taken', three], ['added'], ['taken', one]],
+    );
+  }),
+
+  promise('leaves the batch as it was given', async (plants) => {
+    const given = [3n, 1n, 2n, 1n].map((id) => plant(id, 'Monstera'));
+    const batch = [...given];
+    await plants.add(batch);
+    if (batch.length !== given.length || batch.some((candidate, index) => candidate !== given[index]))
+      throw new BrokenPromise('the batch was changed');
   }),
 
   promise('of two plants with one id in a batch the first counts', async (plants) => {
     const [first, second] = [plant(5n, 'first'), plant(5n, 'second', 'tag')];
-    const outcomes = await plants.add([first, second]);
-    assertEqual(outcomes.map(summary), [['added'], ['taken', first]], 'outcomes');
+    await assertOutcomes(plants, [first, second], [['added'], ['taken', first]]);
     await assertContent(plants, [first]);
   }),
 
+  promise('of one plant that is twice in a batch the second is taken', async (plants) => {
+    const twice = plant(5n, 'twice');
+    await assertOutcomes(plants, [twice, twice], [['added'], ['taken', twice]]);
+    await assertContent(plants, [twice]);
+  }),
+
+  promise('of two plants with a taken id in a batch neither counts', async (plants) => {
+    const holder = plant(5n, 'holder');
+    await addAll(plants, [holder]);
+    const taken = ['taken', holder] as const;
+    await assertOutcomes(
+      plants,
+      [plant(5n, 'first'), plant(6n, 'free'), plant(5n, 'second')],
+      [taken, ['added'], taken],
+    );
+    await assertContent(plants, [holder, plant(6n, 'free')]);
+  }),
+
   promise('an empty batch has no outcomes', async (plants) => {
-    assertEqual(await plants.add([]), [], 'outcomes');
+    await assertOutcomes(plants, [], []);
+    await assertContent(plants, []);
   }),
 
   promise('takes thousands of plants in one batch', async (plants) => {
-    const candidates = Array.from({ length: 5000 }, (_, index) => plant(BigInt(index) - 2500n, `plant ${index}`));
+    // More than one SQL statement has parameters for: 65,535 at most.
+    const candidates = many(22_000);
     await addAll(plants, candidates);
-    await assertHolders(plants, candidates);
+    await assertContent(plants, candidates);
+  }),
+
+  promise('finds ids that are twice among thousands in one batch', async (plants) => {
+    const firsts = Array.from({ length: 2500 }, (_, index) => plant(BigInt(index), `first ${index}`));
+    const seconds = firsts.map(({ id }) => plant(id, 'second')).reverse();
+    await assertOutcomes(
+      plants,
+      [...firsts, ...seconds],
+      [...firsts.map(() => ['added'] as const), ...[...firsts].reverse().map((holder) => ['taken', holder] as const)],
+    );
+    await assertContent(plants, firsts);
+  }),
+
+  promise('takes many megabytes in one batch', async (plants) => {
+    const text = '🌵'.repeat(2 ** 18);
+    const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${text}`));
+    await addAll(plants, candidates);
     await assertContent(plants, candidates);
   }),
 
@@ -173,21 +234,19 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
       const candidates = ids.slice(batch * 4, batch * 4 + 32).map((id) => plant(id, `of batch ${batch}`));
       return batch % 2 === 0 ? candidates : candidates.reverse();
     });
-    const outcomes = await Promise.all(batches.map((batch) => plants.add(batch)));
-    const tried = batches.flatMap((batch, index) =>
-      batch.map((candidate, position) => ({ candidate, outcome: outcomes[index]?.[position] })),
-    );
-    const winners = tried.filter(({ outcome }) => outcome?.kind === 'added').map(({ candidate }) => candidate);
+    const winners = await addAtOnce(plants, batches);
     assertEqual(
       ascending(winners).map(({ id }) => id),
       ids,
       'ids that were added',
     );
-    for (const { candidate, outcome } of tried) {
-      const winner = winners.find(({ id }) => id === candidate.id);
-      const expected = winner === candidate ? ['added'] : ['taken', winner];
-      assertEqual(outcome && summary(outcome), expected, `the outcome of ${candidate.id} ${candidate.name}`);
-    }
+    await assertContent(plants, winners);
+  }),
+
+  promise('of a hundred concurrent adds of one id exactly one is added', async (plants) => {
+    const batches = Array.from({ length: 100 }, (_, index) => [plant(7n, `plant ${index % 3}`, `${index}`)]);
+    const winners = await addAtOnce(plants, batches);
+    assertEqual(winners.length, 1, 'how many were added');
     await assertContent(plants, winners);
   }),
 
@@ -199,12 +258,52 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     const shuffled = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500));
     const ids = shuffled.flatMap((id) => [PLANT_ID_MIN + id, (id - 750n) * 3n, PLANT_ID_MAX - id]);
     const candidates = ids.map((id) => plant(id, `plant ${id}`));
+    for (let start = 0; start < candidates.length; start += 1000) {
+      await addAll(plants, candidates.slice(start, start + 1000));
+    }
+    await assertContent(plants, candidates);
+    await assertContent(plants, candidates);
+  }),
+
+  promise('reads every plant to each of several readers at once', async (plants) => {
+    const candidates = many(2500);
     await addAll(plants, candidates);
+    await Promise.all([1, 2, 3].map(() => assertContent(plants, candidates)));
+  }),
+
+  promise('reads every plant once, ascending by id, while others are added', async (plants) => {
+    const before = many(2500).map(({ id, name }) => plant(id * 2n, name));
+    await addAll(plants, before);
+    const read: Plant[] = [];
+    let batches = 0;
+    for await (const batch of plants.readAll()) {
+      read.push(...batch);
+      if (read.length > before.length * 2) throw new BrokenPromise('it reads more plants than there are');
+      if (batches++ < 10) await plants.add([-1n, 1n, 3001n + 2n * BigInt(batches)].map((id) => plant(id, 'meanwhile')));
+    }
+    const ids = read.map(({ id }) => id);
+    assertEqual(ids, [...new Set(ascending(read).map(({ id }) => id))], 'ids in their order, each once');
+    const wereThere = read.filter(({ id }) => id % 2n === 0n);
+    assertEqual(wereThere, before, 'plants that were there before');
+  }),
+
+  promise('leaves the batches that a reader has as they were', async (plants) => {
+    const candidates = many(2500);
+    await addAll(plants, candidates);
+    const batches: (readonly Plant[])[] = [];
+    for await (const batch of plants.readAll()) batches.push(batch);
+    assertEqual(batches.flat(), candidates, 'plants of all batches');
+  }),
+
+  promise('reads the same where a reader changed a batch that it was given', async (plants) => {
+    const candidates = many(2);
+    await addAll(plants, candidates);
+    for await (const batch of plants.readAll()) Reflect.set(batch, 0, batch[1]);
     await assertContent(plants, candidates);
   }),
 
   promise('goes on working where a reader leaves early', async (plants) => {
-    const candidates = Array.from({ length: 1500 }, (_, index) => plant(BigInt(index), `plant ${index}`));
+    const candidates = many(1500);
     await addAll(plants, candidates);
     for (let round = 0; round < 20; round++) for await (const _ of plants.readAll()) break;
     await addAll(plants, [plant(-1n, 'later')]);
@@ -215,18 +314,44 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await plants.ready();
   }),
 
-  promise('throws StorageUnavailable after close', async (plants) => {
+  promise('add throws StorageUnavailable after close', async (plants) => {
     await plants.close();
-    await assertUnavailable('add', () => plants.add([plant(1n, 'late')]));
-    await assertUnavailable('readAll', () => assertContent(plants, []));
-    await assertUnavailable('ready', () => plants.ready());
+    await assertRejects('add', StorageUnavailable, () => plants.add([plant(1n, 'late')]));
+    await assertRejects('add of an empty batch', StorageUnavailable, () => plants.add([]));
+  }),
+
+  promise('readAll throws StorageUnavailable after close, while iterating', async (plants) => {
+    await addAll(plants, [plant(1n, 'Monstera')]);
+    await plants.close();
+    await assertRejects('readAll', StorageUnavailable, () => readTo(plants.readAll(), []));
+  }),
+
+  promise('ready throws StorageUnavailable after close', async (plants) => {
+    await plants.close();
+    await assertRejects('ready', StorageUnavailable, () => plants.ready());
   }),
 
   promise('finishes what is under way before it is closed', async (plants) => {
     const holder = plant(1n, 'Monstera');
     await addAll(plants, [holder]);
-    const [outcomes] = await Promise.all([plants.add([plant(1n, 'Ficus'), plant(2n, 'Aloe')]), plants.close()]);
-    assertEqual(outcomes.map(summary), [['taken', holder], ['added']], 'outcomes');
+    let closed = false;
+    const adding = plants.add([plant(1n, 'Ficus'), plant(2n, 'Aloe')]).then((outcomes) => ({ outcomes, closed }));
+    await plants.close();
+    // Some turns later: who resolves in the same one is not late.
+    for (let turn = 0; turn < 100; turn++) await undefined;
+    closed = true;
+    const added = await adding;
+    assertEqual(added.outcomes.map(summary), [['taken', holder], ['added']], 'outcomes');
+    if (added.closed) throw new BrokenPromise('it was closed before it had added the plants');
+  }),
+
+  promise('a reader that goes on after close reads every plant or throws StorageUnavailable', async (plants) => {
+    const candidates = many(2500);
+    await addAll(plants, candidates);
+    await assertCompleteOrUnavailable(plants, candidates, async (goOn) => {
+      const closing = plants.close();
+      await goOn().finally(() => closing);
+    });
   }),
 
   promise('closing twice does nothing', async (plants) => {
@@ -235,20 +360,114 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   }),
 ];
 
-/** What a plant repository promises besides, where its plants outlive it. */
+/** What a plant repository promises, where its plants outlive it. */
 export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantRepositoryHarness>[] = [
   ...plantRepositoryContract,
+
   {
-    name: 'what was added is there after reopening',
+    name: 'what was added is there after reopening, exact in id and text',
     async run(harness) {
-      const kept = [...IDS.map((id) => plant(id, `${id}`)), plant(42n, '', ''), plant(43n, '🌵')];
+      const kept = [
+        ...IDS.map((id) => plant(id, `${id}`)),
+        ...TEXTS.map((text, index) => plant(BigInt(index) + 1000n, text, text)),
+        plant(43n, 'no tag'),
+        plant(44n, 'an empty tag', ''),
+      ];
       await closingAfter(await harness.open(), (plants) => addAll(plants, kept));
-      await closingAfter(await harness.reopen(), async (plants) => {
-        await assertContent(plants, kept);
-        await assertHolders(plants, kept);
+      await closingAfter(await harness.reopen(), (plants) => assertContent(plants, kept));
+    },
+  },
+
+  {
+    name: 'what was answered is there though it was never closed, as after a crash',
+    async run(harness) {
+      const kept = many(2500);
+      await closingAfter(await harness.open(), async (killed) => {
+        await addAll(killed, kept);
+        await closingAfter(await harness.reopen(), (plants) => assertContent(plants, kept));
       });
     },
   },
+
+  {
+    name: 'an id is held by the same plant after reopening, whoever asked for it before',
+    async run(harness) {
+      const kept = [plant(1n, 'Monstera', 'indoor'), plant(2n, 'Ficus')];
+      await closingAfter(await harness.open(), async (plants) => {
+        await addAll(plants, kept);
+        await assertHolders(plants, kept);
+      });
+      await closingAfter(await harness.reopen(), async (plants) => {
+        await assertHolders(plants, kept);
+        await assertContent(plants, kept);
+      });
+    },
+  },
+
+  {
+    name: 'goes on adding after each reopening',
+    async run(harness) {
+      const kept = many(5);
+      for (const [index, candidate] of kept.entries()) {
+        await closingAfter(await (index === 0 ? harness.open() : harness.reopen()), async (plants) => {
+          await addAll(plants, [candidate]);
+          await assertContent(plants, kept.slice(0, index + 1));
+        });
+      }
+    },
+  },
+];
+
+/** What a plant repository promises besides, where its storage can go away. */
+export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositoryOutageHarness>[] = [
+  outage('add throws StorageUnavailable while the storage is away', async (plants, away) => {
+    await away(() => assertRejects('add', StorageUnavailable, () => plants.add([plant(1n, 'Monstera')])));
+  }),
+
+  outage('readAll reads every plant or throws StorageUnavailable while the storage is away', async (plants, away) => {
+    const kept = many(2500);
+    await addAll(plants, kept);
+    await away(() => assertCompleteOrUnavailable(plants, kept));
+  }),
+
+  outage('a reader whose storage goes away reads every plant or throws StorageUnavailable', async (plants, away) => {
+    const kept = many(2500);
+    await addAll(plants, kept);
+    await assertCompleteOrUnavailable(plants, kept, away);
+  }),
+
+  outage(
+    'is ready while the storage is away only if it can read, else ready throws StorageUnavailable',
+    async (plants, away) => {
+      const kept = [plant(1n, 'Monstera')];
+      await addAll(plants, kept);
+      await away(async () => {
+        if (!(await isAvailable(() => plants.ready()))) return;
+        await assertContent(plants, kept);
+      });
+    },
+  ),
+
+  outage(
+    'works again when the storage is back, and adding the same plants again finds out what became of them',
+    async (plants, away) => {
+      const [kept, open] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
+      await addAll(plants, [kept]);
+      await away(() => assertRejects('add', StorageUnavailable, () => plants.add([open])));
+      await plants.ready();
+      const [outcome] = await plants.add([open]);
+      if (outcome?.kind !== 'added') assertEqual(outcome && summary(outcome), ['taken', open], 'the outcome');
+      await assertContent(plants, [kept, open]);
+    },
+  ),
+
+  outage('can be closed while the storage is away', async (plants, away) => {
+    await addAll(plants, [plant(1n, 'Monstera')]);
+    await away(async () => {
+      await plants.close();
+      await assertRejects('ready', StorageUnavailable, () => plants.ready());
+    });
+  }),
 ];
 
 function promise(
@@ -257,6 +476,19 @@ function promise(
 ): ContractCase<PlantRepositoryHarness> {
   return { name, run: async (harness) => closingAfter(await harness.open(), check) };
 }
+
+function outage(
+  name: string,
+  check: (plants: PlantRepository, away: Away) => Promise<void>,
+): ContractCase<PlantRepositoryOutageHarness> {
+  return {
+    name,
+    run: async (harness) =>
+      closingAfter(await harness.open(), (plants) => check(plants, (work) => harness.withStorageAway(work))),
+  };
+}
+
+type Away = PlantRepositoryOutageHarness['withStorageAway'];
 
 async function closingAfter(plants: PlantRepository, check: (plants: PlantRepository) => Promise<void>): Promise<void> {
   try {
@@ -273,30 +505,62 @@ function plant(id: bigint, name: string, tag?: string): Plant {
   throw new TypeError(`a case uses what is no plant: ${made.map(({ message }) => message).join('; ')}`);
 }
 
+/** Plants with the ids from 0 on. */
+function many(count: number): Plant[] {
+  return Array.from({ length: count }, (_, index) => plant(BigInt(index), `plant ${index}`));
+}
+
+type Summary = readonly ['added' | 'refused'] | readonly ['taken', holder: Plant];
+
+async function assertOutcomes(
+  plants: PlantRepository,
+  batch: readonly Plant[],
+  expected: readonly Summary[],
+): Promise<void> {
+  assertEqual((await plants.add(batch)).map(summary), expected, 'outcomes');
+}
+
 /** Adds plants whose ids are free. */
 async function addAll(plants: PlantRepository, candidates: readonly Plant[]): Promise<void> {
-  const outcomes = await plants.add(candidates);
-  assertEqual(
-    outcomes.map(summary),
+  await assertOutcomes(
+    plants,
+    candidates,
     candidates.map(() => ['added']),
-    'outcomes',
   );
+}
+
+/** Adds batches at once. Whoever is not added must be told of the one that was; those are returned. */
+async function addAtOnce(plants: PlantRepository, batches: readonly (readonly Plant[])[]): Promise<readonly Plant[]> {
+  const outcomes = await Promise.all(batches.map((batch) => plants.add(batch)));
+  const tried = batches.flatMap((batch, index) =>
+    batch.map((candidate, position) => ({ candidate, outcome: outcomes[index]?.[position] })),
+  );
+  const winners = tried.filter(({ outcome }) => outcome?.kind === 'added').map(({ candidate }) => candidate);
+  for (const { candidate, outcome } of tried) {
+    const winner = winners.find(({ id }) => id === candidate.id);
+    const expected = winner === candidate ? ['added'] : ['taken', winner];
+    assertEqual(outcome && summary(outcome), expected, `the outcome of ${candidate.id} ${candidate.name}`);
+  }
+  return winners;
 }
 
 /** Every one of `kept` is what the repository tells of when its id is asked for again. */
 async function assertHolders(plants: PlantRepository, kept: readonly Plant[]): Promise<void> {
-  const outcomes = await plants.add(kept.map(({ id }) => plant(id, 'another plant')));
-  assertEqual(
-    outcomes.map(summary),
+  await assertOutcomes(
+    plants,
+    kept.map(({ id }) => plant(id, 'another plant')),
     kept.map((holder) => ['taken', holder]),
-    'plants that hold their ids',
   );
 }
 
 /** The repository holds exactly these plants, and reads them ascending by id. */
 async function assertContent(plants: PlantRepository, expected: readonly Plant[]): Promise<void> {
+  await readTo(plants.readAll(), expected);
+}
+
+async function readTo(reading: AsyncIterable<readonly Plant[]>, expected: readonly Plant[]): Promise<void> {
   const read: Plant[] = [];
-  for await (const batch of plants.readAll()) {
+  for await (const batch of reading) {
     read.push(...batch.map(assertPlant));
     if (read.length > expected.length)
       throw new BrokenPromise(`read more than the ${expected.length} plants there are`);
@@ -304,25 +568,53 @@ async function assertContent(plants: PlantRepository, expected: readonly Plant[]
   assertEqual(read, ascending(expected), 'plants that were read');
 }
 
+/**
+ * Reads everything, or is told that it cannot; a part is never taken for the whole.
+ *
+ * @param interrupt is called after the first batch, and calls what goes on reading
+ */
+async function assertCompleteOrUnavailable(
+  plants: PlantRepository,
+  expected: readonly Plant[],
+  interrupt: Away = (goOn) => goOn(),
+): Promise<void> {
+  const reader = plants.readAll()[Symbol.asyncIterator]();
+  const read: Plant[] = [];
+  /** Whether there is more. */
+  const readOn = async () => {
+    const { done, value } = await reader.next();
+    if (!done) read.push(...value);
+    return !done && read.length <= expected.length;
+  };
+  const isRead = await isAvailable(async () => {
+    if (await readOn())
+      await interrupt(async () => {
+        while (await readOn());
+      });
+  });
+  if (isRead) assertEqual(read, ascending(expected), 'plants that were read');
+}
+
+/** Whether `work` did what it was asked; `false` where it threw StorageUnavailable. */
+async function isAvailable(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return false;
+    throw new BrokenPromise(`expected StorageUnavailable, got ${error}`);
+  }
+}
+
 function ascending(plants: readonly Plant[]): Plant[] {
   return [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function summary(outcome: AddOutcome): readonly [kind: string, holder?: Plant] {
+function summary(outcome: AddOutcome): Summary {
   return outcome.kind === 'taken' ? [outcome.kind, assertPlant(outcome.holder)] : [outcome.kind];
 }
 
 function assertPlant(value: Plant): Plant {
   if (value instanceof Plant) return value;
   throw new BrokenPromise('a plant was made without Plant.from');
-}
-
-async function assertUnavailable(what: string, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof StorageUnavailable) return;
-    throw new BrokenPromise(`${what}: expected StorageUnavailable, got ${error}`);
-  }
-  throw new BrokenPromise(`${what}: expected StorageUnavailable, but it did what it was asked`);
 }

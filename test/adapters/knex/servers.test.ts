@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { after, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import {
   type Database,
   mysqlDatabase,
@@ -8,7 +10,7 @@ import {
   postgresDatabase,
 } from '../../../adapters/knex/index.js';
 import { CreatePlant, type NewPlant, Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
-import { durablePlantRepositoryContract } from '../../contract/index.js';
+import { durablePlantRepositoryContract, plantRepositoryOutageContract } from '../../contract/index.js';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
 import { runContract } from '../../support/run-contract.js';
 
@@ -56,6 +58,21 @@ for (const { server, at, poison } of engines) {
           return openRepository(at(url));
         },
         reopen: () => openRepository(at(url)),
+      });
+    });
+
+    describe('keeps the contract while the server cannot be reached:', () => {
+      let line: Line;
+      before(async () => {
+        line = await Line.to(server.url, server.client === 'pg' ? 5432 : 3306);
+      });
+      after(() => line.end());
+      runContract(plantRepositoryOutageContract, {
+        open: async () => openRepository(at(line.urlOf(await databases.create()))),
+        withStorageAway: async (work) => {
+          line.cut();
+          await work().finally(() => line.mend());
+        },
       });
     });
 
@@ -165,11 +182,11 @@ describe('The repository on PostgreSQL', () => {
   const databases = databasesOn(postgresServer);
 
   it('warns of a server that acknowledges before it syncs, and names the setting', async () => {
-    const url = await databases.create();
-    await databases.connect().raw(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+    const url = new URL(await databases.create());
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
     const warnings: string[] = [];
     await (
-      await openRepository(postgresDatabase({ url, timeoutMs: 10_000, warn: (text) => warnings.push(text) }))
+      await openRepository(postgresDatabase({ url: url.href, timeoutMs: 10_000, warn: (text) => warnings.push(text) }))
     ).close();
     expect(warnings.join()).to.match(/synchronous_commit=off/);
   });
@@ -198,6 +215,63 @@ function plant(candidate: NewPlant): Plant {
   const made = Plant.from(candidate);
   if (made instanceof Plant) return made;
   throw new TypeError(JSON.stringify(made));
+}
+
+/** A line to a server that can be cut. */
+class Line {
+  readonly #server: URL;
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+  #port = 0;
+  readonly #listener = createServer((client) => this.#join(client));
+
+  private constructor(server: URL) {
+    this.#server = server;
+  }
+
+  static async to(url: string, defaultPort: number): Promise<Line> {
+    const line = new Line(Object.assign(new URL(url), { port: new URL(url).port || `${defaultPort}` }));
+    await once(line.#listener.listen(0, '127.0.0.1'), 'listening');
+    const address = line.#listener.address();
+    if (typeof address === 'object' && address !== null) line.#port = address.port;
+    return line;
+  }
+
+  /** The URL of a database of the server that leads through this line. */
+  urlOf(url: string): string {
+    return Object.assign(new URL(url), { host: `127.0.0.1:${this.#port}` }).href;
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  end(): void {
+    this.cut();
+    this.#listener.close();
+  }
+
+  #join(client: Socket): void {
+    const server = connect(Number(this.#server.port), this.#server.hostname);
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+    if (this.#isCut) this.cut();
+  }
 }
 
 /** All that an error could tell. */

@@ -15,7 +15,7 @@ import {
   type PlantRepository,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { durablePlantRepositoryContract } from '../../contract/index.js';
+import { durablePlantRepositoryContract, plantRepositoryOutageContract } from '../../contract/index.js';
 import { runContract } from '../../support/run-contract.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -51,6 +51,21 @@ describe('The SQLite repository', () => {
         return openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }));
       },
       reopen: () => openRepository(sqliteDatabase({ path, timeoutMs: 10_000 })),
+    });
+  });
+
+  describe('keeps the contract while another program keeps its file locked:', () => {
+    let path: string;
+    runContract(plantRepositoryOutageContract, {
+      open: () => {
+        path = newFile();
+        return openRepository(sqliteDatabase({ path, timeoutMs: 100 }));
+      },
+      withStorageAway: async (work) => {
+        const raw = new RawConnection(path);
+        await raw.exec('BEGIN EXCLUSIVE');
+        await work().finally(() => raw.close());
+      },
     });
   });
 
@@ -302,16 +317,17 @@ const POISON = `
 
 const MIGRATION_THAT_IS_KILLED = `
   import { writeSync } from 'node:fs';
-  import knex from '${import.meta.resolve('knex')}';
-  import { migrate, sqlite } from '${new URL('../../../adapters/knex/index.js', import.meta.url)}';
-  const database = knex({ client: 'sqlite3', connection: { filename: process.argv[1] }, useNullAsDefault: true });
-  await migrate(database, {
-    ...sqlite,
-    async createTable(transaction) {
-      await sqlite.createTable(transaction);
-      writeSync(1, 'created');
-      process.kill(process.pid, 'SIGKILL');
-      await new Promise(() => {});
+  import { openRepository, sqlite, sqliteDatabase } from '${new URL('../../../adapters/knex/index.js', import.meta.url)}';
+  await openRepository({
+    ...sqliteDatabase({ path: process.argv[1], timeoutMs: 1000 }),
+    engine: {
+      ...sqlite,
+      async createTable(transaction) {
+        await sqlite.createTable(transaction);
+        writeSync(1, 'created');
+        process.kill(process.pid, 'SIGKILL');
+        await new Promise(() => {});
+      },
     },
   });`;
 

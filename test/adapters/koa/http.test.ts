@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
 import { services } from '../../../composition/container.js';
+import { databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
 import { answersSeen } from '../../support/raw-http.js';
 import { startService } from '../../support/service.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -25,6 +26,15 @@ describe('The HTTP adapter', () => {
       rebind?.(container);
     }),
   );
+
+  for (const server of [postgresServer, mariadbServer]) {
+    describe(`with a database on a server`, () => {
+      const databases = databasesOn(server);
+      httpSuite(`on ${server.name}`, async (environment, rebind) =>
+        startService({ DATABASE_URL: await databases.create(), ...environment }, rebind),
+      );
+    });
+  }
 
   it('sent no CORS header in all these tests', () => {
     const names = new Set(answersSeen.flatMap(({ answer }) => Object.keys(answer.headers)));

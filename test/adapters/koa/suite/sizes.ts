@@ -56,6 +56,11 @@ export function sizes(start: Start): void {
       });
     }
 
+    it('refuses a compressed body by its Content-Length too, where that is beyond what deflate may grow it', async () => {
+      const headers = { 'Content-Encoding': 'gzip', 'Content-Length': '1099511627776', Expect: '100-continue' };
+      expect(verdict(await exchange(service().port, postHead(headers)))).to.equal(41301);
+    });
+
     it('counts white space too', async () => {
       expect(verdict(await create(service(), newPlant() + ' '.repeat(BODY_LIMIT_BYTES)))).to.equal(41301);
     });

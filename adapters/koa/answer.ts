@@ -9,25 +9,28 @@ const DROPPED_BYTES_MAX = 1024 * 1024;
 /** How long it is read and dropped, in milliseconds. */
 const DROPPING_MS_MAX = 1000;
 
-/**
- * Answers with an Error object. Where the body of the request has not arrived to its end, the answer goes out whole but
- * is ended only once the rest was dropped, up to a limit, and the connection is closed: closing it at once could reset it
- * before the client has read the answer (RFC 9112 §9.6).
- */
-export async function answerError(ctx: Context, { rejection, headers }: Refusal): Promise<void> {
-  const { req, res } = ctx;
-  const body = JSON.stringify(rejection);
+/** Makes the answer an Error object. */
+export function setError(ctx: Context, { rejection, headers }: Refusal): void {
   ctx.status = statusOf(rejection);
   ctx.set({ ...headers, 'Content-Type': 'application/json' });
-  ctx.body = body;
+  ctx.body = JSON.stringify(rejection);
   // After it, what is a request and what is not is in doubt.
   if (rejection.error === rejections.malformedHttp.error) ctx.set('Connection', 'close');
+}
+
+/**
+ * Answers a request whose body has not arrived to its end. The answer goes out whole, but is ended only once the rest was
+ * dropped, up to a limit, and the connection is closed: closing it at once could reset it before the client has read the
+ * answer (RFC 9112 §9.6).
+ */
+export async function answerUnread(ctx: Context): Promise<void> {
+  const { req, res } = ctx;
   // A body that came in one piece with its headers is there one turn later.
-  if (!req.complete) await nextTurn();
+  await nextTurn();
   if (req.complete) return;
   ctx.respond = false;
   ctx.set('Connection', 'close');
-  res.write(body);
+  res.write(ctx.body);
   dropRest(req).then(() => res.end());
 }
 

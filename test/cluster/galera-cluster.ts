@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chmodSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import knexFactory, { type Knex } from 'knex';
+import type { Context } from 'mocha';
+import { Program } from '../support/executable.js';
+import { needs } from '../support/needs.js';
+
+/** Debian's package galera-4; elsewhere the variable says where the library is. */
+const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
+
+/** MariaDB takes root's rights only when told so, and the copy of the data by rsync not even then. */
+const USER = process.getuid?.() === 0 ? ['--user=mysql'] : [];
+
+/** How long the cluster may take to do what it was told. */
+const PATIENCE_MS = 60_000;
+
+/** Skips a test, by name, on a machine that cannot run a cluster; where `CI=true` that is a failure. */
+export function needsGalera(context: Context): void {
+  const programs = ['mariadbd', 'mariadb-install-db', 'rsync'];
+  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
+  try {
+    accessSync(GALERA);
+  } catch {
+    missing.push(GALERA);
+  }
+  needs(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
+}
+
+/** Looks again and again until `isSo`; fails where that takes too long. */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`in ${PATIENCE_MS} ms it did not come to pass that ${what}`);
+    await setTimeout(50);
+  }
+}
+
+interface Ports {
+  readonly sql: number;
+  readonly group: number;
+  readonly increments: number;
+  readonly copies: number;
+}
+
+/** One server of a cluster. */
+export class GaleraNode {
+  readonly name: string;
+  /** Questions to this server, and to no other. They wait for what the cluster has committed before. */
+  readonly sql: Knex;
+  readonly #folder: string;
+  readonly #ports: Ports;
+  #program: Program | undefined;
+
+  constructor(parent: string, name: string, ports: Ports) {
+    this.name = name;
+    this.#folder = join(parent, name);
+    this.#ports = ports;
+    this.sql = knexFactory({
+      client: 'mysql2',
+      log: { error() {}, warn() {} },
+      connection: { uri: this.url('mysql'), charset: 'utf8mb4', supportBigNumbers: true, bigNumberStrings: true },
+      pool: {
+        min: 0,
+        max: 2,
+        afterCreate: (connection: { query(sql: string, done: (error: unknown) => void): void }, done: () => void) =>
+          connection.query('SET SESSION wsrep_sync_wait = 1', done),
+      },
+    });
+  }
+
+  /** The URL of one of its databases. */
+  url(database: string): string {
+    return `mysql://root@127.0.0.1:${this.#ports.sql}/${database}`;
+  }
+
+  /** Where the other servers of the cluster find this one. */
+  get address(): string {
+    return `127.0.0.1:${this.#ports.group}`;
+  }
+
+  /** Makes the folder of its data, with nobody's plants in it. */
+  async install(): Promise<void> {
+    mkdirSync(this.#folder);
+    const options = ['--no-defaults', ...USER, `--datadir=${this.#folder}`, '--skip-test-db'];
+    const method = '--auth-root-authentication-method=normal';
+    const run = new Program(this.#folder, ['mariadb-install-db', ...options, method], {});
+    if ((await run.exited()) !== 0) throw new Error(`${this.name} has no data folder: ${run.stdout}${run.stderr}`);
+  }
+
+  /** Starts it as a member of the cluster of all `addresses`, or as the first of them. */
+  start(addresses: readonly string[], isFirst: boolean): void {
+    const { sql, group, increments, copies } = this.#ports;
+    this.#program = new Program(
+      this.#folder,
+      [
+        'mariadbd',
+        '--no-defaults',
+        ...USER,
+        `--datadir=${this.#folder}`,
+        `--socket=${join(this.#folder, 'socket')}`,
+        `--pid-file=${join(this.#folder, 'pid')}`,
+        '--bind-address=127.0.0.1',
+        `--port=${sql}`,
+        '--binlog-format=ROW',
+        '--innodb-autoinc-lock-mode=2',
+        '--innodb-flush-log-at-trx-commit=1',
+        '--innodb-buffer-pool-size=64M',
+        '--innodb-log-file-size=32M',
+        '--wsrep-on=ON',
+        `--wsrep-provider=${GALERA}`,
+        `--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=16M`,
+        `--wsrep-cluster-address=gcomm://${addresses.join(',')}`,
+        '--wsrep-cluster-name=plant-store-test',
+        '--wsrep-node-address=127.0.0.1',
+        `--wsrep-node-name=${this.name}`,
+        '--wsrep-sst-method=rsync',
+        `--wsrep-sst-receive-address=127.0.0.1:${copies}`,
+        ...(isFirst ? ['--wsrep-new-cluster'] : []),
+      ],
+      {},
+    );
+  }
+
+  /** A status of the server, by its name without `wsrep_`; `undefined` while it does not answer. */
+  async status(name: string): Promise<string | undefined> {
+    try {
+      const [rows] = await this.sql.raw(`SHOW STATUS LIKE 'wsrep_${name}'`);
+      return rows[0]?.Value;
+    } catch {
+      const { exitCode, signalCode } = this.#program?.process ?? {};
+      if (typeof exitCode === 'number') throw new Error(`${this.name} ended: ${this.#program?.stderr.slice(-4000)}`);
+      if (typeof signalCode === 'string') throw new Error(`${this.name} was ended by ${signalCode}`);
+      return undefined;
+    }
+  }
+
+  /** Waits until it belongs to a working cluster of so many servers and has all that the others have. */
+  synced(size: number): Promise<void> {
+    return until(`${this.name} is in step with a cluster of ${size}`, async () => {
+      const [ready, members, state] = await Promise.all(
+        ['ready', 'cluster_size', 'local_state'].map((name) => this.status(name)),
+      );
+      return ready === 'ON' && members === `${size}` && state === '4';
+    });
+  }
+
+  /** Ends it without a warning. */
+  async kill(): Promise<void> {
+    await this.#program?.killGroup('SIGKILL').exited();
+  }
+}
+
+/** Three servers on this machine that are one database. */
+export class GaleraCluster {
+  readonly nodes: readonly [GaleraNode, GaleraNode, GaleraNode];
+
+  private constructor(nodes: readonly [GaleraNode, GaleraNode, GaleraNode]) {
+    this.nodes = nodes;
+  }
+
+  /** A cluster that is not started; {@link stop} it in any case. */
+  static async in(folder: string): Promise<GaleraCluster> {
+    // The servers run as another user where this is root.
+    chmodSync(folder, 0o755);
+    const ports = await freePorts(12);
+    const node = (index: number) => {
+      const [sql = 0, group = 0, increments = 0, copies = 0] = ports.slice(index * 4);
+      return new GaleraNode(folder, `node-${index + 1}`, { sql, group, increments, copies });
+    };
+    return new GaleraCluster([node(0), node(1), node(2)]);
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.install()));
+    const [first, ...others] = this.nodes;
+    const addresses = this.nodes.map(({ address }) => address);
+    first.start(addresses, true);
+    await first.synced(1);
+    for (const node of others) node.start(addresses, false);
+    await Promise.all(this.nodes.map((node) => node.synced(3)));
+  }
+
+  /** Ends every server that still runs. */
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    await Promise.all(this.nodes.map((node) => node.sql.destroy()));
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  });
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
