@@ -92,10 +92,10 @@ export const mysql: Engine = {
 
 /**
  * By SQLSTATE and error number: the driver's names are MySQL's, and wrong for MariaDB
- * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1047 is a Galera node without its cluster, 1180 one
- * that lost it during a commit, 1153 a packet
- * that is too large, 1205 a lock that others hold; 1021, 1114: full; 1290, 1836: read-only. 1050 and 1412: another node
- * has just made the table; 1305: it was in the way while this one made it, and Knex misses a savepoint.
+ * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1153 is a packet that is too large, 1205 a lock that others
+ * hold; 1021, 1114: full; 1290, 1836: read-only. Of Galera: 1047 is a node without its cluster, 1180 one that lost it
+ * during a commit; 1050 and 1412: another node has just made the table; 1305: Knex misses a savepoint that its own DDL
+ * ended, when it takes back a migration that was in the way of another node's.
  */
 const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
   [/ 1153$/, 'refused'],

@@ -72,6 +72,11 @@ export class GaleraNode {
     });
   }
 
+  get #options(): string[] {
+    const [data, tmp] = [join(this.#folder, 'data'), join(this.#folder, 'tmp')];
+    return ['--no-defaults', ...USER, `--datadir=${data}`, `--tmpdir=${tmp}`];
+  }
+
   /** The URL of one of its databases. */
   url(database: string): string {
     return `mysql://root@127.0.0.1:${this.#ports.sql}/${database}`;
@@ -84,10 +89,10 @@ export class GaleraNode {
 
   /** Makes the folder of its data, with nobody's plants in it. */
   async install(): Promise<void> {
-    mkdirSync(this.#folder);
-    const options = ['--no-defaults', ...USER, `--datadir=${this.#folder}`, '--skip-test-db'];
-    const method = '--auth-root-authentication-method=normal';
-    const run = new Program(this.#folder, ['mariadb-install-db', ...options, method], {});
+    mkdirSync(join(this.#folder, 'tmp'), { recursive: true });
+    chmodSync(join(this.#folder, 'tmp'), 0o777);
+    const options = ['--skip-test-db', '--auth-root-authentication-method=normal'];
+    const run = new Program(this.#folder, ['mariadb-install-db', ...this.#options, ...options], {});
     if ((await run.exited()) !== 0) throw new Error(`${this.name} has no data folder: ${run.stdout}${run.stderr}`);
   }
 
@@ -98,11 +103,9 @@ export class GaleraNode {
       this.#folder,
       [
         'mariadbd',
-        '--no-defaults',
-        ...USER,
-        `--datadir=${this.#folder}`,
-        `--socket=${join(this.#folder, 'socket')}`,
-        `--pid-file=${join(this.#folder, 'pid')}`,
+        ...this.#options,
+        `--socket=${join(this.#folder, 'data', 'socket')}`,
+        `--pid-file=${join(this.#folder, 'data', 'pid')}`,
         '--bind-address=127.0.0.1',
         `--port=${sql}`,
         '--binlog-format=ROW',

@@ -9,8 +9,10 @@ import { create, creating, outcomeOf, serve, type TestPlant } from '../system/cl
 import { GaleraCluster, type GaleraNode, needsGalera, until } from './galera-cluster.js';
 
 describe('Three services, each at another node of a Galera cluster', () => {
-  const folder = temporaryFolder();
   let cluster: GaleraCluster | undefined;
+  // Before the folder is removed.
+  after(() => cluster?.stop());
+  const folder = temporaryFolder();
   let nodes: GaleraCluster['nodes'];
   const services = new Set<Executable>();
 
@@ -24,7 +26,6 @@ describe('Three services, each at another node of a Galera cluster', () => {
     await Promise.all([...services].map((service) => service.killGroup('SIGKILL').exited()));
     services.clear();
   });
-  after(() => cluster?.stop());
 
   /** Starts a service at each of `at`, at the same moment; resolves to their ports when all listen. */
   function servicesAt(at: readonly GaleraNode[], database: string): Promise<number[]> {
@@ -91,7 +92,7 @@ describe('Three services, each at another node of a Galera cluster', () => {
         isRead = true;
       });
       await until('the read waits, or has ended', async () => {
-        const [rows] = await lock.raw('SHOW PROCESSLIST');
+        const [rows] = await lock.raw('SHOW FULL PROCESSLIST');
         return isRead || rows.some(({ Info }: { Info: string | null }) => Info?.includes('bytes_so_far'));
       });
       await lock.raw('UNLOCK TABLES');

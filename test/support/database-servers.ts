@@ -58,8 +58,8 @@ export function databasesOn(server: DatabaseServer): Databases {
   });
   after(async () => {
     await Promise.all(open.filter((knex) => knex !== admin).map((knex) => knex.destroy()));
-    for (const name of created)
-      await admin.raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`);
+    const cascade = server.client === 'pg' ? ' CASCADE' : '';
+    for (const name of created) await admin.raw(`DROP ${kind} ${name}${cascade}`);
     await admin.destroy();
   });
 

@@ -25,7 +25,8 @@ export class JsonlPlantRepository implements PlantRepository {
     // What comes after the last line feed was torn by a crash, before anybody was told that it is stored.
     this.#length = bytes.lastIndexOf(LINE_FEED) + 1;
     this.#hasTornEnd = this.#length < bytes.length;
-    const lines = bytes.subarray(0, this.#length).toString('utf8').split('\n').slice(0, -1);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, this.#length));
+    const lines = text.split('\n').slice(0, -1);
     this.#plants = new Map(lines.map(plantOf).map((plant) => [plant.id, plant]));
   }
 
@@ -44,7 +45,8 @@ export class JsonlPlantRepository implements PlantRepository {
     try {
       return await asStorage(`cannot open ${path}`, async () => {
         file = await open(path, 'a+', 0o600);
-        // A new file outlives a power cut once its folder is synced, too.
+        // Lines of a killed process may not be synced; a new file outlives a power cut once its folder is synced, too.
+        await file.sync();
         const folder = await open(dirname(path));
         await folder.sync().finally(() => folder.close());
         return new JsonlPlantRepository(lock, file, await file.readFile());
@@ -65,14 +67,15 @@ export class JsonlPlantRepository implements PlantRepository {
         added.set(plant.id, plant);
         return { kind: 'added' };
       });
-      if (added.size > 0) await this.#append([...added.values()].map(lineOf).join(''));
+      if (added.size > 0) await this.#append(added.values());
       for (const [id, plant] of added) this.#plants.set(id, plant);
       return outcomes;
     });
   }
 
   /** Cuts off what a failed write left, then writes and syncs. */
-  async #append(lines: string): Promise<void> {
+  async #append(plants: Iterable<Plant>): Promise<void> {
+    const lines = Array.from(plants, ({ id, name, tag }) => `${JSON.stringify([`${id}`, name, tag])}\n`).join('');
     if (this.#hasTornEnd) await this.#file.truncate(this.#length);
     this.#hasTornEnd = true;
     await this.#file.appendFile(lines);
@@ -114,10 +117,6 @@ async function asStorage<T>(what: string, work: () => Promise<T>): Promise<T> {
     const isOfSystem = error instanceof Error && 'code' in error;
     throw new StorageUnavailable(`${what}: ${isOfSystem ? error.code : 'it holds a line that is no plant'}`);
   }
-}
-
-function lineOf({ id, name, tag }: Plant): string {
-  return `${JSON.stringify([`${id}`, name, tag])}\n`;
 }
 
 function plantOf(line: string): Plant {
