@@ -23,17 +23,17 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
     const requestId = requestIdOf(ctx.req.headers['x-request-id']);
     ctx.set('X-Request-Id', requestId);
     const target = originForm(ctx.req.url ?? '');
-    let failure: unknown;
+    let refusal: Refusal | undefined;
+    let aborted = false;
     try {
       assertWellFormed(ctx);
       if (target === undefined) throw new Refusal(rejections.noSuchPath);
       ctx.req.url = target;
       await next();
     } catch (error) {
-      failure = error;
+      aborted = error instanceof ClientLeft;
+      if (!aborted) refusal = refusalOf(error);
     }
-    const aborted = failure instanceof ClientLeft;
-    const refusal = failure === undefined || aborted ? undefined : refusalOf(failure);
     const error = refusal?.rejection.error;
     if (refusal) setError(ctx, refusal);
     if (refusal?.cause !== undefined) log.error({ requestId, error, err: refusal.cause }, 'request failed');
