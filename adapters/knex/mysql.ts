@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
-import { type Database, type ServerOptions, withoutSecrets } from './open.js';
+import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
 
 /** How often a batch may find that others took ids of it meanwhile. */
 const INSERT_ATTEMPTS_MAX = 10;
@@ -100,7 +100,7 @@ export const mysql: Engine = {
 const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
   [/ 1153$/, 'refused'],
   [/^40| (1020|1050|1305|1412)$/, 'busy'],
-  [/^(08|28|70)| (1021|1044|1047|1049|1114|1180|1205|1290|1836|3024)$/, 'unavailable'],
+  [/^(08|28|70)| (\d{1,3}|1021|1044|1047|1049|1114|1180|1205|1290|1836|3024)$/, 'unavailable'],
   [/^(22|23|44|45)/, 'refused'],
 ];
 
@@ -116,9 +116,11 @@ async function takenIds(knex: Knex, ids: readonly string[]): Promise<readonly st
  */
 export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
   const uri = new URL(url);
-  const connectionLimit = Number(uri.searchParams.get('connectionLimit') ?? 10);
+  const connectionLimit = parameterOf(uri, 'connectionLimit', 10);
+  const connectTimeout = parameterOf(uri, 'connectTimeout', timeoutMs);
   // Several statements in one text would be a door for an injection; text is always utf8mb4.
-  for (const parameter of ['connectionLimit', 'multipleStatements', 'charset']) uri.searchParams.delete(parameter);
+  for (const parameter of ['connectionLimit', 'connectTimeout', 'multipleStatements', 'charset'])
+    uri.searchParams.delete(parameter);
   const seconds = Math.ceil(timeoutMs / 1000);
   return {
     engine: mysql,
@@ -126,7 +128,7 @@ export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database
     timeoutMs,
     warn,
     config: {
-      connection: { uri: uri.href, charset: 'utf8mb4', connectTimeout: timeoutMs },
+      connection: { uri: uri.href, charset: 'utf8mb4', connectTimeout },
       pool: {
         min: 0,
         max: connectionLimit,

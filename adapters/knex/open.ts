@@ -29,6 +29,20 @@ export interface ServerOptions extends Pick<Database, 'timeoutMs' | 'warn'> {
   readonly url: string;
 }
 
+/**
+ * A number in a URL's parameters.
+ *
+ * @throws {StorageUnavailable} where it is none, or not above 0
+ */
+export function parameterOf(url: URL, name: string, byDefault: number): number {
+  const text = url.searchParams.get(name);
+  const value = text === null ? byDefault : Number(text);
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new StorageUnavailable(
+    `cannot open ${withoutSecrets(url.href)}: its parameter ${name} must be a number above 0`,
+  );
+}
+
 /** What of a URL may be shown. */
 export function withoutSecrets(url: string): string {
   const { protocol, host, pathname } = new URL(url);

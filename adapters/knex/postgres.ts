@@ -1,5 +1,5 @@
 import type { Diagnosis, Engine } from './engine.js';
-import { type Database, type ServerOptions, withoutSecrets } from './open.js';
+import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
 
 /** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
 const MIGRATION_LOCK = 0x504c4e54;
@@ -53,6 +53,7 @@ export const postgres: Engine = {
     '53300': 'the server has no connection left',
     ECONNREFUSED: 'no server listens there',
     ENOTFOUND: 'the name of the host is not known',
+    Error: 'the server does not answer in time, or not as it should',
     KnexTimeoutError: 'the server does not answer in time',
   },
 };
@@ -60,7 +61,7 @@ export const postgres: Engine = {
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
   [/^40/, 'busy'],
-  [/^(08|25006|28|3D000|53|55P03|57|58|XX001|XX002)/, 'unavailable'],
+  [/^(08|25006|28|3D000|53|55|57|58|XX001|XX002)/, 'unavailable'],
   [/^(22|23|44|54|P0001)/, 'refused'],
 ];
 
@@ -69,8 +70,7 @@ const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
  * driver: `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds), `max` (connections).
  */
 export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
-  const parameters = new URL(url).searchParams;
-  const connectSeconds = Number(parameters.get('connect_timeout') ?? 0);
+  const uri = new URL(url);
   return {
     engine: postgres,
     name: withoutSecrets(url),
@@ -82,9 +82,9 @@ export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Datab
         application_name: 'plant-store',
         keepAlive: true,
         statement_timeout: timeoutMs,
-        connectionTimeoutMillis: connectSeconds > 0 ? connectSeconds * 1000 : timeoutMs,
+        connectionTimeoutMillis: 1000 * parameterOf(uri, 'connect_timeout', timeoutMs / 1000),
       },
-      pool: { min: 0, max: Number(parameters.get('max') ?? 10) },
+      pool: { min: 0, max: parameterOf(uri, 'max', 10) },
     },
   };
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
@@ -15,7 +14,11 @@ export async function exportAll(config: Config): Promise<number> {
   // On one terminal the plants would be written over the bar.
   const bar = process.stdout.isTTY ? noProgress : progressBar('plants');
   try {
-    await pipeline(Readable.from(exportPlants(readPlants, codec, (count) => bar.update(count))), process.stdout);
+    // Without a Readable between them nothing is read ahead: a page may be large.
+    await pipeline(
+      exportPlants(readPlants, codec, (count) => bar.update(count)),
+      process.stdout,
+    );
     return 0;
   } catch (error) {
     // Of all that fails here, only writing is a system call's failure; what comes from the storage has lost its own.

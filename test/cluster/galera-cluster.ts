@@ -116,6 +116,8 @@ export class GaleraNode {
         '--wsrep-on=ON',
         `--wsrep-provider=${GALERA}`,
         `--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=16M`,
+        // What two nodes want at once comes to the service; by default the server itself tries once more.
+        '--wsrep-retry-autocommit=0',
         `--wsrep-cluster-address=gcomm://${addresses.join(',')}`,
         '--wsrep-cluster-name=plant-store-test',
         '--wsrep-node-address=127.0.0.1',
