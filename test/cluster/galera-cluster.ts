@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -12,6 +12,9 @@ import { needs } from '../support/needs.js';
 /** Debian's package galera-4; elsewhere the variable says where the library is. */
 const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
 
+/** Debian keeps it where users do not look for programs. */
+const SERVER = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
+
 /** MariaDB takes root's rights only when told so, and the copy of the data by rsync not even then. */
 const USER = process.getuid?.() === 0 ? ['--user=mysql'] : [];
 
@@ -20,13 +23,9 @@ const PATIENCE_MS = 60_000;
 
 /** Skips a test, by name, on a machine that cannot run a cluster; where `CI=true` that is a failure. */
 export function needsGalera(context: Context): void {
-  const programs = ['mariadbd', 'mariadb-install-db', 'rsync'];
+  const programs = [SERVER, 'mariadb-install-db', 'rsync'];
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
-  try {
-    accessSync(GALERA);
-  } catch {
-    missing.push(GALERA);
-  }
+  if (!existsSync(GALERA)) missing.push(GALERA);
   needs(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
 }
 
@@ -102,7 +101,7 @@ export class GaleraNode {
     this.#program = new Program(
       this.#folder,
       [
-        'mariadbd',
+        SERVER,
         ...this.#options,
         `--socket=${join(this.#folder, 'data', 'socket')}`,
         `--pid-file=${join(this.#folder, 'data', 'pid')}`,
