@@ -19,7 +19,7 @@ const STATEMENT_ROWS_MAX = 1000;
 /** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
 const STATEMENT_TEXT_MAX = 1024 * 1024;
 /** The most text, in UTF-8 bytes, that one page of plants holds; a single plant may exceed it. */
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+const PAGE_BYTES_MAX = 1024 * 1024;
 
 /** A row, with its id as decimal text. */
 interface PlantRow {
@@ -125,20 +125,23 @@ export class KnexPlantRepository implements PlantRepository {
   async #page(from: bigint): Promise<PlantRow[]> {
     const { idToText, textToId } = this.#engine;
     const knex = this.#knex;
-    const bytes = 'OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0)';
+    // The texts are left out until it is known which of them the page holds.
     const rows = knex('plants')
-      .select('id', 'name', 'tag')
+      .select('id', knex.raw('OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes'))
       .whereRaw(`id >= ${textToId}`, [`${from}`])
       .orderBy('id')
       .limit(STATEMENT_ROWS_MAX);
     const sized = knex
-      .select('*', knex.raw(`SUM(${bytes}) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS bytes_so_far`))
+      .select(
+        'id as sized_id',
+        knex.raw('SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before'),
+      )
       .from(rows.as('page'));
-    return knex
+    return knex('plants')
       .select(knex.raw(`${idToText} AS id`), 'name', 'tag')
-      .from(sized.as('sized'))
-      .whereRaw(`bytes_so_far - (${bytes}) < ?`, [PAGE_BYTES_MAX])
-      .orderBy('sized.id');
+      .join(sized.as('sized'), 'plants.id', 'sized_id')
+      .where('bytes_before', '<', PAGE_BYTES_MAX)
+      .orderBy('plants.id');
   }
 
   async ready(): Promise<void> {
