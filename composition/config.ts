@@ -2,12 +2,7 @@ import { isIP } from 'node:net';
 import { assertTokens, InvalidTokenList } from '../adapters/static-token/index.js';
 import { readTokensFile, type TokensFile } from './tokens.js';
 import { durationMs, integer, sizeBytes } from './units.js';
-
-/** Where plants are kept. */
-export type Database =
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres' | 'mysql'; readonly url: string };
+import { type DatabaseUrl, parseDatabaseUrl, parseJwksUrl, showDatabaseUrl } from './urls.js';
 
 /** One setting: an environment variable, and a flag of the same name. */
 interface Setting<T> {
@@ -58,9 +53,9 @@ export const settings = {
     default: 'sqlite:./plants.db',
     allowed: 'sqlite:PATH, postgres://…, mysql://… or memory:',
     help: 'where plants are kept: sqlite:PATH, postgres://…, mysql://…, or memory: while the process lives',
-    show: showDatabase,
-    parse: parseDatabase,
-  } satisfies Setting<Database>,
+    show: showDatabaseUrl,
+    parse: parseDatabaseUrl,
+  } satisfies Setting<DatabaseUrl>,
   accessTokens: {
     variable: 'ACCESS_TOKENS',
     default: undefined,
@@ -240,50 +235,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config as Config;
 }
 
-/** Whether only programs of this machine can reach a listener on `host`. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
 function shown({ variable, show }: Setting<unknown>, text: string): string {
   return `${variable}=${JSON.stringify(show ? show(text) : text)}`;
-}
-
-function parseDatabase(text: string): Database | undefined {
-  const [, scheme, rest] = /^([a-z]+):([^\0]*)$/.exec(text) ?? [];
-  switch (scheme) {
-    case 'memory':
-      return rest === '' ? { kind: 'memory' } : undefined;
-    case 'sqlite':
-      // Of sqlite://name nobody knows whether name is a host, or a file here or in the root folder.
-      return rest && !/^(:memory:$|\/\/[^/])/.test(rest) ? { kind: 'sqlite', path: rest } : undefined;
-    case 'postgres':
-    case 'postgresql':
-      return isServerUrl(text) ? { kind: 'postgres', url: text } : undefined;
-    case 'mysql':
-      return isServerUrl(text) ? { kind: 'mysql', url: text } : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** A URL with an authority: `postgres:user:password@host` parses too, but its password is then part of a path. */
-function isServerUrl(text: string): boolean {
-  return /^\w+:\/\//.test(text) && URL.canParse(text);
-}
-
-function parseJwksUrl(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
-  const isSafe =
-    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
-  return isSafe ? url : undefined;
-}
-
-/** What of a bad value cannot hold a password: where one stands in a malformed URL, nobody knows. */
-function showDatabase(text: string): string {
-  const isHarmless = /^sqlite:|^\w*$|^(postgres|postgresql|mysql):\/\/[\w.-]+\/[\w.-]*$/i.test(text);
-  return isHarmless ? text : `${/^[a-z]+:(?=\/\/)/i.exec(text)?.[0] ?? ''}***`;
 }
 
 function parseTokens(text: string): readonly string[] {

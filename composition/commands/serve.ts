@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import { InvalidTokenList } from '../../adapters/static-token/index.js';
-import { type Config, InvalidConfig, isLoopback } from '../config.js';
+import { type Config, InvalidConfig } from '../config.js';
 import { createContainer, services } from '../container.js';
 import { CommandFailure } from '../failure.js';
 import { onSignals } from '../signals.js';
 import { rereadTokensOf, type TokensFile } from '../tokens.js';
+import { isLoopback } from '../urls.js';
 
 /** Runs the service until it is told to stop. Resolves to the exit code of the process. */
 export async function serve(configured: Config): Promise<number> {

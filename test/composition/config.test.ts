@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { type Config, InvalidConfig, isLoopback, readConfig, settings } from '../../composition/config.js';
+import { type Config, InvalidConfig, readConfig, settings } from '../../composition/config.js';
+import { isLoopback } from '../../composition/urls.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** Stands where a secret would. */
