@@ -1,0 +1,2 @@
+export { type Config, InvalidConfig, readConfig, settings } from './config.js';
+export { createContainer, plantStoreModule, services } from './container.js';
