@@ -103,7 +103,7 @@ describe('Three services, each at another node of a Galera cluster', () => {
       });
       await until('the read waits, or has ended', async () => {
         const [rows] = await lock.raw('SHOW FULL PROCESSLIST');
-        return isRead || rows.some(({ Info }: { Info: string | null }) => Info?.includes('bytes_so_far'));
+        return isRead || rows.some(({ Info }: { Info: string | null }) => Info?.includes('from `plants`'));
       });
       await lock.raw('UNLOCK TABLES');
       await lock.raw('SET SESSION wsrep_sync_wait = 1');
