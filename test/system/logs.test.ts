@@ -135,4 +135,15 @@ describe('What the service writes while it runs', () => {
       expect(await shownOnTerminal({ NO_COLOR: '1' })).not.to.contain('\x1b');
     });
   });
+
+  it('fails no request where it cannot be written, and ends no service', async () => {
+    const command: [string, ...string[]] = ['bash', '-c', 'exec "$NODE" "$CLI" 2>/dev/full'];
+    const settings = { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN };
+    const service = new Program(folder, command, { NODE: process.execPath, CLI, ...settings });
+    const port = await service.port();
+    expect(outcomeOf(await exchange(port, 'no request\r\n\r\n'))).to.equal(40000);
+    expect(outcomeOf(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
+    expect(outcomeOf(await exchange(port, request('GET /nothing')))).to.equal(40401);
+    expect(await service.kill('SIGTERM').exited()).to.equal(0);
+  });
 });
