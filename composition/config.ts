@@ -128,6 +128,13 @@ export const settings = {
     help: 'most bytes of the bodies of these',
     parse: (text) => within(sizeBytes(text), 1, 64 * 1024 ** 3),
   } satisfies Setting<number>,
+  maxWrites: {
+    variable: 'MAX_WRITES',
+    default: undefined,
+    allowed: 'a whole number from 1 to 100',
+    help: 'most batches of plants that are written side by side; by default what does best with the engine',
+    parse: (text) => integer(text, 1, 100),
+  } satisfies Setting<number>,
   headersTimeoutMs: {
     variable: 'HEADERS_TIMEOUT',
     default: '10s',

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
+import { BatchingPlantRepository } from '../adapters/batching/index.js';
 import { JwtVerifier } from '../adapters/jwt/index.js';
 import { openRepository } from '../adapters/knex/index.js';
 import { Admission, createApp, HttpServer } from '../adapters/koa/index.js';
@@ -69,7 +70,12 @@ export function createContainer(config: Config): Container {
 
 async function openPlants(config: Config, log: Logger): Promise<PlantRepository> {
   const database = databaseOf(config, (warning) => log.warn(warning));
-  return database ? openRepository(database) : new MemoryPlantRepository();
+  if (database === undefined) return new MemoryPlantRepository();
+  return new BatchingPlantRepository(await openRepository(database), {
+    writesMax: config.maxWrites ?? database.engine.writesMax,
+    waitingRowsMax: config.maxPending,
+    waitingBytesMax: 2 * config.maxPendingBytes,
+  });
 }
 
 /** Static tokens, and JWTs where an issuer is configured. */

@@ -19,7 +19,13 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     serializers: { err: (error: unknown) => describeError(error) },
   };
   if (!isatty(STANDARD_ERROR)) {
-    const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+    const destination = pino.destination({
+      dest: STANDARD_ERROR,
+      sync: false,
+      minLength: 32_768,
+      maxWrite: 65_536,
+      maxLength: UNWRITTEN_BYTES_MAX,
+    });
     // A log that cannot be written, on a full disk say, is no reason to fail a request.
     destination.on('error', () => {});
     return pino(options, destination);

@@ -5,17 +5,20 @@ import type { Plant } from '../../core/index.js';
 export interface Engine {
   /** The package that Knex needs to talk to it. */
   readonly driver: string;
+  /** How many batches do best side by side; measured, see docs/decisions/0012-group-commit.md. */
+  readonly writesMax: number;
   /** SQL that turns the column `id` into decimal text: drivers round or retype a BIGINT. */
   readonly idToText: string;
   /** SQL that turns decimal text, bound to its `?`, into an id. */
   readonly textToId: string;
 
   /**
-   * Inserts, durably, those plants whose id is free, and returns their ids as decimal text.
+   * Inserts, durably, those plants whose id is free.
    *
    * @param plants no id twice, ascending by id
+   * @returns the others, whose id is taken
    */
-  insert(knex: Knex, plants: readonly Plant[]): Promise<readonly string[]>;
+  insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
 
   /**
    * Runs `work` while other starting instances wait, so that one of them migrates; one that is killed meanwhile does not

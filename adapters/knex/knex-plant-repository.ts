@@ -57,7 +57,7 @@ export class KnexPlantRepository implements PlantRepository {
     // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
     const ascending = [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-    const outcomes = new Map<PlantId, AddOutcome>();
+    const outcomes = new Map<bigint, AddOutcome>();
     for (const batch of statements(ascending)) await this.#addBatch(batch, outcomes);
 
     return plants.map((plant) => {
@@ -70,10 +70,10 @@ export class KnexPlantRepository implements PlantRepository {
   }
 
   /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
-  async #addBatch(batch: readonly Plant[], outcomes: Map<PlantId, AddOutcome>): Promise<void> {
-    let inserted: readonly string[];
+  async #addBatch(batch: readonly Plant[], outcomes: Map<bigint, AddOutcome>): Promise<void> {
+    let taken: readonly Plant[];
     try {
-      inserted = await this.#run(() => this.#engine.insert(this.#knex, batch));
+      taken = await this.#run(() => this.#engine.insert(this.#knex, batch));
     } catch (error) {
       const [plant, ...others] = batch;
       if (!(error instanceof PlantRefused) || plant === undefined) throw error;
@@ -86,17 +86,20 @@ export class KnexPlantRepository implements PlantRepository {
       await this.#addBatch(batch.slice(middle), outcomes);
       return;
     }
-    const added = new Set(inserted.map(BigInt));
-    const taken = batch.filter((plant) => !added.has(plant.id));
-    const holders = await this.#holders(taken);
-    for (const plant of batch) {
-      const holder = holders.get(plant.id);
-      outcomes.set(plant.id, holder === undefined ? { kind: 'added' } : { kind: 'taken', holder });
+    for (const { id } of batch) outcomes.set(id, { kind: 'added' });
+    for (const row of await this.#holders(taken)) {
+      const holder = plantOf(row);
+      const outcome: AddOutcome =
+        holder instanceof Plant
+          ? { kind: 'taken', holder }
+          : { kind: 'refused', error: new PlantRefused(`the row that holds its id is no plant: ${holder}`) };
+      outcomes.set(BigInt(row.id), outcome);
     }
   }
 
-  async #holders(taken: readonly Plant[]): Promise<Map<PlantId, Plant>> {
-    if (taken.length === 0) return new Map();
+  /** The rows that hold the ids of these. */
+  async #holders(taken: readonly Plant[]): Promise<readonly PlantRow[]> {
+    if (taken.length === 0) return [];
     const { idToText, textToId } = this.#engine;
     const ids = taken.map(({ id }) => `${id}`);
     const rows: PlantRow[] = await this.#run(async () =>
@@ -104,16 +107,15 @@ export class KnexPlantRepository implements PlantRepository {
         .select(this.#knex.raw(`${idToText} AS id`), 'name', 'tag')
         .whereRaw(`id IN (${ids.map(() => textToId).join(', ')})`, ids),
     );
-    const holders = new Map(rows.map(plantOf).map((plant) => [plant.id, plant]));
-    if (holders.size !== ids.length)
+    if (rows.length !== ids.length)
       throw new StorageUnavailable('plants vanished from the storage while they were read');
-    return holders;
+    return rows;
   }
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     for (let from = PLANT_ID_MIN; from <= PLANT_ID_MAX; ) {
       const rows = await this.#whileOpen(() => this.#run(() => this.#page(from)));
-      const plants = rows.map(plantOf);
+      const plants = rows.map(assertedPlantOf);
       const last = plants.at(-1);
       if (last === undefined) return;
       yield plants;
@@ -201,8 +203,14 @@ function* statements(plants: readonly Plant[]): Generator<readonly Plant[]> {
   if (batch.length > 0) yield batch;
 }
 
-function plantOf({ id, name, tag }: PlantRow): Plant {
+/** The plant that a row is, or why somebody else must have written it. */
+function plantOf({ id, name, tag }: PlantRow): Plant | string {
   const plant = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
+  return plant instanceof Plant ? plant : plant.map(({ message }) => message).join('; ');
+}
+
+function assertedPlantOf(row: PlantRow): Plant {
+  const plant = plantOf(row);
   if (plant instanceof Plant) return plant;
-  throw new TypeError(`the table holds a row that is no plant: ${plant.map(({ message }) => message).join('; ')}`);
+  throw new TypeError(`the table holds a row that is no plant: ${plant}`);
 }

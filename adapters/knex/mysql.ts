@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { StorageUnavailable } from '../../core/index.js';
+import { type Plant, StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
 import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
@@ -14,26 +14,24 @@ const INSERT_ATTEMPTS_MAX = 10;
  */
 export const mysql: Engine = {
   driver: 'mysql2',
+  writesMax: 2,
   idToText: 'CAST(id AS CHAR)',
   textToId: 'CAST(? AS SIGNED)',
 
   async insert(knex, plants) {
+    const taken: Plant[] = [];
     let free = plants;
     for (let attempt = 0; attempt < INSERT_ATTEMPTS_MAX; attempt++) {
       try {
-        await knex('plants').insert(free.map(({ id, name, tag }) => ({ id: `${id}`, name, tag: tag ?? null })));
-        return free.map(({ id }) => `${id}`);
+        if (free.length > 0)
+          await knex('plants').insert(free.map(({ id, name, tag }) => ({ id: `${id}`, name, tag: tag ?? null })));
+        return taken;
       } catch (error) {
         if (codeOf(error) !== 'ER_DUP_ENTRY') throw error;
       }
-      const taken = new Set(
-        await takenIds(
-          knex,
-          free.map(({ id }) => `${id}`),
-        ),
-      );
-      free = free.filter(({ id }) => !taken.has(`${id}`));
-      if (free.length === 0) return [];
+      const ids = new Set(await takenIds(knex, free));
+      taken.push(...free.filter(({ id }) => ids.has(`${id}`)));
+      free = free.filter(({ id }) => !ids.has(`${id}`));
     }
     throw new StorageUnavailable(`other instances took ids of this batch ${INSERT_ATTEMPTS_MAX} times in a row`);
   },
@@ -104,9 +102,10 @@ const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
   [/^(22|23|44|45)/, 'refused'],
 ];
 
-async function takenIds(knex: Knex, ids: readonly string[]): Promise<readonly string[]> {
+async function takenIds(knex: Knex, plants: readonly Plant[]): Promise<readonly string[]> {
+  const ids = plants.map(({ id }) => `${id}`);
   const marks = ids.map(() => mysql.textToId).join(', ');
-  const [rows] = await knex.raw(`SELECT ${mysql.idToText} AS id FROM plants WHERE id IN (${marks})`, [...ids]);
+  const [rows] = await knex.raw(`SELECT ${mysql.idToText} AS id FROM plants WHERE id IN (${marks})`, ids);
   return rows.map(({ id }: { id: string }) => id);
 }
 

@@ -7,18 +7,16 @@ const MIGRATION_LOCK = 0x504c4e54;
 /** PostgreSQL. Values travel as JSON in one bound text, so that the statement is the same for one plant and a thousand. */
 export const postgres: Engine = {
   driver: 'pg',
+  writesMax: 2,
   idToText: 'CAST(id AS TEXT)',
   textToId: 'CAST(? AS BIGINT)',
 
   async insert(knex, plants) {
-    const { rows } = await knex.raw(
-      `INSERT INTO plants (id, name, tag)
-       SELECT CAST(value ->> 0 AS BIGINT), value ->> 1, value ->> 2 FROM json_array_elements(?)
-       ON CONFLICT (id) DO NOTHING
-       RETURNING CAST(id AS TEXT) AS id`,
-      [JSON.stringify(plants.map(({ id, name, tag }) => [`${id}`, name, tag]))],
-    );
-    return rows.map(({ id }: { id: string }) => id);
+    const rows = JSON.stringify(plants.map(({ id, name, tag }) => [`${id}`, name, tag]));
+    const result = await knex.raw(INSERT, [rows]).options({ name: 'plant-store-insert' });
+    if (result.rowCount === plants.length) return [];
+    const ids = new Set(result.rows.map(({ id }: { id: string }) => id));
+    return plants.filter(({ id }) => !ids.has(`${id}`));
   },
 
   async underMigrationLock(transaction, work) {
@@ -57,6 +55,11 @@ export const postgres: Engine = {
     KnexTimeoutError: 'the server does not answer in time',
   },
 };
+
+const INSERT = `INSERT INTO plants (id, name, tag)
+  SELECT CAST(value ->> 0 AS BIGINT), value ->> 1, value ->> 2 FROM json_array_elements(?)
+  ON CONFLICT (id) DO NOTHING
+  RETURNING CAST(id AS TEXT) AS id`;
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [

@@ -5,7 +5,8 @@ export function countOf(ctx: Context, lowerCaseName: string): number {
   const { rawHeaders } = ctx.req;
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === lowerCaseName) count++;
+    const name = rawHeaders[at];
+    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) count++;
   }
   return count;
 }

@@ -51,7 +51,7 @@ export function plantRouter(options: PlantRouterOptions): Router {
       throw error;
     }
     // The place is given back when the storage is done, even where the client is told earlier that it took too long.
-    created.finally(place.leave).catch(() => {});
+    created.then(place.leave, place.leave);
     const outcome = await within(storageTimeoutMs, created);
     if (outcome.kind !== 'created') throw refusalOfOutcome(outcome);
     ctx.set('Content-Type', 'application/json');
@@ -97,14 +97,10 @@ function refusalOfOutcome(outcome: CreatePlantOutcome): Refusal {
   return new Refusal(rejection, {}, outcome.kind === 'refused' ? { cause: outcome.error } : {});
 }
 
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StorageUnavailable(`no answer within ${timeoutMs} ms`)), timeoutMs);
+function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new StorageUnavailable(`no answer within ${timeoutMs} ms`));
+    const timer = setTimeout(fail, timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -160,7 +160,7 @@ export class HttpServer {
     const isLast = req.headers.upgrade !== undefined || connection.unanswered.size === UNANSWERED_MAX;
     if (this.#stopping || isLast) res.setHeader('Connection', 'close');
     this.#handle(req, res).then(() => {
-      if (!res.writableFinished) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
+      if (req.socket.writableLength > 0) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
     });
   }
 

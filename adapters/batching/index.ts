@@ -1,0 +1,1 @@
+export { BatchingPlantRepository, type BatchLimits } from './batching-plant-repository.js';
