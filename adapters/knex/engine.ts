@@ -1,6 +1,13 @@
 import type { Knex } from 'knex';
 import type { Plant } from '../../core/index.js';
 
+/** A row, with its id as decimal text. */
+export interface PlantRow {
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
 /** All that differs between SQL engines. One small file implements it for each. */
 export interface Engine {
   /** The package that Knex needs to talk to it. */
@@ -19,6 +26,12 @@ export interface Engine {
    * @returns the others, whose id is taken
    */
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
+
+  /**
+   * The first plants with an id of at least `from`, ascending by id: as many as a page may hold, at least one; none where
+   * there are no more.
+   */
+  page(knex: Knex, from: bigint): Promise<readonly PlantRow[]>;
 
   /**
    * Runs `work` while other starting instances wait, so that one of them migrates; one that is killed meanwhile does not

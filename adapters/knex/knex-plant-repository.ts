@@ -11,23 +11,13 @@ import {
   StorageUnavailable,
 } from '../../core/index.js';
 import { whileBusy } from './busy.js';
-import type { Engine } from './engine.js';
+import type { Engine, PlantRow } from './engine.js';
 import { StorageFailure } from './failure.js';
 
-/** The most rows that one statement inserts or reads. */
+/** The most rows that one statement inserts. */
 const STATEMENT_ROWS_MAX = 1000;
 /** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
 const STATEMENT_TEXT_MAX = 1024 * 1024;
-/** The most text, in UTF-8 bytes, that one page of plants holds; a single plant may exceed it. */
-const PAGE_BYTES_MAX = 1024 * 1024;
-
-/** A row, with its id as decimal text. */
-interface PlantRow {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
 /** Keeps plants in a table `plants` of an SQL database. */
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
@@ -113,37 +103,16 @@ export class KnexPlantRepository implements PlantRepository {
   }
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    for (let from = PLANT_ID_MIN; from <= PLANT_ID_MAX; ) {
-      const rows = await this.#whileOpen(() => this.#run(() => this.#page(from)));
-      const plants = rows.map(assertedPlantOf);
-      const last = plants.at(-1);
-      if (last === undefined) return;
-      yield plants;
-      from = last.id + 1n;
+    const read = (from: bigint) => this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, from)));
+    for (let page = read(PLANT_ID_MIN); ; ) {
+      const plants = (await page).map(assertedPlantOf);
+      const last = plants.at(-1)?.id ?? PLANT_ID_MAX;
+      // The next page is read while this one is used. Where nobody asks for it, nobody minds that it failed.
+      if (last < PLANT_ID_MAX) page = read(last + 1n);
+      page.catch(() => {});
+      if (plants.length > 0) yield plants;
+      if (last === PLANT_ID_MAX) return;
     }
-  }
-
-  /** The first plants with an id of at least `from`: as many as a page may hold in rows and in bytes, at least one. */
-  async #page(from: bigint): Promise<PlantRow[]> {
-    const { idToText, textToId } = this.#engine;
-    const knex = this.#knex;
-    // The texts are left out until it is known which of them the page holds.
-    const rows = knex('plants')
-      .select('id', knex.raw('OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes'))
-      .whereRaw(`id >= ${textToId}`, [`${from}`])
-      .orderBy('id')
-      .limit(STATEMENT_ROWS_MAX);
-    const sized = knex
-      .select(
-        'id as sized_id',
-        knex.raw('SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before'),
-      )
-      .from(rows.as('page'));
-    return knex('plants')
-      .select(knex.raw(`${idToText} AS id`), 'name', 'tag')
-      .join(sized.as('sized'), 'plants.id', 'sized_id')
-      .where('bytes_before', '<', PAGE_BYTES_MAX)
-      .orderBy('plants.id');
   }
 
   async ready(): Promise<void> {

@@ -3,6 +3,7 @@ import { type Plant, StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
 import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
+import { pageOfRows } from './page.js';
 
 /** How often a batch may find that others took ids of it meanwhile. */
 const INSERT_ATTEMPTS_MAX = 10;
@@ -35,6 +36,8 @@ export const mysql: Engine = {
     }
     throw new StorageUnavailable(`other instances took ids of this batch ${INSERT_ATTEMPTS_MAX} times in a row`);
   },
+
+  page: (knex, from) => pageOfRows(knex, mysql, from),
 
   async underMigrationLock(transaction, work) {
     // DDL commits by itself here, so that the lock is the session's, and of this database's name.

@@ -1,5 +1,6 @@
 import type { Diagnosis, Engine } from './engine.js';
 import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
+import { pageOfRows } from './page.js';
 
 /** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
 const MIGRATION_LOCK = 0x504c4e54;
@@ -18,6 +19,8 @@ export const postgres: Engine = {
     const ids = new Set(result.rows.map(({ id }: { id: string }) => id));
     return plants.filter(({ id }) => !ids.has(`${id}`));
   },
+
+  page: (knex, from) => pageOfRows(knex, postgres, from),
 
   async underMigrationLock(transaction, work) {
     await transaction.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);

@@ -6,6 +6,7 @@ import { whileBusy } from './busy.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
 import type { Database } from './open.js';
+import { lastOfPage } from './page.js';
 import { keepPrepared, type SqliteConnection } from './prepared.js';
 
 /** "PLNT": tells `file` and other programs whose database this is (https://sqlite.org/pragma.html#pragma_application_id). */
@@ -42,6 +43,21 @@ export const sqlite: Engine = {
     );
     const ids = new Set(inserted.map(({ id }) => id));
     return plants.filter(({ id }) => !ids.has(`${id}`));
+  },
+
+  // One text a column: the driver takes longer to make an object of a row than SQLite to read it.
+  async page(knex, from) {
+    const [page] = await knex.raw(
+      `SELECT group_concat(CAST(id AS TEXT)) AS ids, json_group_array(name) AS names, json_group_array(tag) AS tags FROM (
+         SELECT * FROM plants WHERE id >= CAST(? AS INTEGER) AND id <= (${lastOfPage(sqlite)}) ORDER BY id
+       )`,
+      [`${from}`, `${from}`],
+    );
+    if (page.ids === null) return [];
+    const ids: string[] = page.ids.split(',');
+    const names: string[] = JSON.parse(page.names);
+    const tags: (string | null)[] = JSON.parse(page.tags);
+    return ids.map((id, index) => ({ id, name: names[index] ?? '', tag: tags[index] ?? null }));
   },
 
   async underMigrationLock(transaction, work) {

@@ -96,21 +96,23 @@ async function* counted(input: AsyncIterable<Uint8Array>, summary: ImportSummary
 }
 
 async function* batches(
-  lines: AsyncIterable<Line>,
+  chunks: AsyncIterable<readonly Line[]>,
   codec: PlantCodec,
   lineBytesMax: number,
 ): AsyncGenerator<readonly Read[]> {
   const tooLong = { ...rejections.bodyTooLarge, message: `The line is larger than ${lineBytesMax} bytes` };
   let batch: Read[] = [];
   let bytesInBatch = 0;
-  for await (const { number: line, bytes } of lines) {
-    const decoded = bytes === undefined ? tooLong : codec.decode(bytes);
-    batch.push('error' in decoded ? { line, rejection: decoded } : { line, plant: decoded });
-    bytesInBatch += bytes?.length ?? 0;
-    if (batch.length >= BATCH_ROWS_MAX || bytesInBatch >= BATCH_BYTES_MAX) {
-      yield batch;
-      batch = [];
-      bytesInBatch = 0;
+  for await (const lines of chunks) {
+    for (const { number: line, bytes } of lines) {
+      const decoded = bytes === undefined ? tooLong : codec.decode(bytes);
+      batch.push('error' in decoded ? { line, rejection: decoded } : { line, plant: decoded });
+      bytesInBatch += bytes?.length ?? 0;
+      if (batch.length >= BATCH_ROWS_MAX || bytesInBatch >= BATCH_BYTES_MAX) {
+        yield batch;
+        batch = [];
+        bytesInBatch = 0;
+      }
     }
   }
   if (batch.length > 0) yield batch;

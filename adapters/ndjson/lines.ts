@@ -9,11 +9,11 @@ const LINE_FEED = 0x0a;
 
 /**
  * Cuts bytes into lines, in constant memory: of a line that is too long nothing is kept. The last line may do without
- * its line feed.
+ * its line feed. The lines that end in one chunk come together, because a step of an iteration costs as much as a line.
  *
  * @param bytesMax the longest line, in bytes
  */
-export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Line> {
+export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<readonly Line[]> {
   let number = 1;
   let kept: Uint8Array[] = [];
   let length = 0;
@@ -23,19 +23,23 @@ export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: numbe
     else kept = [];
   };
   const take = (): Line => {
-    const line = { number: number++, bytes: length <= bytesMax ? Buffer.concat(kept) : undefined };
+    const [first, ...others] = kept;
+    const whole = first && others.length === 0 ? first : Buffer.concat(kept);
+    const line = { number: number++, bytes: length <= bytesMax ? whole : undefined };
     kept = [];
     length = 0;
     return line;
   };
   for await (const chunk of input) {
+    const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
       keep(chunk.subarray(start, end));
-      yield take();
+      lines.push(take());
       start = end + 1;
     }
     if (start < chunk.length) keep(chunk.subarray(start));
+    if (lines.length > 0) yield lines;
   }
-  if (length > 0) yield take();
+  if (length > 0) yield [take()];
 }

@@ -305,7 +305,10 @@ describe('The SQLite repository', () => {
       const plants = await open(path);
       await openRaw(path).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);
       expectSilence(await errorOf(idsOf(plants)));
-      expectSilence(await errorOf(plants.add([named(1n)])));
+      // It is the business of nobody but who wants its id.
+      const [wanted, neighbour] = await plants.add([named(1n), named(2n)]);
+      expectSilence(wanted?.kind === 'refused' ? wanted.error : undefined);
+      expect(neighbour).to.deep.equal({ kind: 'added' });
     });
   });
 });
