@@ -2,9 +2,8 @@ import 'reflect-metadata';
 import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import { BatchingPlantRepository } from '../adapters/batching/index.js';
-import { JwtVerifier } from '../adapters/jwt/index.js';
 import { openRepository } from '../adapters/knex/index.js';
-import { Admission, createApp, HttpServer } from '../adapters/koa/index.js';
+import type { HttpServer } from '../adapters/koa/index.js';
 import { MemoryPlantRepository } from '../adapters/memory/index.js';
 import { StaticTokenVerifier } from '../adapters/static-token/index.js';
 import { loadDescription, type OpenApiDescription, PlantCodec } from '../adapters/wire/index.js';
@@ -79,20 +78,24 @@ async function openPlants(config: Config, log: Logger): Promise<PlantRepository>
 }
 
 /** Static tokens, and JWTs where an issuer is configured. */
-function verifierOf({ jwtIssuer, jwtAudience, jwtJwksUrl }: Config, staticTokens: TokenVerifier): TokenVerifier {
+async function verifierOf(config: Config, staticTokens: TokenVerifier): Promise<TokenVerifier> {
+  const { jwtIssuer, jwtAudience, jwtJwksUrl } = config;
   if (jwtIssuer === undefined || jwtAudience === undefined || jwtJwksUrl === undefined) return staticTokens;
+  const { JwtVerifier } = await import('../adapters/jwt/index.js');
   const jwts = new JwtVerifier({ issuer: jwtIssuer, audience: jwtAudience, jwksUrl: jwtJwksUrl });
   return { verify: async (token) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
 }
 
-function createHttpServer(
+/** Koa and what comes with it are loaded here: `import` and `export` do without. */
+async function createHttpServer(
   config: Config,
   log: Logger,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   codec: PlantCodec,
   description: OpenApiDescription,
-): HttpServer {
+): Promise<HttpServer> {
+  const { Admission, createApp, HttpServer } = await import('../adapters/koa/index.js');
   const admission = new Admission(config);
   const app = createApp({
     createPlant,

@@ -18,7 +18,7 @@ export class PlantCodec {
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
   constructor(description: OpenApiDescription) {
-    const ajv = new Ajv2020({ allErrors: true, verbose: true });
+    const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
     addFormats.default(ajv);
     // The document around the schemas is not for Ajv to judge.
     ajv.addVocabulary(Object.keys(description));
