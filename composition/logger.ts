@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 import { PlantStoreError } from '../core/index.js';
 import type { Config } from './config.js';
 
@@ -19,20 +19,29 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     serializers: { err: (error: unknown) => describeError(error) },
   };
   if (!isatty(STANDARD_ERROR)) {
-    const destination = pino.destination({
-      dest: STANDARD_ERROR,
-      sync: false,
-      minLength: 32_768,
-      maxWrite: 65_536,
-      maxLength: UNWRITTEN_BYTES_MAX,
-    });
+    const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
     // A log that cannot be written, on a full disk say, is no reason to fail a request.
     destination.on('error', () => {});
-    return pino(options, destination);
+    return pino(options, linesByTurn(destination));
   }
   const { default: pretty } = await import('pino-pretty');
   const colorize = !process.env['NO_COLOR'];
   return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
+}
+
+/** Writes the lines of one turn of the event loop together, which costs less than half of writing each. */
+function linesByTurn(destination: ReturnType<typeof pino.destination>): DestinationStream {
+  let lines: string[] = [];
+  const write = () => {
+    destination.write(lines.join(''));
+    lines = [];
+  };
+  process.once('exit', write);
+  return {
+    write: (line) => {
+      if (lines.push(line) === 1) setImmediate(write);
+    },
+  };
 }
 
 /**
