@@ -15,7 +15,7 @@ const INSERT_ATTEMPTS_MAX = 10;
  */
 export const mysql: Engine = {
   driver: 'mysql2',
-  writesMax: 2,
+  writesMax: 1,
   idToText: 'CAST(id AS CHAR)',
   textToId: 'CAST(? AS SIGNED)',
 
