@@ -90,13 +90,5 @@ function originForm(target: string): string | undefined {
 
 /** The id that the client gave its request where it is a sane one, else a new one. */
 export function requestIdOf(given: string | string[] | undefined): string {
-  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newRequestId();
-}
-
-/** Drawn anew at each start; the number behind it tells the requests of one start apart. */
-const START_ID = randomUUID().slice(0, 18);
-let requests = 0;
-
-function newRequestId(): string {
-  return `${START_ID}-${++requests}`;
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
