@@ -4,45 +4,13 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { Executable, endProgramsAfterEach } from '../support/executable.js';
 import { needsProgram } from '../support/needs.js';
-import { RawClient } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { create, creating, outcomeOf, serve, type TestPlant, TOKEN } from './client.js';
-import { plantsIn } from './sqlite-file.js';
+import { create, outcomeOf, TOKEN } from './client.js';
 import { isBefore, type SystemCall, systemCalls } from './system-calls.js';
 
 describe('A plant that was answered with 200', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
-
-  for (const round of [1, 2, 3]) {
-    it(`is there, exactly, after kill -9 in the middle of creates (round ${round})`, async () => {
-      const environment = { DATABASE_URL: `sqlite:killed-${round}.db` };
-      const service = serve(folder, environment);
-      const port = await service.port();
-      const sent = new Map<bigint, TestPlant>();
-      const answered: TestPlant[] = [];
-      const clients = Array.from({ length: 50 }, async () => {
-        const client = await RawClient.connect(port);
-        for (;;) {
-          const plant = somePlant(sent.size);
-          sent.set(plant.id, plant);
-          const answer = await client.send(creating(plant)).answer();
-          if (answer === undefined) return;
-          expect(outcomeOf(answer)).to.equal(200);
-          if (answered.push(plant) === 100 * round) service.kill('SIGKILL');
-        }
-      });
-      await Promise.all(clients);
-      expect(await service.exited()).to.equal('SIGKILL');
-
-      const portAgain = await serve(folder, environment).port();
-      const outcomes = await Promise.all(answered.map(async (plant) => outcomeOf(await create(portAgain, plant))));
-      expect(new Set(outcomes), 'sent again').to.deep.equal(new Set([40902]));
-      for (const plant of await plantsIn(join(folder, `killed-${round}.db`))) {
-        expect(plant).to.deep.equal(sent.get(plant.id));
-      }
-    });
-  }
 
   describe('was safe from a power cut before the answer was sent:', () => {
     const name = 'Strelitzia reginae';
@@ -85,12 +53,3 @@ describe('A plant that was answered with 200', () => {
     }
   });
 });
-
-/** The plant number `index` of a run: ids from both ends of int64 and around zero, texts that are easily damaged. */
-function somePlant(index: number): TestPlant {
-  const step = BigInt(index);
-  const ids = [-(2n ** 63n) + step, 2n ** 63n - 1n - step, 2n ** 53n + step, -step];
-  const id = ids[index % ids.length] ?? step;
-  const plant = { id, name: `Ōhiʻa ${index} "lehua" \u{1F33A}\t e\u0301 ${'x'.repeat(index % 300)} ` };
-  return index % 2 === 0 ? plant : { ...plant, tag: '' };
-}

@@ -31,13 +31,22 @@ export class SqliteFile {
     return promisify<void>(this.#database.close.bind(this.#database))();
   }
 
+  /** What SQLite's own check of the whole file finds (https://sqlite.org/pragma.html#pragma_integrity_check). */
+  async damages(): Promise<string[]> {
+    const rows = await this.#all<{ integrity_check: string }>('PRAGMA integrity_check');
+    return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+  }
+
   /** Every plant, ascending by id. */
   async plants(): Promise<TestPlant[]> {
-    const rows = await new Promise<Row[]>((resolve, reject) => {
-      const sql = 'SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY plants.id';
-      this.#database.all<Row>(sql, (error, found) => (error ? reject(error) : resolve(found)));
-    });
+    const rows = await this.#all<Row>('SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY plants.id');
     return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, ...(tag === null ? {} : { tag }) }));
+  }
+
+  #all<T>(sql: string): Promise<T[]> {
+    return new Promise((resolve, reject) => {
+      this.#database.all<T>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
+    });
   }
 }
 

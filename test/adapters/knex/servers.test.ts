@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import {
@@ -12,6 +10,7 @@ import {
 import { CreatePlant, type NewPlant, Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 import { durablePlantRepositoryContract, plantRepositoryOutageContract } from '../../contract/index.js';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
+import { Line } from '../../support/line.js';
 import { runContract } from '../../support/run-contract.js';
 
 /** Stands in names and tags, and may stand in no error. */
@@ -70,7 +69,7 @@ for (const { server, at, poison } of engines) {
       runContract(plantRepositoryOutageContract, {
         open: async () => openRepository(at(line.urlOf(await databases.create()))),
         withStorageAway: async (work) => {
-          line.cut();
+          await line.refuse();
           await work().finally(() => line.mend());
         },
       });
@@ -215,63 +214,6 @@ function plant(candidate: NewPlant): Plant {
   const made = Plant.from(candidate);
   if (made instanceof Plant) return made;
   throw new TypeError(JSON.stringify(made));
-}
-
-/** A line to a server that can be cut. */
-class Line {
-  readonly #server: URL;
-  readonly #sockets = new Set<Socket>();
-  #isCut = false;
-  #port = 0;
-  readonly #listener = createServer((client) => this.#join(client));
-
-  private constructor(server: URL) {
-    this.#server = server;
-  }
-
-  static async to(url: string, defaultPort: number): Promise<Line> {
-    const line = new Line(Object.assign(new URL(url), { port: new URL(url).port || `${defaultPort}` }));
-    await once(line.#listener.listen(0, '127.0.0.1'), 'listening');
-    const address = line.#listener.address();
-    if (typeof address === 'object' && address !== null) line.#port = address.port;
-    return line;
-  }
-
-  /** The URL of a database of the server that leads through this line. */
-  urlOf(url: string): string {
-    return Object.assign(new URL(url), { host: `127.0.0.1:${this.#port}` }).href;
-  }
-
-  cut(): void {
-    this.#isCut = true;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  mend(): void {
-    this.#isCut = false;
-  }
-
-  end(): void {
-    this.cut();
-    this.#listener.close();
-  }
-
-  #join(client: Socket): void {
-    const server = connect(Number(this.#server.port), this.#server.hostname);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-    if (this.#isCut) this.cut();
-  }
 }
 
 /** All that an error could tell. */
