@@ -1,9 +1,11 @@
+import type { Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { type Plant, StorageUnavailable } from '../../core/index.js';
 import type { Diagnosis, Engine } from './engine.js';
 import { codeOf } from './failure.js';
 import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
 import { pageOfRows } from './page.js';
+import { endWhenSilent } from './silence.js';
 
 /** How often a batch may find that others took ids of it meanwhile. */
 const INSERT_ATTEMPTS_MAX = 10;
@@ -134,7 +136,9 @@ export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database
       pool: {
         min: 0,
         max: connectionLimit,
+        createTimeoutMillis: timeoutMs,
         afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
+          endWhenSilent(connection.stream, timeoutMs);
           // Strict, so that nothing is cut off without a word; the timeout of statements is MariaDB's alone.
           connection.query(
             `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds}
@@ -154,5 +158,6 @@ function readAllCommitted(connection: Connection, done: (error: Error | null) =>
 
 /** What of the driver's connection is used here. */
 interface Connection {
+  readonly stream: Socket;
   query(sql: string, done: (error: (Error & { errno?: number }) | null) => void): void;
 }

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import type { Diagnosis, Engine } from './engine.js';
 import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
 import { pageOfRows } from './page.js';
+import { endWhenSilent } from './silence.js';
 
 /** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
 const MIGRATION_LOCK = 0x504c4e54;
@@ -90,7 +92,20 @@ export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Datab
         statement_timeout: timeoutMs,
         connectionTimeoutMillis: 1000 * parameterOf(uri, 'connect_timeout', timeoutMs / 1000),
       },
-      pool: { min: 0, max: parameterOf(uri, 'max', 10) },
+      pool: {
+        min: 0,
+        max: parameterOf(uri, 'max', 10),
+        createTimeoutMillis: timeoutMs,
+        afterCreate: ({ connection }: Client, done: () => void) => {
+          endWhenSilent(connection.stream, timeoutMs);
+          done();
+        },
+      },
     },
   };
+}
+
+/** What of the driver's client is used here. */
+interface Client {
+  readonly connection: { readonly stream: Socket };
 }
