@@ -45,6 +45,14 @@ export interface Engine {
   /** The settings with which the engine acknowledges a write before it is synced, each with its value. */
   unsyncedSettings(knex: Knex): Promise<readonly string[]>;
 
+  /**
+   * Looks, after each statement, whether the database is still where others look for it. What is written into a file
+   * that was deleted is lost as soon as the process ends.
+   *
+   * @throws {StorageUnavailable} where it is not
+   */
+  assertInPlace?(): void;
+
   /** What a driver's error means. */
   diagnose(error: unknown): Diagnosis;
 

@@ -139,7 +139,9 @@ export class KnexPlantRepository implements PlantRepository {
   /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
     try {
-      return await whileBusy(this.#engine, this.#timeoutMs, statement);
+      const result = await whileBusy(this.#engine, this.#timeoutMs, statement);
+      this.#engine.assertInPlace?.();
+      return result;
     } catch (error) {
       if (error instanceof PlantStoreError) throw error;
       const cause = new StorageFailure(error);

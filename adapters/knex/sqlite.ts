@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../core/index.js';
@@ -130,8 +130,9 @@ export interface SqliteOptions {
 /** A SQLite file. */
 export function sqliteDatabase({ path: given, timeoutMs }: SqliteOptions): Database {
   const path = resolve(given);
+  const files = new FilesInPlace([path, `${path}-wal`]);
   return {
-    engine: sqlite,
+    engine: { ...sqlite, assertInPlace: () => files.assert() },
     name: `the SQLite file ${path}`,
     timeoutMs,
     file: { isMissing: () => !existsSync(path), create: () => createFile(path) },
@@ -143,7 +144,9 @@ export function sqliteDatabase({ path: given, timeoutMs }: SqliteOptions): Datab
         max: 1,
         afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
           keepPrepared(connection);
-          configure(connection, timeoutMs).then(() => done(null), done);
+          configure(connection, timeoutMs)
+            .then(() => files.remember())
+            .then(() => done(null), done);
         },
       },
     },
@@ -166,6 +169,36 @@ async function configure(connection: Connection, timeoutMs: number): Promise<voi
   // When several processes open a new file, SQLite does not let them wait for one another here.
   const { journal_mode: mode } = await whileBusy(sqlite, timeoutMs, () => get('PRAGMA journal_mode = WAL'));
   if (mode !== 'wal') throw new StorageUnavailable('its file system cannot hold a write-ahead log');
+  // The first read makes the file of the log.
+  await whileBusy(sqlite, timeoutMs, () => exec('SELECT 1 FROM sqlite_schema LIMIT 1'));
+}
+
+/**
+ * The files of an open database: they must stay the ones that they were, under their names. SQLite itself looks so where
+ * there is no write-ahead log, and refuses to write (https://sqlite.org/rescode.html#readonly_dbmoved).
+ */
+class FilesInPlace {
+  readonly #paths: readonly string[];
+  #identities: readonly string[] = [];
+
+  constructor(paths: readonly string[]) {
+    this.#paths = paths;
+  }
+
+  remember(): void {
+    this.#identities = this.#paths.map(identityOf);
+  }
+
+  /** @throws {StorageUnavailable} where another file, or none, is under a name */
+  assert(): void {
+    if (this.#paths.every((path, index) => identityOf(path) === this.#identities[index])) return;
+    throw new StorageUnavailable('the SQLite file was moved, deleted or replaced; restart the service');
+  }
+}
+
+function identityOf(path: string): string {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return `${file?.dev} ${file?.ino}`;
 }
 
 function createFile(path: string): void {

@@ -13,11 +13,11 @@ import { CLIENTS, Load } from './load.js';
 import { serverStore, type TestStore } from './stores.js';
 
 /** How long creates may wait for the storage, in milliseconds. */
-const STORAGE_TIMEOUT_MS = 2000;
+const STORAGE_TIMEOUT_MS = 1000;
 /** How much later an answer may come on a machine that has other work. */
 const SLACK_MS = 3000;
 /** How long the engine is away, in milliseconds. */
-const AWAY_MS = sized(3000, 20_000);
+const AWAY_MS = sized(2000, 20_000);
 /** How long creates may fail after it is back, in milliseconds. */
 const RECOVERY_MS_MAX = 5000;
 
@@ -97,7 +97,7 @@ for (const server of servers) {
     }
 
     it('everything takes longer, but not too long: every create is answered with 200', async () => {
-      line.delay(100);
+      line.delay(30);
       await load.more(2 * CLIENTS, 200);
       await line.mend();
       await load.more(2 * CLIENTS, 200);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary.js';
 import { byId, create, creating, outcomeOf, serve, type TestPlant, TOKEN } from './client.js';
 import { plantsIn, SqliteFile } from './sqlite-file.js';
 
-const CLIENTS = 100;
+const CLIENTS = 200;
 
 describe('Stopping the service', () => {
   endProgramsAfterEach();
