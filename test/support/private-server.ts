@@ -79,6 +79,7 @@ export class PrivateServer {
   readonly #folder: string;
   readonly #port: number;
   #program: Program | undefined;
+  #isRunByAnother = false;
 
   private constructor(kind: Kind, folder: string, port: number) {
     this.#kind = kind;
@@ -124,6 +125,7 @@ export class PrivateServer {
   async start(settings: readonly string[] = [], command: readonly string[] = []): Promise<void> {
     const program = this.#runAsItsUser([...this.#kind.run(this.#folder, this.#port), ...settings], command);
     this.#program = program;
+    this.#isRunByAnother = command.length > 0;
     const deadline = performance.now() + PATIENCE_MS;
     const knex = this.connect();
     while (!(await isAnswering(knex))) {
@@ -144,9 +146,15 @@ export class PrivateServer {
   /** Signals it with all of its processes: those of PostgreSQL lead groups of their own. */
   signal(signal: NodeJS.Signals): void {
     const pid = this.#program?.process.pid;
+    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) signalIfThere(one, signal);
+  }
+
+  /** Ends it in good order, when nobody is connected to it any more; what runs it, too. */
+  async stop(): Promise<void> {
+    const pid = this.#program?.process.pid;
     if (pid === undefined) return;
-    const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
-    for (const one of [pid, ...children.split('\n').filter(Boolean).map(Number)]) signalIfThere(one, signal);
+    for (const one of this.#isRunByAnother ? childrenOf(pid) : [pid]) signalIfThere(one, 'SIGTERM');
+    await this.#program?.exited();
   }
 
   /** Ends it without a warning. */
@@ -161,6 +169,11 @@ export class PrivateServer {
     const [program = '', ...args] = [...before, ...asUser, ...command];
     return new Program(this.#folder, [program, ...args], {});
   }
+}
+
+function childrenOf(pid: number): number[] {
+  const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
+  return children.split('\n').filter(Boolean).map(Number);
 }
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {

@@ -9,6 +9,7 @@ import { type RawAnswer, RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { byId, create, creating, outcomeOf, serve, type TestPlant, TOKEN } from './client.js';
 import { plantsIn, SqliteFile } from './sqlite-file.js';
+import { mariadbEngine, postgresEngine, sqliteEngine, sqliteStore, type TestStore } from './stores.js';
 
 const CLIENTS = 200;
 
@@ -43,10 +44,10 @@ describe('Stopping the service', () => {
     let nextId = 1n;
     const newPlant = (): TestPlant => ({ id: nextId, name: `plant ${nextId++}` });
 
-    /** Checks that each of `sent` got an answer in full, that the service stopped in good order, and what the file holds. */
+    /** Checks that each of `sent` got an answer in full, that the service stopped in good order, and what the store holds. */
     async function expectNoneDropped(
       service: Program,
-      path: string,
+      store: TestStore,
       sent: readonly { readonly plant: TestPlant; readonly answer: RawAnswer | undefined }[],
     ) {
       const outcomes = sent.map(({ answer }) => outcomeOf(answer));
@@ -55,27 +56,34 @@ describe('Stopping the service', () => {
       expect([200, 50303]).to.include.members([...new Set(outcomes)]);
       expect(await service.exited()).to.equal(0);
       const created = sent.filter(({ answer }) => answer?.status === 200).map(({ plant }) => plant);
-      expect(await plantsIn(path)).to.deep.equal(byId(created));
+      expect(await store.plants()).to.deep.equal(byId(created));
     }
 
-    it('drops no request of clients that send one after the other', async () => {
-      const service = serve(folder, { DATABASE_URL: 'sqlite:steady.db' });
-      const port = await service.port();
-      const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
-      const sent: { plant: TestPlant; answer: RawAnswer | undefined }[] = [];
-      let signalled = false;
-      const sending = clients.map(async (client) => {
-        while (!signalled) {
-          const plant = newPlant();
-          sent.push({ plant, answer: await client.send(creating(plant)).answer() });
-          if (sent.length < 3 * CLIENTS || signalled) continue;
-          signalled = true;
-          service.kill('SIGTERM');
-        }
+    for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
+      describe(`on ${engine.name}`, () => {
+        const stores = engine.stores();
+
+        it('drops no request of clients that send one after the other', async () => {
+          const store = await stores.create();
+          const service = serve(folder, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' });
+          const port = await service.port();
+          const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
+          const sent: { plant: TestPlant; answer: RawAnswer | undefined }[] = [];
+          let signalled = false;
+          const sending = clients.map(async (client) => {
+            while (!signalled) {
+              const plant = newPlant();
+              sent.push({ plant, answer: await client.send(creating(plant)).answer() });
+              if (sent.length < 3 * CLIENTS || signalled) continue;
+              signalled = true;
+              service.kill('SIGTERM');
+            }
+          });
+          await Promise.all(sending);
+          await expectNoneDropped(service, store, sent);
+        });
       });
-      await Promise.all(sending);
-      await expectNoneDropped(service, join(folder, 'steady.db'), sent);
-    });
+    }
 
     /** Has `sendAll` send to a service that is too busy to look, and then sends the signal: it finds all of it at once. */
     async function signalAfterSending<T>(service: Program, sendAll: () => Promise<T>): Promise<T> {
@@ -97,7 +105,7 @@ describe('Stopping the service', () => {
         ),
       );
       const answered = sent.map(async ({ plant, client }) => ({ plant, answer: await client.answer() }));
-      await expectNoneDropped(service, join(folder, 'burst.db'), await Promise.all(answered));
+      await expectNoneDropped(service, sqliteStore(join(folder, 'burst.db')), await Promise.all(answered));
     });
 
     it('drops no request of clients that send several at once', async () => {
@@ -122,7 +130,7 @@ describe('Stopping the service', () => {
         for (const plant of plants) answers.push({ plant, answer: await client.answer() });
         return answers;
       });
-      await expectNoneDropped(service, join(folder, 'pipelined.db'), (await Promise.all(answered)).flat());
+      await expectNoneDropped(service, sqliteStore(join(folder, 'pipelined.db')), (await Promise.all(answered)).flat());
     });
 
     it('after a restart every plant is there', async () => {
