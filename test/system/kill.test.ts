@@ -10,7 +10,7 @@ import { CLIENTS, Load } from './load.js';
 import { mariadbEngine, postgresEngine, sqliteEngine, type TestStore } from './stores.js';
 
 /** The longest that a service lives under load, in milliseconds. */
-const LIFE_MS_MAX = 200;
+const LIFE_MS_MAX = 150;
 
 describe('A plant that was answered with 200 is there, exactly, and no other', () => {
   endProgramsAfterEach();
