@@ -14,8 +14,8 @@ import { lossesInPowerCuts, tracing } from './power-cut.js';
 /** How often the power is cut. */
 const CUTS = sized(10, 200);
 /** So many of a size that the log is carried over into the database meanwhile. */
-const PLANTS = 300;
-const NAME_LENGTH = 12_000;
+const PLANTS = 250;
+const NAME_LENGTH = 20_000;
 const CLIENTS = 8;
 
 describe('When the power is cut at any answer', () => {

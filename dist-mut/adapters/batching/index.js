@@ -1,0 +1,2 @@
+export { BatchingPlantRepository } from './batching-plant-repository.js';
+//# sourceMappingURL=index.js.map

@@ -1,0 +1,2 @@
+export { JwtVerifier, type JwtVerifierOptions } from './jwt-verifier.js';
+//# sourceMappingURL=index.d.ts.map

@@ -1,0 +1,2 @@
+export { JwtVerifier } from './jwt-verifier.js';
+//# sourceMappingURL=index.js.map

@@ -1,0 +1,175 @@
+import { PLANT_ID_MAX, PLANT_ID_MIN, Plant, PlantRefused, PlantStoreError, StorageUnavailable, } from '../../core/index.js';
+import { whileBusy } from './busy.js';
+import { StorageFailure } from './failure.js';
+/** The most rows that one statement inserts. */
+const STATEMENT_ROWS_MAX = 1000;
+/** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
+const STATEMENT_TEXT_MAX = 1024 * 1024;
+/** Keeps plants in a table `plants` of an SQL database. */
+export class KnexPlantRepository {
+    #knex;
+    #engine;
+    #timeoutMs;
+    #underWay = new Set();
+    #closed;
+    /**
+     * @param knex belongs to the repository from now on: closing the one destroys the other
+     * @param engine what is special about the database that `knex` leads to
+     * @param timeoutMs how long a statement that finds others in its way is tried again, in milliseconds
+     */
+    constructor(knex, engine, timeoutMs) {
+        this.#knex = knex;
+        this.#engine = engine;
+        this.#timeoutMs = timeoutMs;
+    }
+    add(plants) {
+        return this.#whileOpen(() => this.#add(plants));
+    }
+    async #add(plants) {
+        const firsts = new Map();
+        for (const plant of plants)
+            if (!firsts.has(plant.id))
+                firsts.set(plant.id, plant);
+        // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
+        const ascending = [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+        const outcomes = new Map();
+        for (const batch of statements(ascending))
+            await this.#addBatch(batch, outcomes);
+        return plants.map((plant) => {
+            const outcome = outcomes.get(plant.id);
+            if (outcome === undefined)
+                throw new TypeError('a plant of the batch has no outcome');
+            // Whoever comes later in the batch finds the plant that was added before it.
+            if (outcome.kind === 'added')
+                outcomes.set(plant.id, { kind: 'taken', holder: plant });
+            return outcome;
+        });
+    }
+    /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
+    async #addBatch(batch, outcomes) {
+        let taken;
+        try {
+            taken = await this.#run(() => this.#engine.insert(this.#knex, batch));
+        }
+        catch (error) {
+            const [plant, ...others] = batch;
+            if (!(error instanceof PlantRefused) || plant === undefined)
+                throw error;
+            if (others.length === 0) {
+                outcomes.set(plant.id, { kind: 'refused', error });
+                return;
+            }
+            const middle = Math.ceil(batch.length / 2);
+            await this.#addBatch(batch.slice(0, middle), outcomes);
+            await this.#addBatch(batch.slice(middle), outcomes);
+            return;
+        }
+        for (const { id } of batch)
+            outcomes.set(id, { kind: 'added' });
+        for (const row of await this.#holders(taken)) {
+            const holder = plantOf(row);
+            const outcome = holder instanceof Plant
+                ? { kind: 'taken', holder }
+                : { kind: 'refused', error: new PlantRefused(`the row that holds its id is no plant: ${holder}`) };
+            outcomes.set(BigInt(row.id), outcome);
+        }
+    }
+    /** The rows that hold the ids of these. */
+    async #holders(taken) {
+        if (taken.length === 0)
+            return [];
+        const { idToText, textToId } = this.#engine;
+        const ids = taken.map(({ id }) => `${id}`);
+        const rows = await this.#run(async () => this.#knex('plants')
+            .select(this.#knex.raw(`${idToText} AS id`), 'name', 'tag')
+            .whereRaw(`id IN (${ids.map(() => textToId).join(', ')})`, ids));
+        if (rows.length !== ids.length)
+            throw new StorageUnavailable('plants vanished from the storage while they were read');
+        return rows;
+    }
+    async *readAll() {
+        const read = (from) => this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, from)));
+        for (let page = read(PLANT_ID_MIN);;) {
+            const plants = (await page).map(assertedPlantOf);
+            const last = plants.at(-1)?.id ?? PLANT_ID_MAX;
+            // The next page is read while this one is used. Where nobody asks for it, nobody minds that it failed.
+            if (last < PLANT_ID_MAX)
+                page = read(last + 1n);
+            page.catch(() => { });
+            if (plants.length > 0)
+                yield plants;
+            if (last === PLANT_ID_MAX)
+                return;
+        }
+    }
+    async ready() {
+        await this.#whileOpen(() => this.#run(async () => this.#knex('plants').select('id').limit(1)));
+    }
+    close() {
+        this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.#knex.destroy());
+        return this.#closed;
+    }
+    /** Refuses work after a close, and lets a close wait for work. */
+    async #whileOpen(start) {
+        if (this.#closed)
+            throw new StorageUnavailable('the repository is closed');
+        const work = start();
+        this.#underWay.add(work);
+        try {
+            return await work;
+        }
+        finally {
+            this.#underWay.delete(work);
+        }
+    }
+    /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
+    async #run(statement) {
+        try {
+            const result = await whileBusy(this.#engine, this.#timeoutMs, statement);
+            this.#engine.assertInPlace?.();
+            return result;
+        }
+        catch (error) {
+            if (error instanceof PlantStoreError)
+                throw error;
+            const cause = new StorageFailure(error);
+            switch (this.#engine.diagnose(error)) {
+                case 'defect':
+                    throw cause;
+                case 'refused':
+                    throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
+                default:
+                    throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
+            }
+        }
+    }
+}
+/** Cuts plants into what one statement may hold. */
+function* statements(plants) {
+    let batch = [];
+    let text = 0;
+    for (const plant of plants) {
+        const length = plant.name.length + (plant.tag?.length ?? 0);
+        if (batch.length === STATEMENT_ROWS_MAX || (batch.length > 0 && text + length > STATEMENT_TEXT_MAX)) {
+            yield batch;
+            batch = [];
+            text = 0;
+        }
+        batch.push(plant);
+        text += length;
+    }
+    if (batch.length > 0)
+        yield batch;
+}
+/** The plant that a row is, or why somebody else must have written it. */
+function plantOf({ id, name, tag }) {
+    const plant = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
+    return plant instanceof Plant ? plant : plant.map(({ message }) => message).join('; ');
+}
+function assertedPlantOf(row) {
+    const plant = plantOf(row);
+    if (plant instanceof Plant)
+        return plant;
+    throw new TypeError(`the table holds a row that is no plant: ${plant}`);
+}
+//# sourceMappingURL=knex-plant-repository.js.map

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import Koa, {} from 'koa';
+import { rejections } from '../wire/index.js';
+import { answerUnread, setError } from './answer.js';
+import { ClientLeft } from './body.js';
+import { countOf } from './headers.js';
+import { Refusal, refusalOf } from './refusal.js';
+import { plantRouter } from './router.js';
+/** The whole HTTP interface as a Koa app: routes, an Error object for whatever goes wrong, and a log line a request. */
+export function createApp(options) {
+    const { log } = options;
+    const app = new Koa();
+    app.use(async (ctx, next) => {
+        const start = performance.now();
+        const requestId = requestIdOf(ctx.req.headers['x-request-id']);
+        ctx.set('X-Request-Id', requestId);
+        const target = originForm(ctx.req.url ?? '');
+        let refusal;
+        let aborted = false;
+        try {
+            assertWellFormed(ctx);
+            if (target === undefined)
+                throw new Refusal(rejections.noSuchPath);
+            ctx.req.url = target;
+            await next();
+        }
+        catch (error) {
+            aborted = error instanceof ClientLeft;
+            if (!aborted)
+                refusal = refusalOf(error);
+        }
+        const error = refusal?.rejection.error;
+        if (refusal)
+            setError(ctx, refusal);
+        if (refusal?.cause !== undefined)
+            log.error({ requestId, error, err: refusal.cause }, 'request failed');
+        if (aborted)
+            ctx.respond = false;
+        else if (!ctx.req.complete)
+            await answerUnread(ctx);
+        log.info({
+            requestId,
+            method: ctx.method,
+            path: target?.split('?', 1)[0],
+            subject: ctx.state['principal']?.subject,
+            status: aborted ? undefined : ctx.status,
+            error,
+            aborted: aborted || undefined,
+            durationMs: Math.round((performance.now() - start) * 1000) / 1000,
+        }, 'request');
+    });
+    app.use(plantRouter(options).routes());
+    app.use(() => {
+        throw new Refusal(rejections.noSuchPath);
+    });
+    // What reaches this is a connection that broke while it was answered: everything else was answered above.
+    app.on('error', () => { });
+    return app;
+}
+/** What Node's parser lets through. */
+function assertWellFormed(ctx) {
+    const { httpVersion, headers } = ctx.req;
+    if (httpVersion !== '1.1' && httpVersion !== '1.0')
+        throw new Refusal(rejections.malformedHttp);
+    const hosts = countOf(ctx, 'host');
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+        throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
+    }
+    const coding = headers['transfer-encoding'];
+    if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
+        throw new Refusal({
+            ...rejections.malformedHttp,
+            message: 'Transfer-Encoding must be chunked, in HTTP/1.1, or left out',
+        });
+    }
+}
+/**
+ * The path and query of a request target (RFC 9112 §3.2), left as they were written; `undefined` for a target that is no
+ * path. Koa would have the rest of an odd one repaired, or thrown at, by Node's lenient URL parser.
+ */
+function originForm(target) {
+    const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+    return /^\/[\x21\x22\x24-\x7e]*$/.test(path) ? path : undefined;
+}
+/** The id that the client gave its request where it is a sane one, else a new one. */
+export function requestIdOf(given) {
+    return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newRequestId();
+}
+/** Drawn anew at each start; the number behind it tells the requests of one start apart. */
+const START_ID = randomUUID().slice(0, 18);
+let requests = 0;
+function newRequestId() {
+    return `${START_ID}-${++requests}`;
+}
+//# sourceMappingURL=app.js.map

@@ -1,0 +1,76 @@
+import Router from '@koa/router';
+import { StorageUnavailable, } from '../../core/index.js';
+import { rejectionOf, rejections } from '../wire/index.js';
+import { bodyReader } from './body.js';
+import { countOf } from './headers.js';
+import { Refusal } from './refusal.js';
+/**
+ * The paths of the interface (specification, "Endpoints"). Its handlers throw {@link Refusal}s; `createApp` shows what
+ * to do with them.
+ */
+export function plantRouter(options) {
+    const { createPlant, tokenVerifier, codec, description, admission, basePath, bodyLimitBytes, storageTimeoutMs } = options;
+    const readBody = bodyReader(bodyLimitBytes);
+    const router = new Router({ prefix: basePath, sensitive: true, strict: true });
+    router.post('/plants', async (ctx) => {
+        ctx.state['principal'] = await principalOf(ctx, tokenVerifier);
+        const place = admission.enter();
+        let created;
+        try {
+            const newPlant = codec.decode(await readBody(ctx, place));
+            if ('error' in newPlant)
+                throw new Refusal(newPlant);
+            created = createPlant.execute(newPlant);
+        }
+        catch (error) {
+            place.leave();
+            throw error;
+        }
+        // The place is given back when the storage is done, even where the client is told earlier that it took too long.
+        created.then(place.leave, place.leave);
+        const outcome = await within(storageTimeoutMs, created);
+        if (outcome.kind !== 'created')
+            throw refusalOfOutcome(outcome);
+        ctx.set('Content-Type', 'application/json');
+        ctx.body = codec.encode(outcome.plant);
+    });
+    const served = JSON.stringify({ ...description, servers: [{ url: basePath === '' ? '/' : basePath }] });
+    router.all('/plants', refuseMethod('POST'));
+    router.get('/openapi.json', (ctx) => {
+        ctx.set('Content-Type', 'application/json');
+        ctx.body = served;
+    });
+    router.all('/openapi.json', refuseMethod('GET, HEAD'));
+    return router;
+}
+function refuseMethod(allowed) {
+    return () => {
+        throw new Refusal(rejections.methodNotAllowed, { Allow: allowed });
+    };
+}
+async function principalOf(ctx, tokenVerifier) {
+    // Case-insensitive scheme, then the credential (RFC 9110 §11.4); a second header would leave open which one counts.
+    const token = countOf(ctx, 'authorization') === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1] : undefined;
+    if (token === undefined) {
+        throw new Refusal(rejections.noCredential, { 'WWW-Authenticate': 'Bearer realm="plant-store"' });
+    }
+    const principal = await tokenVerifier.verify(token);
+    if (principal === undefined) {
+        throw new Refusal(rejections.invalidToken, {
+            'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
+        });
+    }
+    return principal;
+}
+function refusalOfOutcome(outcome) {
+    const rejection = rejectionOf(outcome) ?? rejections.defect;
+    return new Refusal(rejection, {}, outcome.kind === 'refused' ? { cause: outcome.error } : {});
+}
+function within(timeoutMs, work) {
+    return new Promise((resolve, reject) => {
+        const fail = () => reject(new StorageUnavailable(`no answer within ${timeoutMs} ms`));
+        const timer = setTimeout(fail, timeoutMs);
+        work.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+}
+//# sourceMappingURL=router.js.map

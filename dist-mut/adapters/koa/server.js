@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { createServer, ServerResponse, STATUS_CODES } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { rejections, statusOf } from '../wire/index.js';
+import { requestIdOf } from './app.js';
+import { failBody } from './body.js';
+import { Refusal } from './refusal.js';
+/** How large all headers of a request may be together, in bytes. */
+const HEADERS_BYTES_MAX = 16 * 1024;
+/** How often Node looks for requests that are late, in milliseconds. */
+const CHECKING_INTERVAL_MS = 500;
+/** How long a connection stays open after an answer that Node has no request for, in milliseconds. */
+const LINGER_MS = 1000;
+/** How many requests of one connection may wait for their answers; behind the last one it is closed. */
+const UNANSWERED_MAX = 100;
+/** A connection takes one turn of the event loop to be accepted and another to be read. */
+const QUIET_TURNS = 3;
+/** How many turns a stop waits for quiet at the most. */
+const STOPPING_TURNS_MAX = 1000;
+/**
+ * The Node server around a Koa app: it answers what Node would answer without a body, keeps the order of pipelined
+ * requests, bounds every wait for a client, and stops without dropping anybody.
+ */
+export class HttpServer {
+    #server;
+    #handle;
+    #admission;
+    #timeouts;
+    #log;
+    #connections = new Map();
+    /** Connections and requests so far. */
+    #arrivals = 0;
+    #stopping = false;
+    constructor(app, admission, timeouts, log) {
+        this.#handle = app.callback();
+        this.#admission = admission;
+        this.#timeouts = timeouts;
+        this.#log = log;
+        this.#server = createServer({
+            headersTimeout: timeouts.headersTimeoutMs,
+            requestTimeout: timeouts.requestTimeoutMs,
+            keepAliveTimeout: timeouts.keepAliveTimeoutMs,
+            connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+            maxHeaderSize: HEADERS_BYTES_MAX,
+            requireHostHeader: false,
+        });
+        // A client may close its side once it has sent its request; it still gets its answer. Node has no public name for it.
+        Object.assign(this.#server, { httpAllowHalfOpen: true });
+        // The size of all headers is limited; dropping the last of many small ones without a word would be no help.
+        this.#server.maxHeadersCount = 0;
+        const serve = (req, res) => this.#serve(req, res);
+        this.#server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
+        this.#server.on('connection', (socket) => this.#track(socket));
+        this.#server.on('connect', (req, socket) => this.#serveConnect(req, socket));
+        this.#server.on('clientError', (error, socket) => this.#answerBroken(error, socket));
+        this.#server.on('timeout', (socket) => {
+            const working = [...(this.#connections.get(socket)?.unanswered ?? [])].some((res) => !res.writableEnded);
+            if (!working)
+                socket.destroy();
+        });
+    }
+    /** Listens; rejects with the operating system's error where it cannot. */
+    async listen(port, host) {
+        this.#server.listen(port, host);
+        await once(this.#server, 'listening');
+        const address = this.#server.address();
+        if (address === null || typeof address === 'string')
+            throw new TypeError('the server listens on no TCP port');
+        return address;
+    }
+    /**
+     * Stops listening, closes idle connections, finishes what is under way.
+     *
+     * @param timeoutMs how long to wait before what is left is cut off
+     * @returns whether nothing had to be cut off
+     */
+    async stop(timeoutMs) {
+        this.#stopping = true;
+        this.#admission.stop();
+        this.#closeAfterLastAnswers();
+        // Clients that are already here, though perhaps not yet read or even accepted, are refused and not dropped.
+        await this.#quiet();
+        const closed = new Promise((resolve) => this.#server.close(() => resolve(true)));
+        await this.#quiet();
+        for (const [socket, { unanswered }] of this.#connections)
+            if (unanswered.size === 0)
+                socket.destroy();
+        let timer;
+        const cutOff = new Promise((resolve) => {
+            timer = setTimeout(() => {
+                for (const socket of this.#connections.keys())
+                    socket.destroy();
+                resolve(false);
+            }, timeoutMs);
+        });
+        return Promise.race([closed, cutOff]).finally(() => clearTimeout(timer));
+    }
+    #closeAfterLastAnswers() {
+        for (const { unanswered } of this.#connections.values()) {
+            const last = [...unanswered].at(-1);
+            if (last && !last.headersSent)
+                last.setHeader('Connection', 'close');
+        }
+    }
+    /** Resolves when some turns of the event loop in a row brought neither a connection nor a request. */
+    async #quiet() {
+        for (let turns = 0, quietTurns = 0; turns < STOPPING_TURNS_MAX && quietTurns < QUIET_TURNS; turns++) {
+            const arrivals = this.#arrivals;
+            await nextTurn();
+            quietTurns = arrivals === this.#arrivals ? quietTurns + 1 : 0;
+        }
+    }
+    #track(socket) {
+        this.#arrivals++;
+        this.#connections.set(socket, { unanswered: new Set(), closing: false });
+        socket.once('close', () => this.#connections.delete(socket));
+    }
+    #serve(req, res) {
+        const connection = this.#connections.get(req.socket);
+        if (connection === undefined)
+            return;
+        // After an answer that closes the connection nothing more is answered, so nothing more is done either.
+        if (connection.closing || [...connection.unanswered].some(saysClose))
+            return;
+        this.#arrivals++;
+        connection.unanswered.add(res);
+        connection.latest = req;
+        res.once('close', () => {
+            connection.unanswered.delete(res);
+            connection.closing ||= saysClose(res);
+            if (this.#stopping && connection.unanswered.size === 0)
+                req.socket.destroySoon();
+        });
+        // What comes behind an Upgrade that was not taken up, Node drops as far as it is in the same packet.
+        const isLast = req.headers.upgrade !== undefined || connection.unanswered.size === UNANSWERED_MAX;
+        if (this.#stopping || isLast)
+            res.setHeader('Connection', 'close');
+        this.#handle(req, res).then(() => {
+            if (req.socket.writableLength > 0)
+                req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
+        });
+    }
+    /** CONNECT is a method like any other here; Node hands it over with the bare socket. */
+    #serveConnect(req, socket) {
+        // Node has taken its own listeners away.
+        socket.on('error', () => socket.destroy());
+        req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs, () => socket.destroy());
+        this.#afterAnswers(socket, () => {
+            const res = new ServerResponse(req);
+            res.assignSocket(req.socket);
+            res.setHeader('Connection', 'close');
+            res.once('finish', () => linger(socket));
+            // It has no body, but Node stopped parsing before it could say so.
+            req.complete = true;
+            this.#serve(req, res);
+        });
+    }
+    /** Bytes that are no request, or a request that is late: told to the client after what came before is answered. */
+    #answerBroken(error, socket) {
+        const connection = this.#connections.get(socket);
+        const refusal = refusalOfClientError(error);
+        if (connection === undefined || refusal === undefined) {
+            socket.destroy();
+            return;
+        }
+        if (connection.closing)
+            return;
+        connection.closing = true;
+        const { latest, unanswered } = connection;
+        if (latest && !latest.complete) {
+            // The rest of its body never comes. Where it was answered already there is nothing more to say.
+            if (unanswered.size > 0)
+                failBody(latest, refusal);
+            else
+                socket.destroy();
+            return;
+        }
+        this.#afterAnswers(socket, () => {
+            if (!socket.writable)
+                return;
+            const requestId = requestIdOf(undefined);
+            socket.write(rawAnswer(refusal, requestId));
+            linger(socket);
+            const { error, message } = refusal.rejection;
+            this.#log.info({ requestId, status: statusOf(refusal.rejection), error, reason: message }, 'request');
+        });
+    }
+    #afterAnswers(socket, act) {
+        const last = [...(this.#connections.get(socket)?.unanswered ?? [])].at(-1);
+        if (last)
+            last.once('close', act);
+        else
+            act();
+    }
+}
+function saysClose(res) {
+    return res.getHeader('Connection') === 'close';
+}
+function refusalOfClientError(error) {
+    const code = 'code' in error ? `${error.code}` : '';
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+        return new Refusal(rejections.requestTimeout);
+    if (code === 'HPE_HEADER_OVERFLOW')
+        return new Refusal(rejections.headersTooLarge);
+    if (code.startsWith('HPE_'))
+        return new Refusal(rejections.malformedHttp);
+    return undefined;
+}
+function rawAnswer({ rejection }, requestId) {
+    const body = JSON.stringify(rejection);
+    const status = statusOf(rejection);
+    return [
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+        `X-Request-Id: ${requestId}`,
+        'Content-Type: application/json',
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        `Date: ${new Date().toUTCString()}`,
+        'Connection: close',
+        '',
+        body,
+    ].join('\r\n');
+}
+/** Closes our side, and the whole connection a little later, so that the client can read its answer first. */
+function linger(socket) {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+}
+//# sourceMappingURL=server.js.map

@@ -1,0 +1,2 @@
+export { MemoryPlantRepository } from './memory-plant-repository.js';
+//# sourceMappingURL=index.js.map

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { setFlagsFromString } from 'node:v8';
+import { importPlants } from '../../adapters/ndjson/index.js';
+import { createContainer, services } from '../container.js';
+import { CommandFailure } from '../failure.js';
+import { progressBar } from '../progress.js';
+import { exitCodeOf, interruption } from '../signals.js';
+/** Reads NDJSON of NewPlant objects into the store. Resolves to the exit code of the process. */
+export async function importFile(config, { file, rejects }) {
+    // V8 would rather grow than collect; long lines would take 200 MB, and short ones are as fast either way.
+    setFlagsFromString('--optimize-for-size');
+    const input = file === undefined ? process.stdin : await opened(createReadStream(file), file);
+    if (file !== undefined && rejects !== undefined && isSameFile(file, rejects)) {
+        throw new CommandFailure(`--rejects ${rejects} is the file that is read; it would be overwritten`);
+    }
+    const refused = rejects === undefined ? process.stderr : await opened(createWriteStream(rejects), rejects);
+    // Whether it failed is asked where something is written.
+    refused.on('error', () => { });
+    const container = createContainer(config);
+    const plants = await container.getAsync(services.PlantRepository);
+    const { signal, received } = interruption();
+    addAbortSignal(signal, input);
+    const bar = progressBar('bytes', file === undefined ? undefined : statSync(file).size);
+    let summary = { created: 0, alreadyStored: 0, refused: 0, bytes: 0 };
+    try {
+        summary = await importPlants(reading(input, file ?? 'standard input'), {
+            createPlant: await container.getAsync(services.CreatePlant),
+            codec: await container.getAsync(services.PlantCodec),
+            lineBytesMax: config.bodyLimitBytes,
+            signal,
+            onReject: async (reject) => {
+                if (refused === process.stderr)
+                    bar.clear();
+                await written(refused, `${JSON.stringify(reject)}\n`, rejects ?? 'standard error');
+            },
+            onProgress: (soFar) => {
+                summary = soFar;
+                bar.update(soFar.bytes);
+            },
+        });
+    }
+    finally {
+        bar.stop();
+        await plants.close();
+        const { created, alreadyStored, refused: count } = summary;
+        process.stderr.write(`${created} plants imported, ${alreadyStored} were stored already, ${count} lines refused\n`);
+        if (rejects !== undefined)
+            await ended(refused, rejects);
+    }
+    const interrupt = received();
+    if (interrupt !== undefined) {
+        process.stderr.write('interrupted; run the same import again to go on\n');
+        return exitCodeOf(interrupt);
+    }
+    return summary.refused > 0 ? 1 : 0;
+}
+/** Waits until a file is open, or fails in one line. */
+async function opened(stream, path) {
+    try {
+        await once(stream, 'open');
+        return stream;
+    }
+    catch (error) {
+        throw failure('open', path, error);
+    }
+}
+/** Whether both are names of one file. */
+function isSameFile(path, other) {
+    const [one, two] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
+    return one?.isFile() === true && one.dev === two?.dev && one.ino === two.ino;
+}
+/** What a stream brings; where it fails, it fails in one line. */
+async function* reading(stream, name) {
+    try {
+        yield* stream;
+    }
+    catch (error) {
+        throw failure('read', name, error);
+    }
+}
+/** Writes a text, waits where the stream is full, and fails in one line. */
+async function written(stream, text, name) {
+    try {
+        if (stream.errored)
+            throw stream.errored;
+        if (!stream.write(text))
+            await once(stream, 'drain');
+    }
+    catch (error) {
+        throw failure('write', name, error);
+    }
+}
+/** Waits until all is written, or fails in one line. */
+async function ended(stream, name) {
+    try {
+        await finished(stream.end());
+    }
+    catch (error) {
+        throw failure('write', name, error);
+    }
+}
+function failure(verb, name, error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error;
+    return new CommandFailure(`cannot ${verb} ${name}: ${code}`);
+}
+//# sourceMappingURL=import.js.map

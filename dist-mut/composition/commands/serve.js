@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { InvalidTokenList } from '../../adapters/static-token/index.js';
+import { InvalidConfig } from '../config.js';
+import { createContainer, services } from '../container.js';
+import { CommandFailure } from '../failure.js';
+import { onSignals } from '../signals.js';
+import { rereadTokensOf } from '../tokens.js';
+import { isLoopback } from '../urls.js';
+/** Runs the service until it is told to stop. Resolves to the exit code of the process. */
+export async function serve(configured) {
+    const { config, newToken } = withToken(configured);
+    const container = createContainer(config);
+    const log = await container.getAsync(services.Logger);
+    const file = config.accessTokensFile;
+    if (file)
+        process.on('SIGHUP', () => rereadTokens(container, config, file, log));
+    // Nobody has to read what is printed.
+    process.stdout.on('error', () => { });
+    process.on('uncaughtException', (error) => {
+        log.fatal({ err: error }, 'the service has a defect and ends');
+        process.exit(1);
+    });
+    const server = await container.getAsync(services.HttpServer);
+    const plants = await container.getAsync(services.PlantRepository);
+    const stopSignals = ['SIGINT', 'SIGTERM'];
+    if (!file)
+        stopSignals.push('SIGHUP');
+    const stopped = new Promise((stop) => onSignals(stopSignals, stop));
+    const { host, port, basePath = '' } = config;
+    const address = await server.listen(port, host).catch(async (error) => {
+        await plants.close();
+        throw new CommandFailure(`cannot listen on HOST=${host} PORT=${port}: ${LISTEN_REASONS[`${error.code}`] ?? error.code}`);
+    });
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${basePath}`;
+    process.stdout.write(`Plant Store listens on ${url}\n${newToken ? invitation(url, newToken) : ''}`);
+    log.info({ signal: await stopped }, 'stopping');
+    const deadline = performance.now() + config.shutdownTimeoutMs;
+    const finished = await server.stop(config.shutdownTimeoutMs);
+    const closed = await isDoneBefore(deadline, plants.close());
+    log.info({ finished: finished && closed }, 'stopped');
+    return finished && closed ? 0 : 1;
+}
+/** https://nodejs.org/api/errors.html#common-system-errors */
+const LISTEN_REASONS = {
+    EACCES: 'this user may not use the port; choose one above 1023',
+    EADDRINUSE: 'another program listens there; stop it, or choose another PORT',
+    EADDRNOTAVAIL: 'this machine does not have the address',
+    EAI_AGAIN: 'the name of the host cannot be looked up now',
+    EINVAL: 'the address cannot be listened on',
+    ENOTFOUND: 'the name of the host is not known',
+};
+/** Where no token is configured, and only this machine can reach the service, a new one is made for this run. */
+function withToken(config) {
+    const { accessTokens, accessTokensFile, jwtIssuer } = config;
+    if ((accessTokens ?? accessTokensFile ?? jwtIssuer) !== undefined)
+        return { config };
+    if (!isLoopback(config.host)) {
+        throw new InvalidConfig([
+            `ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
+        ]);
+    }
+    const newToken = randomBytes(24).toString('base64url');
+    return { config: { ...config, accessTokens: [newToken] }, newToken };
+}
+function invitation(url, token) {
+    return [
+        '',
+        'No token is configured, so this one was made for this run. Create a plant with it:',
+        '',
+        `curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera","tag":"indoor"}'`,
+        '',
+        '',
+    ].join('\n');
+}
+async function rereadTokens(container, config, file, log) {
+    const verifier = await container.getAsync(services.StaticTokens);
+    try {
+        const tokens = rereadTokensOf(config, file);
+        verifier.replace(tokens);
+        log.info({ tokens: tokens.length }, 'tokens read again');
+    }
+    catch (error) {
+        if (!(error instanceof InvalidTokenList))
+            throw error;
+        log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is not usable, so the old tokens stay');
+    }
+}
+async function isDoneBefore(deadline, work) {
+    let timer;
+    const late = new Promise((resolve) => {
+        timer = setTimeout(() => resolve(false), deadline - performance.now());
+    });
+    return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}
+//# sourceMappingURL=serve.js.map

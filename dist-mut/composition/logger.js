@@ -1,0 +1,63 @@
+import { isatty } from 'node:tty';
+import pino, {} from 'pino';
+import { PlantStoreError } from '../core/index.js';
+const STANDARD_ERROR = 2;
+/** How much is kept of what could not be written; more is dropped. */
+const UNWRITTEN_BYTES_MAX = 1024 * 1024;
+/** How far down the causes of an error are logged. */
+const CAUSES_MAX = 5;
+/** JSON lines on standard error; readable lines where that is a terminal. */
+export async function createLogger({ logLevel }) {
+    const options = {
+        level: logLevel,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: (error) => describeError(error) },
+    };
+    if (!isatty(STANDARD_ERROR)) {
+        const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+        // A log that cannot be written, on a full disk say, is no reason to fail a request.
+        destination.on('error', () => { });
+        return pino(options, linesByTurn(destination));
+    }
+    const { default: pretty } = await import('pino-pretty');
+    const colorize = !process.env['NO_COLOR'];
+    return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
+}
+/** Writes the lines of one turn of the event loop together, which costs less than half of writing each. */
+function linesByTurn(destination) {
+    let lines = [];
+    const write = () => {
+        destination.write(lines.join(''));
+        lines = [];
+    };
+    process.once('exit', write);
+    return {
+        write: (line) => {
+            if (lines.push(line) === 1)
+                setImmediate(write);
+        },
+    };
+}
+/**
+ * What is logged of an error: its class, its code and where it happened, and so on down its causes. Its message only
+ * where it is one of ours: those of others quote what they were given (JSON.parse the body, Knex the SQL with all values).
+ */
+export function describeError(error, causes = 0) {
+    if (!(error instanceof Error))
+        return { type: typeof error };
+    return {
+        type: error.name,
+        code: 'code' in error ? error.code : undefined,
+        message: error instanceof PlantStoreError ? error.message : undefined,
+        stack: framesOf(error),
+        cause: error.cause === undefined || causes === CAUSES_MAX ? undefined : describeError(error.cause, causes + 1),
+    };
+}
+/** The lines after the message. Where the stack does not begin with the message as it is now, no line is known to be a frame. */
+function framesOf({ message, stack = '' }) {
+    const start = stack.indexOf(`${message}\n`);
+    return start === -1 || stack.slice(0, start).includes('\n') ? undefined : stack.slice(start + message.length + 1);
+}
+//# sourceMappingURL=logger.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=plant-repository.js.map

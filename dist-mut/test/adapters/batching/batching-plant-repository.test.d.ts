@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=batching-plant-repository.test.d.ts.map

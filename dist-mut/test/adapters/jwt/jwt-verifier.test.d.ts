@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=jwt-verifier.test.d.ts.map

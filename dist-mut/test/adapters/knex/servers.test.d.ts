@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=servers.test.d.ts.map

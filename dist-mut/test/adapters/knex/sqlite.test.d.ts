@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=sqlite.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=closing.test.d.ts.map

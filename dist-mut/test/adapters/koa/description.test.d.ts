@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=description.test.d.ts.map

@@ -1,0 +1,160 @@
+import { createConfig, lint } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { services } from '../../../composition/container.js';
+import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../../core/index.js';
+import { exchange, RawClient, request } from '../../support/raw-http.js';
+import { startService } from '../../support/service.js';
+import { DESCRIPTION_FILE, declaredResponses, description, errorsOf, undeclared } from './description.js';
+import { create, Gate, newPlant, post, postHead, startInTest, verdict, withAdd } from './support.js';
+/** The error numbers of the interface that an answer to `POST /plants` may carry: all but those of other paths and methods. */
+const INTERFACE_ERRORS = [
+    40000, 40001, 40002, 40003, 40101, 40102, 40801, 40901, 40902, 41301, 41501, 41701, 43101, 50001, 50002, 50301, 50302,
+    50303, 50304,
+];
+const sending = (bytes) => ({ act: ({ port }) => exchange(port, bytes) });
+const broken = (error) => ({
+    rebind: withAdd(() => Promise.reject(error)),
+    act: (service) => create(service),
+});
+async function twice(service, ...bodies) {
+    await create(service, bodies[0]);
+    return create(service, bodies[1]);
+}
+/** How each declared answer comes about. */
+const PROVOCATIONS = {
+    200: () => sending(post()),
+    40000: () => sending('POST /plants HTTP/1.1\r\n\r\n'),
+    40001: () => sending(post('{')),
+    40002: () => sending(post('{}')),
+    40003: () => sending(post(newPlant({ name: '\0' }))),
+    40101: () => sending(request('POST /plants')),
+    40102: () => sending(post(newPlant(), { Authorization: 'Bearer wrong' })),
+    40801: () => ({
+        ...sending(postHead({ 'Content-Length': '1' })),
+        environment: { HEADERS_TIMEOUT: '1ms', REQUEST_TIMEOUT: '1ms' },
+    }),
+    40901: () => ({ act: (service) => twice(service, '{"id":1,"name":"a"}', '{"id":1,"name":"b"}') }),
+    40902: () => ({ act: (service) => twice(service, '{"id":1,"name":"a"}', '{"id":1,"name":"a"}') }),
+    41301: () => sending(postHead({ 'Content-Length': '1048577' })),
+    41501: () => sending(post(newPlant(), { 'Content-Type': 'text/plain' })),
+    41701: () => sending(post(newPlant(), { Expect: 'x' })),
+    43101: () => sending(post(newPlant(), { X: 'x'.repeat(17_000) })),
+    50001: () => broken(new Error()),
+    50002: () => ({
+        rebind: withAdd(async () => [{ kind: 'refused', error: new PlantRefused('no') }]),
+        act: (service) => create(service),
+    }),
+    50301: () => broken(new StorageUnavailable('no answer')),
+    50302: () => {
+        const gate = new Gate();
+        return {
+            environment: { MAX_PENDING: '1' },
+            rebind: gate.beforeAdd(),
+            act: async (service) => {
+                const first = create(service);
+                await gate.arrived;
+                const second = await create(service);
+                gate.open();
+                await first;
+                return second;
+            },
+        };
+    },
+    50303: () => ({
+        act: async (service) => {
+            const client = await RawClient.connect(service.port);
+            client.send(post());
+            service.stop();
+            return client.answer();
+        },
+    }),
+    50304: () => ({
+        rebind: (container) => container.rebind(services.TokenVerifier).toConstantValue({
+            verify: () => Promise.reject(new TokenIssuerUnavailable('no answer')),
+        }),
+        act: (service) => create(service),
+    }),
+};
+describe('docs/openapi.yaml', () => {
+    const startOne = startInTest(startService);
+    const responses = Object.entries(declaredResponses);
+    it('passes the recommended rules of its linter', async () => {
+        const config = await createConfig({ extends: ['recommended'] });
+        expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
+    });
+    it('describes exactly one operation, of interface 1.0.0 under the MIT license, in OpenAPI 3.1.0', () => {
+        const { openapi, info, paths } = description;
+        expect(openapi).to.equal('3.1.0');
+        expect(info).to.deep.include({ version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } });
+        expect(Object.entries(paths).map(([path, item]) => [path, Object.keys(item)])).to.deep.equal([
+            ['/plants', ['post']],
+        ]);
+    });
+    it('asks for a bearer token on every operation', () => {
+        expect(description).to.deep.nested.include({
+            security: [{ bearer: [] }],
+            'components.securitySchemes': { bearer: { type: 'http', scheme: 'bearer' } },
+        });
+        expect(description.paths['/plants']?.['post']).to.not.have.property('security');
+    });
+    it('has NewPlant as all of Plant and an id', () => {
+        expect(description).to.have.nested.property('components.schemas.NewPlant.allOf').with.length(2);
+        expect(description).to.deep.nested.include({
+            'components.schemas.Plant.required': ['name'],
+            'components.schemas.NewPlant.allOf[0]': { $ref: '#/components/schemas/Plant' },
+            'components.schemas.NewPlant.allOf[1].required': ['id'],
+        });
+        expect(description).to.nested.include({
+            'components.schemas.NewPlant.allOf[1].properties.id.type': 'integer',
+            'components.schemas.NewPlant.allOf[1].properties.id.format': 'int64',
+            'components.schemas.Error.properties.error.format': 'int32',
+        });
+    });
+    it('declares each status by itself', () => {
+        for (const [status] of responses)
+            expect(status).to.match(/^[1-5]\d\d$/);
+    });
+    it('names, under their status, the error numbers of the interface', () => {
+        for (const [status, response] of responses) {
+            for (const error of errorsOf(response))
+                expect(Math.trunc(error / 100)).to.equal(Number(status));
+        }
+        expect(responses.flatMap(([, response]) => errorsOf(response))).to.have.members(INTERFACE_ERRORS);
+    });
+    for (const [status, response] of responses) {
+        for (const outcome of status === '200' ? [200] : errorsOf(response)) {
+            it(`declares ${outcome} as it is answered`, async () => {
+                const provocation = PROVOCATIONS[outcome]?.();
+                const service = await startOne(provocation?.environment, provocation?.rebind);
+                const answer = await provocation?.act(service);
+                expect(verdict(answer)).to.equal(outcome);
+                expect(answer && undeclared(answer)).to.deep.equal([]);
+            });
+        }
+    }
+    it('is served at /openapi.json, to everybody', async () => {
+        const { port } = await startOne();
+        const answer = await exchange(port, request('GET /openapi.json?x'));
+        expect(answer).to.include({ status: 200 }).and.nested.include({ 'headers.content-type': 'application/json' });
+        expect(answer?.json()).to.deep.equal({ ...description, servers: [{ url: '/' }] });
+    });
+    it('is served with a server URL that follows BASE_PATH, and never the Host header', async () => {
+        const { port } = await startOne({ BASE_PATH: '/garden' });
+        const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
+        const answer = await exchange(port, request('GET /garden/openapi.json', headers));
+        expect(answer?.json()).to.deep.include({ servers: [{ url: '/garden' }] });
+        expect(answer?.body).to.not.include('evil');
+        expect(verdict(await exchange(port, request('GET /openapi.json')))).to.equal(40401);
+    });
+    it('is served to HEAD, and to no other method', async () => {
+        const { port } = await startOne();
+        const client = await RawClient.connect(port);
+        expect(await client.send(request('HEAD /openapi.json')).answer('HEAD')).to.include({ status: 200 });
+        client.close();
+        const refused = await exchange(port, request('POST /openapi.json', {}, '{}'));
+        expect(verdict(refused)).to.equal(40501);
+        expect(refused?.headers['allow']?.split(', ')).to.have.members(['GET', 'HEAD']);
+    });
+});
+//# sourceMappingURL=description.test.js.map

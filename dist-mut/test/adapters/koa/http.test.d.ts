@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=http.test.d.ts.map

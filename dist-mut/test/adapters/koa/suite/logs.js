@@ -1,0 +1,155 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import pino from 'pino';
+import { services } from '../../../../composition/container.js';
+import { describeError } from '../../../../composition/logger.js';
+import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
+import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import { create, HEADERS, newPlant, post, postHead, servedMeanwhile, sharedService, startInTest, verdict, verdictsToEnd, withAdd, } from '../support.js';
+/** What must never be logged, wherever a client puts it. */
+const CANARY = 'canary7f3a';
+const failure = () => new Error(`insert into plants values ('${CANARY}')`);
+/** A log that keeps its lines. */
+class Log {
+    lines = [];
+    bind() {
+        const write = (line) => void this.lines.push(JSON.parse(line));
+        const logger = pino({ level: 'trace', serializers: { err: describeError } }, { write });
+        return (container) => container.rebind(services.Logger).toConstantValue(logger);
+    }
+}
+const TELLTALE = { id: `${CANARY}`, name: CANARY, tag: CANARY, [CANARY]: CANARY };
+const plant = () => newPlant({ name: CANARY, tag: CANARY, [CANARY]: CANARY });
+const target = `POST /plants?${CANARY}=${CANARY}`;
+const send = (body, headers = {}) => request(target, { ...HEADERS, Cookie: CANARY, ...headers }, body);
+/** Requests full of canaries, and what comes of them. */
+const REQUESTS = {
+    'a plant that is created': [send(plant()), 200],
+    'a path that is none': [request(`POST /plant?${CANARY}`, HEADERS, plant()), 40401],
+    'a target with a user': [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plants?${CANARY}`, HEADERS, '{}'), 40002],
+    'a target that is no path': [request(`CONNECT ${CANARY}:443`, HEADERS), 40401],
+    'another method': [request(`PUT /plants?${CANARY}`, HEADERS, plant()), 40501],
+    'another scheme': [send(plant(), { Authorization: `Basic ${CANARY}` }), 40101],
+    'a wrong token': [send(plant(), { Authorization: `Bearer ${CANARY}` }), 40102],
+    'an unknown Expect': [send(plant(), { Expect: CANARY }), 41701],
+    'another media type': [send(plant(), { 'Content-Type': `text/${CANARY}` }), 41501],
+    'an unknown Content-Encoding': [send(plant(), { 'Content-Encoding': CANARY }), 41501],
+    'a damaged Content-Encoding': [send(plant(), { 'Content-Encoding': 'gzip' }), 40001],
+    'a body that is too large': [send(CANARY.repeat(200_000)), 41301],
+    'a body that inflates too large': [send(gzipSync(CANARY.repeat(200_000)), { 'Content-Encoding': 'gzip' }), 41301],
+    'a body that is no JSON': [send(CANARY), 40001],
+    'a body that is not UTF-8': [send(Buffer.from(`"${CANARY}\xff"`, 'latin1')), 40001],
+    'a body that is no NewPlant': [send(JSON.stringify(TELLTALE)), 40002],
+    'a text that cannot be kept': [send(newPlant({ name: `${CANARY}\0` })), 40003],
+    'an X-Request-Id that is not taken over': [send(plant(), { 'X-Request-Id': `${CANARY} `.repeat(2) }), 200],
+    'a bad chunk': [send(`${CANARY}\r\n`, { 'Transfer-Encoding': 'chunked' }), 40000],
+    'a line of garbage': [`${CANARY} ${CANARY}\r\n\r\n`, 40000],
+    'headers that are too large': [send('', { [CANARY]: CANARY.repeat(2000) }), 43101],
+};
+const BROKEN = {
+    'a repository with an unexpected error': [withAdd(() => Promise.reject(failure())), 50001],
+    'a repository that throws a text': [withAdd(() => Promise.reject(CANARY)), 50001],
+    'a repository that is unavailable, because of an error': [
+        withAdd(() => Promise.reject(new StorageUnavailable('no answer', { cause: failure() }))),
+        50301,
+    ],
+    'a repository that refuses the plant, because of an error': [
+        withAdd(async () => [{ kind: 'refused', error: new PlantRefused('refused', { cause: failure() }) }]),
+        50002,
+    ],
+    'a token verifier without its issuer, because of an error': [
+        (container) => container.rebind(services.TokenVerifier).toConstantValue({
+            verify: () => Promise.reject(new TokenIssuerUnavailable('no answer', { cause: failure() })),
+        }),
+        50304,
+    ],
+};
+/** What is logged, and what is not. */
+export function logs(start) {
+    describe('the log', () => {
+        const startOne = startInTest(start);
+        const startLogging = async (rebind = () => { }) => {
+            const log = new Log();
+            const bindLog = log.bind();
+            const service = await startOne({}, (container) => {
+                bindLog(container);
+                rebind(container);
+            });
+            return { log, service };
+        };
+        it('has one line a request, by which it is found', async () => {
+            const { log, service } = await startLogging();
+            await create(service, newPlant(), { 'X-Request-Id': 'first' });
+            await exchange(service.port, request('GET /nothing/here?x=y', { 'X-Request-Id': 'second' }));
+            await create(service, '{', { 'X-Request-Id': 'third' });
+            expect(log.lines.map(({ requestId, method, path, status }) => ({ requestId, method, path, status }))).to.deep.equal([
+                { requestId: 'first', method: 'POST', path: '/plants', status: 200 },
+                { requestId: 'second', method: 'GET', path: '/nothing/here', status: 404 },
+                { requestId: 'third', method: 'POST', path: '/plants', status: 400 },
+            ]);
+            for (const { durationMs } of log.lines)
+                expect(durationMs).to.be.a('number').within(0, 10_000);
+        });
+        it('has one line for each of several requests on one connection', async () => {
+            const { log, service } = await startLogging();
+            await verdictsToEnd(service, Buffer.concat([post(), post('{'), post(newPlant(), { Connection: 'close' })]));
+            expect(log.lines.map(({ status }) => status).toSorted()).to.deep.equal([200, 200, 400]);
+        });
+        it('has a line, with the id of the answer, for bytes that are no request', async () => {
+            const { log, service } = await startLogging();
+            const answer = await exchange(service.port, 'garbage\r\n\r\n');
+            expect(log.lines).to.have.length(1);
+            expect(log.lines[0]).to.include({ requestId: answer?.headers['x-request-id'], status: 400, error: 40000 });
+        });
+        for (const coding of ['identity', 'gzip', 'br']) {
+            it(`has a line for a client that left in the middle of a body in ${coding}: there was no answer`, async () => {
+                const { log, service } = await startLogging();
+                const client = await RawClient.connect(service.port);
+                const headers = { 'Content-Length': '100', 'Content-Encoding': coding, Expect: '100-continue' };
+                await client.send(postHead(headers)).answer();
+                client.socket.resetAndDestroy();
+                const lines = () => log.lines.filter(({ method }) => method !== 'GET');
+                while (lines().length === 0)
+                    await servedMeanwhile(service);
+                expect(lines()).to.have.length(1);
+                expect(lines()[0]).to.include({ method: 'POST', path: '/plants', aborted: true });
+                expect(lines()[0]).to.not.have.any.keys('status', 'error', 'err');
+            });
+        }
+        const sharedLog = new Log();
+        const service = sharedService((environment) => start(environment, sharedLog.bind()));
+        for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
+            it(`says nothing of what the client sent: ${what}`, async () => {
+                sharedLog.lines.length = 0;
+                const answer = await exchange(service().port, bytes);
+                expect(verdict(answer)).to.equal(expected);
+                expect(sharedLog.lines.map(({ requestId }) => requestId)).to.deep.equal([answer?.headers['x-request-id']]);
+                expect(JSON.stringify(sharedLog.lines)).to.not.include(CANARY);
+                if (expected !== 200)
+                    expect(answer?.body, 'the answer').to.not.include(CANARY);
+            });
+        }
+        it('says nothing of plants that are already there', async () => {
+            const { log, service } = await startLogging();
+            const body = plant();
+            const other = body.replaceAll(CANARY, `${CANARY}2`);
+            const verdicts = [await create(service, body), await create(service, body), await create(service, other)].map(verdict);
+            expect(verdicts).to.deep.equal([200, 40902, 40901]);
+            expect(JSON.stringify(log.lines)).to.not.include(CANARY);
+        });
+        for (const [what, [rebind, expected]] of Object.entries(BROKEN)) {
+            it(`tells where it broke, under the id of the request, but not with which values: ${what}`, async () => {
+                const { log, service } = await startLogging(rebind);
+                const answer = await create(service, plant());
+                expect(verdict(answer)).to.equal(expected);
+                const requestId = answer?.headers['x-request-id'];
+                expect(log.lines.map((line) => line.requestId)).to.deep.equal([requestId, requestId]);
+                expect(log.lines[0]).to.include({ error: expected }).and.have.property('err');
+                expect(JSON.stringify(log.lines)).to.not.include(CANARY);
+                expect(answer?.body).to.not.include(CANARY);
+            });
+        }
+    });
+}
+//# sourceMappingURL=logs.js.map

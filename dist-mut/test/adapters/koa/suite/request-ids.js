@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { exchange } from '../../../support/raw-http.js';
+import { create, newPlant, sharedService } from '../support.js';
+const SANE = ['a', '7f1c2b9e-5a3d-4f60-9d8c-0123456789ab', 'Root:1-x', 'x.y_z-1:2', 'x'.repeat(128)];
+const NOT_SANE = ['', 'x'.repeat(129), 'a b', 'a,b', 'a"b', 'a<b>', 'a=b', 'a/b', 'a\tb', 'Gr\xfcn', '{"a":1}'];
+/** The id by which a request is found in the log. */
+export function requestIds(start) {
+    describe('X-Request-Id', () => {
+        const service = sharedService(start);
+        const idOf = async (body, headers) => (await create(service(), body, headers))?.headers['x-request-id'];
+        it('is made where the request has none, another one each time', async () => {
+            const ids = [await idOf(newPlant(), {}), await idOf('{', {}), await idOf(newPlant(), { Authorization: '' })];
+            for (const id of ids)
+                expect(id).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+            expect(new Set(ids)).to.have.property('size', ids.length);
+        });
+        for (const id of SANE) {
+            it(`is taken over: ${id}`, async () => {
+                expect(await idOf(newPlant(), { 'X-Request-Id': id })).to.equal(id);
+                expect(await idOf('{', { 'X-Request-Id': id }), 'on a refusal').to.equal(id);
+            });
+        }
+        for (const id of NOT_SANE) {
+            it(`is replaced: ${JSON.stringify(id)}`, async () => {
+                expect(await idOf(newPlant(), { 'X-Request-Id': id })).to.match(/^[\da-f-]{36}$/);
+            });
+        }
+        it('is replaced where there are several', async () => {
+            expect(await idOf(newPlant(), { 'X-Request-Id': 'a', 'x-request-id': 'b' })).to.match(/^[\da-f-]{36}$/);
+        });
+        it('stands on answers to what is no request too', async () => {
+            const answer = await exchange(service().port, 'garbage\r\n\r\n');
+            expect(answer?.headers['x-request-id']).to.match(/^[\da-f-]{36}$/);
+        });
+    });
+}
+//# sourceMappingURL=request-ids.js.map

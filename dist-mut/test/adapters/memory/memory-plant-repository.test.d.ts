@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=memory-plant-repository.test.d.ts.map

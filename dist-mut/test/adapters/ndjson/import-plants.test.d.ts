@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=import-plants.test.d.ts.map

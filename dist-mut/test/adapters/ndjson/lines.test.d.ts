@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=lines.test.d.ts.map

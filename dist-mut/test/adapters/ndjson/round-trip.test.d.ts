@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=round-trip.test.d.ts.map

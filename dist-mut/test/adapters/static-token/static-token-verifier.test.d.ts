@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=static-token-verifier.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=exact-integer.test.d.ts.map

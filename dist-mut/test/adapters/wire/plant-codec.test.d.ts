@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=plant-codec.test.d.ts.map

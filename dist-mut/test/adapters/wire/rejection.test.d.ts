@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=rejection.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=galera.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=config.test.d.ts.map

@@ -1,0 +1,238 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { InvalidConfig, readConfig, settings } from '../../composition/config.js';
+import { isLoopback } from '../../composition/urls.js';
+import { temporaryFolder } from '../support/temporary.js';
+/** Stands where a secret would. */
+const CANARY = 'canary-4711';
+describe('The configuration', () => {
+    const folder = temporaryFolder();
+    const file = (name, text) => {
+        const path = join(folder, name);
+        writeFileSync(path, text);
+        return path;
+    };
+    it('has a default for every setting but tokens and the base path', () => {
+        expect(readConfig({})).to.deep.equal({
+            host: '127.0.0.1',
+            port: 3000,
+            basePath: undefined,
+            database: { kind: 'sqlite', path: './plants.db' },
+            accessTokens: undefined,
+            accessTokensFile: undefined,
+            jwtIssuer: undefined,
+            jwtAudience: undefined,
+            jwtJwksUrl: undefined,
+            managementHost: '127.0.0.1',
+            managementPort: 3001,
+            bodyLimitBytes: 1_048_576,
+            maxPending: 10_000,
+            maxPendingBytes: 67_108_864,
+            maxWrites: undefined,
+            headersTimeoutMs: 10_000,
+            requestTimeoutMs: 30_000,
+            keepAliveTimeoutMs: 65_000,
+            storageTimeoutMs: 10_000,
+            shutdownTimeoutMs: 10_000,
+            docs: true,
+            logLevel: 'info',
+        });
+    });
+    it('takes an empty variable for one that is not set', () => {
+        const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
+        expect(readConfig(empty)).to.deep.equal(readConfig({}));
+    });
+    it('does not mind variables of others', () => {
+        expect(readConfig({ PATH: '/bin', PORTS: 'many' })).to.deep.equal(readConfig({}));
+    });
+    const tokensFile = file('tokens', `# staging\n${CANARY}\n`);
+    for (const [variable, text, expected] of [
+        ['HOST', '::1', { host: '::1' }],
+        ['HOST', 'plants.example', { host: 'plants.example' }],
+        ['PORT', '0', { port: 0 }],
+        ['PORT', '65535', { port: 65_535 }],
+        ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
+        ['DATABASE_URL', 'memory:', { database: { kind: 'memory' } }],
+        [
+            'DATABASE_URL',
+            'sqlite:/var/lib/p?l#a%20nts.db',
+            { database: { kind: 'sqlite', path: '/var/lib/p?l#a%20nts.db' } },
+        ],
+        ['DATABASE_URL', 'postgres://u:p@db/plants', { database: { kind: 'postgres', url: 'postgres://u:p@db/plants' } }],
+        ['DATABASE_URL', 'postgresql://db/plants', { database: { kind: 'postgres', url: 'postgresql://db/plants' } }],
+        ['DATABASE_URL', 'mysql://u:p@db/plants', { database: { kind: 'mysql', url: 'mysql://u:p@db/plants' } }],
+        ['ACCESS_TOKENS', 'one, two', { accessTokens: ['one', 'two'] }],
+        ['ACCESS_TOKENS', `sha256:${'0a'.repeat(32)}`, { accessTokens: [`sha256:${'0a'.repeat(32)}`] }],
+        ['ACCESS_TOKENS_FILE', tokensFile, { accessTokensFile: { path: tokensFile, tokens: [CANARY] } }],
+        ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
+        ['BODY_LIMIT', '1b', { bodyLimitBytes: 1 }],
+        ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
+        ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
+        ['MAX_PENDING', '1', { maxPending: 1 }],
+        ['MAX_PENDING_BYTES', '1gb', { maxPendingBytes: 1_073_741_824 }],
+        ['MAX_WRITES', '4', { maxWrites: 4 }],
+        ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
+        ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
+        ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
+        ['SHUTDOWN_TIMEOUT', '1s', { shutdownTimeoutMs: 1000 }],
+        ['DOCS', 'off', { docs: false }],
+        ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+    ]) {
+        it(`takes ${variable}=${text}`, () => {
+            expect(readConfig({ [variable]: text })).to.deep.include(expected);
+        });
+    }
+    for (const [variable, ...texts] of [
+        ['HOST', 'localhost:80', 'http://localhost', '[::1]', 'a b', '*'],
+        ['PORT', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
+        ['BASE_PATH', 'garden', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
+        ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
+        ['MANAGEMENT_HOST', 'localhost:80'],
+        ['MANAGEMENT_PORT', 'on', '65536'],
+        ['BODY_LIMIT', '0', '0kb', '-1', '1.5mb', '1 mb', '257mb', '1tb', 'mb', '1e3', '99999999999999999999'],
+        ['MAX_PENDING', '0', '1000001', '1k', '-1', 'all'],
+        ['MAX_PENDING_BYTES', '0', '65gb'],
+        ['MAX_WRITES', '0', '101', 'all'],
+        ['STORAGE_TIMEOUT', '0', '10', '0s', '25h', '-1s', '1.5s', '10 s', '1d', 'never'],
+        ['DOCS', 'true', 'ON', '1'],
+        ['LOG_LEVEL', 'verbose', 'INFO', 'constructor'],
+    ]) {
+        for (const text of texts) {
+            const shown = JSON.stringify(text);
+            it(`does not take ${variable}=${shown}, and says what is allowed`, () => {
+                const allowed = Object.values(settings).find((setting) => setting.variable === variable)?.allowed;
+                expect(problemsOf({ [variable]: text })).to.deep.equal([`${variable}=${shown} must be ${allowed}`]);
+            });
+        }
+    }
+    it('tells of everything that is wrong at once, in one line each', () => {
+        const problems = problemsOf({
+            HOST: 'a\nb',
+            PORT: 'http',
+            BODY_LIMIT: 'much',
+            ACCESS_TOKENS: 'a b',
+            JWT_JWKS_URL: 'ftp://issuer.example',
+            LOG_LEVEL: 'loud',
+        });
+        expect(problems.map((problem) => /^\w+/.exec(problem)?.[0])).to.have.members([
+            'HOST',
+            'PORT',
+            'BODY_LIMIT',
+            'ACCESS_TOKENS',
+            'JWT_JWKS_URL',
+            'JWT_ISSUER',
+            'LOG_LEVEL',
+        ]);
+        for (const problem of problems)
+            expect(problem).to.match(/^.+$/);
+    });
+    for (const [environment, problem] of [
+        [{ HEADERS_TIMEOUT: '31s' }, 'REQUEST_TIMEOUT (30s by default) must not be less than HEADERS_TIMEOUT="31s"'],
+        [{ REQUEST_TIMEOUT: '9s' }, 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT (10s by default)'],
+        [{ BODY_LIMIT: '65mb' }, 'MAX_PENDING_BYTES (64mb by default) must not be less than BODY_LIMIT="65mb"'],
+    ]) {
+        it(`does not take ${Object.entries(environment).join().replace(',', '=')} beside what does not fit it`, () => {
+            expect(problemsOf(environment)).to.deep.equal([problem]);
+        });
+    }
+    describe('for JWTs', () => {
+        const jwt = {
+            JWT_ISSUER: 'https://issuer.example/',
+            JWT_AUDIENCE: 'plants',
+            JWT_JWKS_URL: 'https://issuer.example/keys',
+        };
+        it('has an issuer, an audience and the place of its keys', () => {
+            expect(readConfig(jwt)).to.deep.include({
+                jwtIssuer: 'https://issuer.example/',
+                jwtAudience: 'plants',
+                jwtJwksUrl: new URL('https://issuer.example/keys'),
+            });
+        });
+        for (const variable of ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL']) {
+            it(`does not do without ${variable}`, () => {
+                expect(problemsOf({ ...jwt, [variable]: '' })).to.deep.equal([
+                    `${variable} must be set too: JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL go together`,
+                ]);
+            });
+        }
+        for (const url of ['http://localhost:8080/keys', 'http://127.0.0.1/keys', 'http://[::1]/keys']) {
+            it(`takes keys from ${url}`, () => {
+                expect(readConfig({ ...jwt, JWT_JWKS_URL: url }).jwtJwksUrl?.href).to.equal(url);
+            });
+        }
+        for (const url of ['http://issuer.example/keys', 'http://127.0.0.1.example/keys', 'file:///keys', 'keys']) {
+            it(`does not take keys from ${url}`, () => {
+                expect(problemsOf({ ...jwt, JWT_JWKS_URL: url })).to.deep.equal([
+                    `JWT_JWKS_URL="${url}" must be ${settings.jwtJwksUrl.allowed}`,
+                ]);
+            });
+        }
+    });
+    describe('never shows', () => {
+        for (const [what, variable, text] of [
+            ['a token that is not allowed', 'ACCESS_TOKENS', `good,${CANARY} ${CANARY}`],
+            ['a digest that is not allowed', 'ACCESS_TOKENS', `sha256:${CANARY}`],
+            [
+                'a token of a file that is not allowed',
+                'ACCESS_TOKENS_FILE',
+                file('bad-tokens', `good\n${CANARY} ${CANARY}\n`),
+            ],
+            ['the password of a URL', 'DATABASE_URL', `postgres://user:${CANARY}@db:port/plants`],
+            ['a password with special characters', 'DATABASE_URL', `mysql://user:a/b@c?d#${CANARY}@db/plants`],
+            ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db:port/plants`],
+            ['a password in the query of a URL', 'DATABASE_URL', `postgres://db:port/plants?user=a&password=${CANARY}`],
+            ['a password where the host is missing', 'DATABASE_URL', `postgres://user:${CANARY}`],
+            ['a password where the slashes are missing', 'DATABASE_URL', `postgres:user:${CANARY}@db/plants`],
+            ['the password of the URL of keys', 'JWT_JWKS_URL', `https://user:${CANARY}@issuer.example/keys`],
+            ['a password in the query of it', 'JWT_JWKS_URL', `http://issuer.example/keys?password=${CANARY}`],
+            ['a password where the slashes of it are missing', 'JWT_JWKS_URL', `https:user:${CANARY}@issuer.example/keys`],
+        ]) {
+            it(what, () => {
+                const problems = problemsOf({ [variable]: text });
+                expect(problems[0])
+                    .to.match(RegExp(`^${variable}=`))
+                    .and.not.include(CANARY);
+            });
+        }
+    });
+    for (const [what, text, reason] of [
+        ['is missing', undefined, 'the file cannot be read (ENOENT)'],
+        ['is empty', '\n# nothing\n', 'the file holds no token'],
+        ['holds what is no token', 'one\ntw o\n', 'token 2 must consist of A-Z a-z 0-9 . _ ~ + / - and may end in ='],
+    ]) {
+        it(`does not take a file of tokens that ${what}, and says why`, () => {
+            const path = text === undefined ? join(folder, 'no such file') : file(`tokens that ${what}`, text);
+            expect(problemsOf({ ACCESS_TOKENS_FILE: path })).to.deep.equal([
+                `ACCESS_TOKENS_FILE=${JSON.stringify(path)} must be ${settings.accessTokensFile.allowed}; ${reason}`,
+            ]);
+        });
+    }
+    it('knows which hosts only programs of this machine reach', () => {
+        const hosts = [
+            'localhost',
+            '::1',
+            '127.0.0.1',
+            '127.255.0.9',
+            '0.0.0.0',
+            '::',
+            '10.0.0.1',
+            '127.example',
+            '1270.0.0.1',
+        ];
+        expect(hosts.filter(isLoopback)).to.deep.equal(['localhost', '::1', '127.0.0.1', '127.255.0.9']);
+    });
+});
+function problemsOf(environment) {
+    try {
+        readConfig(environment);
+    }
+    catch (error) {
+        if (error instanceof InvalidConfig)
+            return error.problems;
+        throw error;
+    }
+    throw new Error('it was taken');
+}
+//# sourceMappingURL=config.test.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=entry-points.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=logger.test.d.ts.map

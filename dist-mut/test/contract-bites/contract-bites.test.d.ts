@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=contract-bites.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=create-plant.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=dependency-rule.test.d.ts.map

@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { temporaryFolder } from '../support/temporary.js';
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+describe('The dependency rule', () => {
+    const imports = ['core', 'adapters', 'composition', 'test'].flatMap(importsIn);
+    const importsOf = (...folders) => imports.filter(({ from }) => folders.some((folder) => isIn(folder, from)));
+    it('is looked after in every file', () => {
+        expect(imports).to.deep.include.members([
+            { from: '/core/create-plant.ts', to: '/core/errors' },
+            { from: '/adapters/wire/plant-codec.ts', to: '/core/index' },
+            { from: '/adapters/knex/migrations.ts', to: 'knex' },
+            { from: '/composition/container.ts', to: 'reflect-metadata' },
+            { from: '/composition/logger.ts', to: 'pino-pretty' },
+        ]);
+    });
+    it('the core imports nothing from outside its folder', () => {
+        expect(importsOf('/core').filter(({ to }) => !isIn('/core', to))).to.deep.equal([]);
+    });
+    it('adapters import the core, the wire form and their own folder only', () => {
+        const outside = importsOf('/adapters')
+            .filter(({ to }) => to.startsWith('/'))
+            .filter(({ from, to }) => !isIn(adapterOf(from), to))
+            .filter(({ to }) => to !== '/core/index' && to !== '/adapters/wire/index');
+        expect(outside).to.deep.equal([]);
+    });
+    it('only the driving adapters know the wire form', () => {
+        const adapters = importsOf('/adapters')
+            .filter(({ from, to }) => isIn('/adapters/wire', to) && !isIn('/adapters/wire', from))
+            .map(({ from }) => adapterOf(from));
+        expect(['/adapters/koa', '/adapters/ndjson']).to.include.members(adapters);
+    });
+    it('only composition knows Inversify and reflect-metadata', () => {
+        const known = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) => /^(inversify|reflect-metadata)/.test(to));
+        expect(known).to.deep.equal([]);
+    });
+    it('nothing imports composition but composition and tests', () => {
+        const outside = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) => isIn('/composition', to));
+        expect(outside).to.deep.equal([]);
+    });
+    it('nothing imports tests but tests', () => {
+        expect(importsOf('/core', '/adapters', '/composition').filter(({ to }) => isIn('/test', to))).to.deep.equal([]);
+    });
+    it('the contracts import the core only', () => {
+        const outside = importsOf('/test/contract').filter(({ to }) => to !== '/core/index' && !isIn('/test/contract', to));
+        expect(outside).to.deep.equal([]);
+    });
+    it('tests of the core use the memory adapter and no other', () => {
+        const others = importsOf('/test/core').filter(({ to }) => isIn('/adapters', to) && to !== '/adapters/memory/index');
+        expect(others).to.deep.equal([]);
+    });
+});
+describe('The compiler holds the core to its folder:', () => {
+    const folder = temporaryFolder();
+    const clean = `export const plants = new Map<bigint, string>([[2n ** 63n - 1n, 'Monstera'.toWellFormed()]]);`;
+    const temptations = [
+        ['the process of Node', 'export const variables = process.env;', "Cannot find name 'process'"],
+        ['a timer', 'setTimeout(() => {}, 1);', "Cannot find name 'setTimeout'"],
+        ['a built-in of Node', "export { readFileSync } from 'node:fs';", "'node:fs'"],
+        ['a file outside', "export { secret } from '../outside.js';", "outside.ts' is not"],
+        ['a page', 'export const title = document.title;', "Cannot find name 'document'"],
+        ['the network', "export const answer = fetch('/plants');", "Cannot find name 'fetch'"],
+    ];
+    let errors;
+    // A core with one file for each temptation, beside the packages that the real one has beside it.
+    before(() => {
+        mkdirSync(join(folder, 'core'));
+        symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+        const files = {
+            'package.json': '{ "type": "module" }',
+            'outside.ts': 'export const secret = 1;',
+            'core/tsconfig.json': JSON.stringify({
+                extends: join(ROOT, 'core/tsconfig.json'),
+                compilerOptions: { rootDir: '.', outDir: '../dist' },
+                include: ['./**/*.ts'],
+            }),
+            'core/clean.ts': clean,
+            ...Object.fromEntries(temptations.map(([, text], index) => [`core/${index}.ts`, text])),
+        };
+        for (const [name, text] of Object.entries(files))
+            writeFileSync(join(folder, name), text);
+        const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+        const options = ['--project', 'core', '--pretty', 'false'];
+        errors = spawnSync(process.execPath, [compiler, ...options], { cwd: folder })
+            .stdout.toString()
+            .split('\n');
+    });
+    const errorsOf = (file) => errors.filter((line) => line.startsWith(`core/${file}.ts(`)).join('\n');
+    it('it may use the language', () => {
+        expect(errorsOf('clean')).to.equal('');
+    });
+    for (const [index, [what, , error]] of temptations.entries()) {
+        it(`it may not use ${what}`, () => {
+            expect(errorsOf(`${index}`)).to.include(error);
+        });
+    }
+});
+function importsIn(folder) {
+    const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    return files.flatMap((name) => {
+        const path = join(ROOT, folder, name);
+        const text = readFileSync(path, 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+        const specifiers = text.matchAll(/\b(?:from|import|import\(|require\()\s*['"]([\w@./:-]+)['"]/g);
+        return [...specifiers].map(([, specifier = '']) => ({
+            from: houseName(path),
+            to: specifier.startsWith('.') ? houseName(resolve(dirname(path), specifier.replace(/\.js$/, ''))) : specifier,
+        }));
+    });
+}
+function houseName(path) {
+    return `/${relative(ROOT, path).split(sep).join('/')}`;
+}
+function isIn(folder, path) {
+    return path.startsWith(`${folder}/`);
+}
+/** `/adapters/koa` of `/adapters/koa/router.ts`. */
+function adapterOf(path) {
+    return path.split('/').slice(0, 3).join('/');
+}
+//# sourceMappingURL=dependency-rule.test.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=plant.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=read-plants.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=jsonl-repository.test.d.ts.map

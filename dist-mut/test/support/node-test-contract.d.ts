@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=node-test-contract.d.ts.map

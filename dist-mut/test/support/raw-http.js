@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+/** Every answer that a {@link RawClient} has read, beside the first line that this client sent. */
+export const answersSeen = [];
+/** A client that sends exactly the bytes it is told to, and reads answers one by one. */
+export class RawClient {
+    socket;
+    #received = Buffer.alloc(0);
+    #ended = false;
+    #firstLine;
+    constructor(socket) {
+        this.socket = socket;
+        socket.on('data', (chunk) => {
+            this.#received = Buffer.concat([this.#received, chunk]);
+            socket.emit('news');
+        });
+        for (const event of ['end', 'close']) {
+            socket.on(event, () => {
+                this.#ended = true;
+                socket.emit('news');
+            });
+        }
+        socket.on('error', () => { });
+    }
+    static async connect(port) {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect');
+        return new RawClient(socket);
+    }
+    send(bytes) {
+        this.#firstLine ??= Buffer.from(bytes).toString('latin1').split('\r\n', 1)[0];
+        this.socket.write(bytes);
+        return this;
+    }
+    /**
+     * The next answer, `100 Continue` included; `undefined` where the connection ended before one.
+     *
+     * @param method of the request that it belongs to: the answer to HEAD has no body, whatever its headers say
+     */
+    async answer(method) {
+        for (;;) {
+            const answer = this.#take(method);
+            if (answer)
+                answersSeen.push({ firstLine: this.#firstLine ?? '', answer });
+            if (answer || this.#ended)
+                return answer;
+            await this.#news();
+        }
+    }
+    /** Every answer up to the end of the connection. */
+    async answersToEnd() {
+        const answers = [];
+        for (let answer = await this.answer(); answer; answer = await this.answer())
+            answers.push(answer);
+        await this.ended();
+        return answers;
+    }
+    /** Resolves when the other side has closed the connection, in good order or not. */
+    async ended() {
+        while (!this.#ended)
+            await this.#news();
+    }
+    close() {
+        this.socket.destroy();
+    }
+    /** Something came, or the connection ended; unlike `once(…)` it does not reject where that was by a reset. */
+    #news() {
+        return new Promise((resolve) => {
+            this.socket.once('news', resolve);
+        });
+    }
+    #take(method) {
+        const end = this.#received.indexOf('\r\n\r\n');
+        if (end === -1)
+            return undefined;
+        const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
+        const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+        const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+        const bodyEnd = end + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0));
+        if (this.#received.length < bodyEnd)
+            return undefined;
+        const body = this.#received.subarray(end + 4, bodyEnd).toString('utf8');
+        this.#received = this.#received.subarray(bodyEnd);
+        return { status, headers, body, json: () => JSON.parse(body) };
+    }
+}
+/** Sends bytes over a connection of its own and returns the first answer. */
+export async function exchange(port, bytes) {
+    const client = await RawClient.connect(port);
+    const answer = await client.send(bytes).answer();
+    client.close();
+    return answer;
+}
+/** The text of a request; a body gets its Content-Length unless the headers say how it is framed. */
+export function request(startLine, headers = {}, body = '') {
+    const bytes = Buffer.from(body);
+    const framed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
+    const lines = Object.entries({
+        Host: 'test',
+        ...headers,
+        ...(framed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` }),
+    }).map(([name, value]) => `${name}: ${value}`);
+    return Buffer.concat([Buffer.from(`${[`${startLine} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
+}
+//# sourceMappingURL=raw-http.js.map

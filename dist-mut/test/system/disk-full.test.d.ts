@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=disk-full.test.d.ts.map

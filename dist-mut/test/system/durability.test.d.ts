@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=durability.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=import-export.test.d.ts.map

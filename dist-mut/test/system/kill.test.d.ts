@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=kill.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=locked.test.d.ts.map

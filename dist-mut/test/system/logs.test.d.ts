@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=logs.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=outage.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=poison.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=power-cut.test.d.ts.map

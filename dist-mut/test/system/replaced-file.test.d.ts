@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=replaced-file.test.d.ts.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=repository.test.d.ts.map

@@ -1,0 +1,52 @@
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { settings } from '../../composition/config.js';
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path) => readFileSync(join(root, path), 'utf8');
+describe('The repository', () => {
+    for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
+        it(`tells its reader to run: ${command}`, () => {
+            expect(read('README.md').split('\n')).to.include(command);
+        });
+    }
+    it('has every setting, with its default, in the table of README.md', () => {
+        const rows = read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm);
+        const documented = Object.fromEntries([...rows].map(([, variable, value]) => [variable, value]));
+        const defaults = Object.values(settings).map((setting) => [
+            setting.variable,
+            setting.default === undefined ? 'none' : `\`${setting.default}\``,
+        ]);
+        expect(documented).to.deep.equal(Object.fromEntries(defaults));
+    });
+    const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((path) => join('docs', path));
+    for (const document of ['README.md', ...docs.filter((path) => path.endsWith('.md'))]) {
+        it(`has no link in ${document} that leads nowhere`, () => {
+            const links = [...read(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+            const relative = links.filter((link) => !/^[a-z]+:|^#/.test(link)).map((link) => link.replace(/#.*/, ''));
+            expect(relative.filter((link) => !existsSync(join(root, dirname(document), link)))).to.deep.equal([]);
+        });
+    }
+    it('has a .ci/run that can be run', () => {
+        expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.to.throw();
+    });
+    it('names in allowScripts every installed package that runs something when it is installed', () => {
+        const { packages } = JSON.parse(read('node_modules/.package-lock.json'));
+        const folders = Object.keys(packages);
+        const running = folders.filter((folder) => {
+            if (existsSync(join(root, folder, 'binding.gyp')))
+                return true;
+            // A package for another platform stands in the list, but is not there.
+            if (!existsSync(join(root, folder, 'package.json')))
+                return false;
+            const { scripts = {} } = JSON.parse(read(join(folder, 'package.json')));
+            return ['preinstall', 'install', 'postinstall'].some((script) => script in scripts);
+        });
+        const names = running.map((folder) => folder.replace(/^.*node_modules\//, ''));
+        expect(names).to.include('sqlite3');
+        expect(Object.keys(JSON.parse(read('package.json')).allowScripts)).to.have.members(names);
+    });
+});
+//# sourceMappingURL=repository.test.js.map

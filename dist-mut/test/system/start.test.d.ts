@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=start.test.d.ts.map

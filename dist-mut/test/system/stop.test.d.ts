@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=stop.test.d.ts.map
