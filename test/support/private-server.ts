@@ -36,7 +36,16 @@ const postgres: Kind = {
   client: 'pg',
   user: 'postgres',
   database: 'postgres',
-  install: (folder) => ['initdb', '--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')],
+  install: (folder) => [
+    join(postgresPrograms(), 'initdb'),
+    '--no-sync',
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-D',
+    join(folder, 'data'),
+  ],
   run: (folder, port) => {
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
     return [

@@ -1,2 +1,0 @@
-export { BatchingPlantRepository, type BatchLimits } from './batching-plant-repository.js';
-//# sourceMappingURL=index.d.ts.map

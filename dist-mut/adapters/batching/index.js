@@ -1,2 +1,0 @@
-export { BatchingPlantRepository } from './batching-plant-repository.js';
-//# sourceMappingURL=index.js.map

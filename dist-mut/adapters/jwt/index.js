@@ -1,2 +1,0 @@
-export { JwtVerifier } from './jwt-verifier.js';
-//# sourceMappingURL=index.js.map

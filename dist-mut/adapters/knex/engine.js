@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=engine.js.map

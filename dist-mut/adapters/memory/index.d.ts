@@ -1,2 +1,0 @@
-export { MemoryPlantRepository } from './memory-plant-repository.js';
-//# sourceMappingURL=index.d.ts.map

@@ -1,3 +1,0 @@
-export { exportPlants } from './export-plants.js';
-export { importPlants } from './import-plants.js';
-//# sourceMappingURL=index.js.map

@@ -1,3 +1,0 @@
-export { InvalidConfig, readConfig, settings } from './config.js';
-export { createContainer, plantStoreModule, services } from './container.js';
-//# sourceMappingURL=index.js.map

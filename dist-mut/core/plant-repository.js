@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=plant-repository.js.map

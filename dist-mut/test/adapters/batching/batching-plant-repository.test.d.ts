@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=batching-plant-repository.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=jwt-verifier.test.d.ts.map

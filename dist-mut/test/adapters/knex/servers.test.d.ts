@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=servers.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=sqlite.test.d.ts.map

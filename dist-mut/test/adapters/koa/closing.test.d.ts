@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=closing.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=description.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=http.test.d.ts.map

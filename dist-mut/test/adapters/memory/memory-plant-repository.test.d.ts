@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=memory-plant-repository.test.d.ts.map

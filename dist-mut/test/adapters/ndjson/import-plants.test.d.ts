@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=import-plants.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=lines.test.d.ts.map

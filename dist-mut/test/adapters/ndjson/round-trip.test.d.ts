@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=round-trip.test.d.ts.map

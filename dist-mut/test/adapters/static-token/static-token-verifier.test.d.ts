@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=static-token-verifier.test.d.ts.map

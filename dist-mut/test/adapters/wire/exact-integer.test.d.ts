@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=exact-integer.test.d.ts.map

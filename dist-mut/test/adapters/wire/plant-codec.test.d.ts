@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=plant-codec.test.d.ts.map

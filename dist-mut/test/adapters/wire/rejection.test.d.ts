@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=rejection.test.d.ts.map

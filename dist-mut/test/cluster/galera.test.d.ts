@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=galera.test.d.ts.map

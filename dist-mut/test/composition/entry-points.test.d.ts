@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=entry-points.test.d.ts.map

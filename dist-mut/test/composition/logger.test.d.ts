@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=logger.test.d.ts.map

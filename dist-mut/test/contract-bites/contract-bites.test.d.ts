@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=contract-bites.test.d.ts.map

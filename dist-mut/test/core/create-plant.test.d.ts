@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=create-plant.test.d.ts.map

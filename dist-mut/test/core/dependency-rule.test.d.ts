@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=dependency-rule.test.d.ts.map

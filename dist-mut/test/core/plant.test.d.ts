@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=plant.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=read-plants.test.d.ts.map

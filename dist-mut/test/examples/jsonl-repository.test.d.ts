@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=jsonl-repository.test.d.ts.map

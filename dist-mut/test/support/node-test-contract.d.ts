@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=node-test-contract.d.ts.map

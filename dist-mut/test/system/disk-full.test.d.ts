@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=disk-full.test.d.ts.map

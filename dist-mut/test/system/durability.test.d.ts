@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=durability.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=import-export.test.d.ts.map

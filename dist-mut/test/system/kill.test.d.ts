@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=kill.test.d.ts.map

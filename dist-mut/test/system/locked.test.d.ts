@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=locked.test.d.ts.map

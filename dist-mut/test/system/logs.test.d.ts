@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=logs.test.d.ts.map

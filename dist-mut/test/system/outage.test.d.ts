@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=outage.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=poison.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=power-cut.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=replaced-file.test.d.ts.map

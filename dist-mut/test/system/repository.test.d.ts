@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=repository.test.d.ts.map

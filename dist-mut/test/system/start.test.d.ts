@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=start.test.d.ts.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=stop.test.d.ts.map
