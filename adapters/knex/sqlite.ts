@@ -179,7 +179,7 @@ async function configure(connection: Connection, timeoutMs: number): Promise<voi
  */
 class FilesInPlace {
   readonly #paths: readonly string[];
-  #identities: readonly string[] = [];
+  #identities: readonly (string | undefined)[] = [];
 
   constructor(paths: readonly string[]) {
     this.#paths = paths;
@@ -196,9 +196,14 @@ class FilesInPlace {
   }
 }
 
-function identityOf(path: string): string {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return `${file?.dev} ${file?.ino}`;
+/** Device and inode; `undefined` where there is no file, or none that may be looked at. */
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function createFile(path: string): void {
