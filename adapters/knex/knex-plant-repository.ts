@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import {
   type AddOutcome,
@@ -14,6 +15,8 @@ import { whileBusy } from './busy.js';
 import type { Engine, PlantRow } from './engine.js';
 import { StorageFailure } from './failure.js';
 
+/** How often a silent storage is asked whether it is there again, in milliseconds. */
+const PROBE_PAUSE_MS = 1000;
 /** The most rows that one statement inserts. */
 const STATEMENT_ROWS_MAX = 1000;
 /** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
@@ -24,6 +27,7 @@ export class KnexPlantRepository implements PlantRepository {
   readonly #engine: Engine;
   readonly #timeoutMs: number;
   readonly #underWay = new Set<Promise<unknown>>();
+  #isSilent = false;
   #closed: Promise<void> | undefined;
 
   /**
@@ -138,6 +142,7 @@ export class KnexPlantRepository implements PlantRepository {
 
   /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
+    if (this.#isSilent) throw new StorageUnavailable('the storage is silent');
     try {
       const result = await whileBusy(this.#engine, this.#timeoutMs, statement);
       this.#engine.assertInPlace?.();
@@ -145,6 +150,7 @@ export class KnexPlantRepository implements PlantRepository {
     } catch (error) {
       if (error instanceof PlantStoreError) throw error;
       const cause = new StorageFailure(error);
+      if (cause.code === 'ETIMEDOUT') this.#awaitReturn();
       switch (this.#engine.diagnose(error)) {
         case 'defect':
           throw cause;
@@ -153,6 +159,24 @@ export class KnexPlantRepository implements PlantRepository {
         default:
           throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
       }
+    }
+  }
+
+  /**
+   * Has nobody wait for a storage that was silent for as long as one may wait, until it answers again: else everybody who
+   * comes would wait as long, in vain.
+   */
+  async #awaitReturn(): Promise<void> {
+    if (this.#isSilent) return;
+    this.#isSilent = true;
+    while (this.#isSilent && !this.#closed) {
+      await setTimeout(PROBE_PAUSE_MS, undefined, { ref: false });
+      await this.#knex.raw('SELECT 1').then(
+        () => {
+          this.#isSilent = false;
+        },
+        () => {},
+      );
     }
   }
 }
