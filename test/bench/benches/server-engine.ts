@@ -1,0 +1,43 @@
+import type { Bench } from '../harness/bench.js';
+import { type Candidate, koaKnexMysql, koaKnexPg, onMariadb, onMemory, onPostgres } from '../harness/candidates.js';
+import { ClosedLoopRounds } from '../harness/closed-loop-rounds.js';
+import { mariadb, postgres, type Storage } from '../harness/stores.js';
+
+/** The service on an engine that is a server of its own, on the same processors. */
+function serverEngineBench(
+  name: string,
+  engine: Storage,
+  ours: Candidate,
+  peer: Candidate,
+  atLeast: { readonly ofMemory: number; readonly ofPeer: number },
+): Bench {
+  return {
+    name,
+    about: `${engine.name} under 64 clients, against the service on memory: and ${peer.name}`,
+    missing: async () => ((await engine.isThere()) ? undefined : `${engine.name} does not answer`),
+    async run(settings) {
+      const candidates = [ours, onMemory, peer];
+      const rounds = await ClosedLoopRounds.run(candidates, { connections: 64 }, settings);
+      const of = `${engine.name}, 64 clients:`;
+      return {
+        title: `${engine.name}, 64 clients`,
+        how: `Closed loop, 64 connections. ${engine.name} runs on the same machine, and its processor time is not in the table; its syncs are as it counts them, those for others included.`,
+        tables: [rounds.table(candidates)],
+        ratios: [
+          rounds.ratio(`${of} against the same service on \`memory:\``, ours, onMemory, { atLeast: atLeast.ofMemory }),
+          rounds.ratio(`${of} against ${peer.name}`, ours, peer, { atLeast: atLeast.ofPeer }),
+        ],
+      };
+    },
+  };
+}
+
+export const postgresBench: Bench = serverEngineBench('postgres', postgres, onPostgres, koaKnexPg, {
+  ofMemory: 0.65,
+  ofPeer: 2.5,
+});
+
+export const mariadbBench: Bench = serverEngineBench('mariadb', mariadb, onMariadb, koaKnexMysql, {
+  ofMemory: 0.55,
+  ofPeer: 2,
+});

@@ -1,0 +1,10 @@
+/** The numbers by name of one line of JSON; asked for one that is not there, it throws. */
+export function numbersIn(json: string): (name: string) => number {
+  const values: unknown = JSON.parse(json);
+  const entries = new Map<string, unknown>(typeof values === 'object' && values !== null ? Object.entries(values) : []);
+  return (name) => {
+    const value = entries.get(name);
+    if (typeof value !== 'number') throw new TypeError(`no number ${name} in ${json}`);
+    return value;
+  };
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from './bench.js';
+import type { Candidate } from './candidates.js';
+import { closedLoop } from './closed-loop.js';
+import { Server } from './server.js';
+
+/** Whether system calls can be traced here: strace 5.3 or newer, and a kernel that lets it. */
+export const canTrace: boolean = spawnSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', 'true']).status === 0;
+
+/** One traced sync: when it began, as the system's clock has it, and how long it took, both in milliseconds. */
+export interface Sync {
+  readonly beganMs: number;
+  readonly tookMs: number;
+}
+
+/** Traces the syncs of a program, and slows them down where that is asked for. */
+export class SyncTrace {
+  /** The command that a program is run under. */
+  readonly command: readonly string[];
+  readonly #file: string;
+
+  /** @param delayMs how much longer each sync is to take */
+  constructor(folder: string, delayMs = 0) {
+    this.#file = join(folder, 'syncs.trace');
+    const calls = 'fsync,fdatasync';
+    const slowed = delayMs > 0 ? ['-e', `inject=${calls}:delay_exit=${delayMs * 1000}`] : [];
+    this.command = ['strace', '-f', '--seccomp-bpf', '-ttt', '-T', '-o', this.#file, '-e', `trace=${calls}`, ...slowed];
+  }
+
+  /** Those that began between two moments, in milliseconds of the system's clock. Read them when the program has ended. */
+  between(fromMs: number, toMs: number): Sync[] {
+    // PID SECONDS NAME(ARGS) = RESULT <SECONDS>, or cut in two where another thread comes between.
+    const lines = readFileSync(this.#file, 'utf8').split('\n');
+    const began = new Map<string, number>();
+    const syncs: Sync[] = [];
+    for (const line of lines) {
+      const [, pid = '', at = '', call = ''] = /^(\d+) +([\d.]+) (.*)$/.exec(line) ?? [];
+      if (/^f(data)?sync\(/.test(call)) began.set(pid, Number(at) * 1000);
+      const took = /<([\d.]+)>$/.exec(call)?.[1];
+      const beganMs = began.get(pid);
+      if (took === undefined || beganMs === undefined) continue;
+      if (beganMs >= fromMs && beganMs <= toMs) syncs.push({ beganMs, tookMs: Number(took) * 1000 });
+    }
+    return syncs;
+  }
+}
+
+/** How many syncs of the disk an answer takes, in a short run of its own; `undefined` where that cannot be counted. */
+export async function syncsPerAnswer(
+  candidate: Candidate,
+  connections: number,
+  { folder, warmUpSeconds }: Settings,
+): Promise<number | undefined> {
+  const { storage } = candidate;
+  if (storage === undefined) return undefined;
+  const store = await storage.create(folder);
+  const trace = new SyncTrace(folder);
+  try {
+    if (store.syncs === undefined && !canTrace) return undefined;
+    const server = await Server.start(candidate, store, folder, store.syncs === undefined ? trace.command : []);
+    try {
+      await closedLoop(server.port, connections, 1);
+      const syncsBefore = await store.syncs?.();
+      const beganMs = Date.now();
+      const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
+      const endedMs = Date.now();
+      const syncsAfter = await store.syncs?.();
+      await server.kill();
+      const syncs =
+        syncsBefore === undefined || syncsAfter === undefined
+          ? trace.between(beganMs, endedMs).length
+          : syncsAfter - syncsBefore;
+      return syncs / answers;
+    } finally {
+      await server.kill();
+    }
+  } finally {
+    await store.drop();
+  }
+}

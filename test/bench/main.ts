@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benches } from './benches/index.js';
+import type { Bench, Settings } from './harness/bench.js';
+import { fileSystemOf, machine } from './harness/machine.js';
+import { installPeers } from './harness/peers.js';
+import { store } from './report/data.js';
+import { textOf } from './report/document.js';
+
+const USAGE = `Usage: npm run bench [-- [--quick] [--list] NAME…]
+
+Measures all, or those named, and writes docs/benchmarks.json, .md and .svg.
+  --quick   short runs, to see that everything works: nothing is written
+  --list    the names
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' } },
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+if (values.help) process.stdout.write(USAGE);
+else if (values.list) for (const { name, about } of benches) process.stdout.write(`${name.padEnd(14)} ${about}\n`);
+else await measure(chosen(positionals), values.quick === true);
+
+function chosen(names: readonly string[]): readonly Bench[] {
+  const unknown = names.filter((name) => benches.every((bench) => bench.name !== name));
+  if (unknown.length > 0) {
+    process.stderr.write(`no bench is named ${unknown.join(', ')}\n\n${USAGE}`);
+    process.exit(64);
+  }
+  return names.length === 0 ? benches : benches.filter(({ name }) => names.includes(name));
+}
+
+async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-plant-store-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  if (fileSystemOf(folder) === 'tmpfs') {
+    process.stderr.write(`${tmpdir()} is memory, where a sync costs nothing: set TMPDIR to a folder on a disk\n`);
+    process.exit(78);
+  }
+  installPeers(say);
+  const facts = await machine(folder);
+  const sizes = quick
+    ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 }
+    : { rounds: 3, loadSeconds: 8, warmUpSeconds: 2 };
+  const settings: Settings = { quick, ...sizes, folder, say };
+  for (const bench of chosen) {
+    const missing = await bench.missing?.();
+    if (missing !== undefined) {
+      say(`${bench.name}: skipped, ${missing}`);
+      continue;
+    }
+    say(`${bench.name}: ${bench.about}`);
+    const section = await bench.run(settings);
+    const date = new Date().toISOString().slice(0, 10);
+    process.stdout.write(
+      `\n${quick ? '**A quick run: not for publication.**\n\n' : ''}${textOf(bench.name, date, section)}\n`,
+    );
+    if (!quick) store({ ...section, bench: bench.name, date }, facts);
+  }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

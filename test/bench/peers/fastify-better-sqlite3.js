@@ -1,0 +1,46 @@
+// Fastify with its own schema validation, and better-sqlite3 with a prepared statement.
+import { timingSafeEqual } from 'node:crypto';
+import Database from 'better-sqlite3';
+import Fastify from 'fastify';
+
+const db = new Database(process.env.DATABASE_FILE);
+db.pragma('journal_mode = WAL');
+db.pragma('synchronous = FULL');
+db.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+const insert = db.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)');
+
+const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKENS}`);
+
+const fastify = Fastify();
+
+fastify.addHook('onRequest', async (request, reply) => {
+  const given = Buffer.from(request.headers.authorization ?? '');
+  if (given.length !== authorization.length || !timingSafeEqual(given, authorization)) {
+    return reply.code(401).send({ message: 'unauthorized' });
+  }
+});
+
+const schema = {
+  body: {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
+  },
+  response: {
+    200: { type: 'object', properties: { name: { type: 'string' }, tag: { type: 'string' } } },
+  },
+};
+
+fastify.post('/plants', { schema }, async (request, reply) => {
+  const { id, name, tag } = request.body;
+  try {
+    insert.run(id, name, tag);
+  } catch (error) {
+    if (error.code !== 'SQLITE_CONSTRAINT_PRIMARYKEY') throw error;
+    return reply.code(409).send({ message: 'the id is taken' });
+  }
+  return { name, tag };
+});
+
+await fastify.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
+console.log(`listens on http://127.0.0.1:${fastify.server.address().port}`);
