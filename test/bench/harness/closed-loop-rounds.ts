@@ -67,7 +67,12 @@ export async function closedLoopRound(
   }
 }
 
-async function killUnderLoad(server: Server, connections: number, ids: IdOrder): Promise<ClosedLoop> {
+/** Ends a program as a crash does while it answers; resolves to what its last load saw. */
+export async function killUnderLoad(
+  server: Server,
+  connections: number,
+  ids: IdOrder = 'ascending',
+): Promise<ClosedLoop> {
   const load = closedLoop(server.port, connections, 1, ids);
   await setTimeout(KILLED_AFTER_MS);
   await server.kill();
