@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Bench } from '../harness/bench.js';
+import { numbersIn } from '../harness/numbers.js';
+import { inRepository } from '../harness/paths.js';
+
+const PLANTS = 1_000_000;
+
+export const createPlant: Bench = {
+  name: 'create-plant',
+  about: 'the use case CreatePlant on the memory repository, without HTTP',
+  async run({ quick, say }) {
+    const program = inRepository('dist/test/bench/harness/create-plant-load.js');
+    const execute: number[] = [];
+    const executeAll: number[] = [];
+    for (let round = 1; round <= (quick ? 1 : 5); round++) {
+      const { stdout } = await promisify(execFile)(process.execPath, [program, `${PLANTS}`]);
+      const number = numbersIn(stdout);
+      execute.push(number('execute'));
+      executeAll.push(number('executeAll'));
+      say(`round ${round}: ${stdout.trim()}`);
+    }
+    return {
+      title: 'CreatePlant, no HTTP',
+      how: `In one process and on one thread: ${PLANTS} plants under ascending ids, into a Map. Each round is a process of its own.`,
+      tables: [
+        {
+          head: 'call',
+          columns: [{ key: 'rate', title: 'plants/s', digits: 0 }],
+          rows: [
+            { name: '`execute`, one after another', cells: { rate: execute } },
+            { name: '`executeAll` of 1000', cells: { rate: executeAll } },
+          ],
+        },
+      ],
+      ratios: [
+        { work: 'CreatePlant on the memory repository, no HTTP', samples: execute, atLeast: 500_000, unit: '/s' },
+      ],
+    };
+  },
+};

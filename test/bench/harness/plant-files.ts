@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
+
+/** How many plants are written at once. */
+const CHUNK_PLANTS = 1000;
+
+/** Writes a file of plants, one a line, under the ids `idOf(1)` … `idOf(count)`. */
+export async function writePlants(
+  path: string,
+  count: number,
+  format: 'ndjson' | 'csv',
+  idOf: (number: number) => number = (number) => number,
+): Promise<void> {
+  const line = format === 'ndjson' ? ndjsonLine : (id: number) => `${id},Monstera ${id},indoor\n`;
+  const file = createWriteStream(path);
+  for (let from = 1; from <= count; from += CHUNK_PLANTS) {
+    const size = Math.min(CHUNK_PLANTS, count - from + 1);
+    const text = Array.from({ length: size }, (_, index) => line(idOf(from + index))).join('');
+    if (!file.write(text)) await once(file, 'drain');
+  }
+  await finished(file.end());
+}
+
+function ndjsonLine(id: number): string {
+  return `{"id":${id},"name":"Monstera ${id}","tag":"indoor"}\n`;
+}
+
+/**
+ * How many plants a file of NDJSON holds, and a digest of them in their order. The JSON array of the `sqlite3` command
+ * line, one object a line, is read as well.
+ */
+export async function contentOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  let count = 0;
+  for await (const line of createInterface(createReadStream(path))) {
+    hash.update(line.replace(/^\[/, '').replace(/[\],]$/, ''));
+    count += 1;
+  }
+  return `${count} plants, sha256 ${hash.digest('hex')}`;
+}
