@@ -6,6 +6,7 @@ import { inTurn } from '../harness/closed-loop-rounds.js';
 import { plantStore, timed } from '../harness/commands.js';
 import { contentOf, writePlants } from '../harness/plant-files.js';
 import { ratios } from '../harness/statistics.js';
+import { number } from '../report/figures.js';
 
 export const bulk: Bench = {
   name: 'bulk',
@@ -23,7 +24,7 @@ export const bulk: Bench = {
     rmSync(folder, { recursive: true });
     return {
       title: 'Import and export',
-      how: `${count} plants with ascending ids; the whole run of a program, from its start to its end. Both fill the same empty table of a file with a write-ahead log and \`synchronous=FULL\`: \`plant-store import\` from NDJSON in batches, each of them durable, \`sqlite3\` from CSV with \`.import\`, which is a single transaction. Both export to a file: NDJSON, and \`.mode json\`. The plants are compared with those that were given, by count and digest, after each round.`,
+      how: `${number(count, 0)} plants with ascending ids; the whole run of a program, from its start to its end. Both fill the same empty table of a file with a write-ahead log and \`synchronous=FULL\`: \`plant-store import\` from NDJSON in batches, each of them durable, \`sqlite3\` from CSV with \`.import\`, which is a single transaction. Both export to a file: NDJSON, and \`.mode json\`. The plants are compared with those that were given, by count and digest, after each round.`,
       tables: [imports.table('Import'), exports.table('Export')],
       ratios: [
         imports.ratio("`import` of a million into SQLite: against the `sqlite3` command line's CSV `.import`"),

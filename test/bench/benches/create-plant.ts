@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { Bench } from '../harness/bench.js';
 import { numbersIn } from '../harness/numbers.js';
 import { inRepository } from '../harness/paths.js';
+import { number } from '../report/figures.js';
 
 const PLANTS = 1_000_000;
 
@@ -15,14 +16,14 @@ export const createPlant: Bench = {
     const executeAll: number[] = [];
     for (let round = 1; round <= (quick ? 1 : 5); round++) {
       const { stdout } = await promisify(execFile)(process.execPath, [program, `${PLANTS}`]);
-      const number = numbersIn(stdout);
-      execute.push(number('execute'));
-      executeAll.push(number('executeAll'));
+      const rate = numbersIn(stdout);
+      execute.push(rate('execute'));
+      executeAll.push(rate('executeAll'));
       say(`round ${round}: ${stdout.trim()}`);
     }
     return {
       title: 'CreatePlant, no HTTP',
-      how: `In one process and on one thread: ${PLANTS} plants under ascending ids, into a Map. Each round is a process of its own.`,
+      how: `In one process and on one thread: ${number(PLANTS, 0)} plants under ascending ids, into a Map. Each round is a process of its own.`,
       tables: [
         {
           head: 'call',

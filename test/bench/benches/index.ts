@@ -3,6 +3,7 @@ import { bulk } from './bulk.js';
 import { createPlant } from './create-plant.js';
 import { latency } from './latency.js';
 import { oneClient } from './one-client.js';
+import { scale } from './scale.js';
 import { mariadbBench, postgresBench } from './server-engine.js';
 import { sqlite } from './sqlite.js';
 import { start } from './start.js';
@@ -19,4 +20,5 @@ export const benches: readonly Bench[] = [
   tenMillion,
   start,
   createPlant,
+  scale,
 ];

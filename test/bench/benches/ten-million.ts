@@ -16,6 +16,8 @@ interface Filling {
   readonly ids: IdOrder;
 }
 
+const PASSES = 8;
+
 export const tenMillion: Bench = {
   name: 'ten-million',
   about: 'the create rate of a store that holds ten million plants, against an empty one',
@@ -56,7 +58,7 @@ export const tenMillion: Bench = {
     });
     return {
       title: 'A large store',
-      how: `Plant Store on SQLite, closed loop of 64 connections, on a copy of a file that \`plant-store import\` filled: for ascending ids with the ids from 1 on, for random ids in random order over 2⁵². The file fits the memory of the machine.`,
+      how: `Plant Store on SQLite, closed loop of 64 connections, on a copy of a file that \`plant-store import\` filled: for ascending ids with the ids from 1 on, for random ids with ids all over 2⁵², in ${PASSES} passes. The file fits the memory of the machine.`,
       tables: [
         {
           head: 'store',
@@ -90,9 +92,25 @@ function fileOf({ plants, ids }: Filling, folder: string): string {
 
 async function fill(filling: Filling, folder: string): Promise<void> {
   const ndjson = join(folder, 'plants.ndjson');
-  await writePlants(ndjson, filling.plants, 'ndjson', filling.ids === 'scattered' ? scattered : undefined);
+  await writePlants(
+    ndjson,
+    filling.plants,
+    'ndjson',
+    filling.ids === 'scattered' ? inPasses(filling.plants) : undefined,
+  );
   await timed(plantStore('import', ndjson), { environment: { DATABASE_URL: `sqlite:${fileOf(filling, folder)}` } });
   rmSync(ndjson);
+}
+
+/**
+ * Scattered ids in passes over the whole range, each ascending. Plants that come between others split their pages as they
+ * do in random order, and the pages end up as full; but filling is many times faster.
+ */
+function inPasses(count: number): (number: number) => number {
+  const ids = Float64Array.from({ length: count }, (_, index) => scattered(index + 1));
+  const passSize = Math.ceil(count / PASSES);
+  for (let from = 0; from < count; from += passSize) ids.subarray(from, from + passSize).sort();
+  return (number) => ids[number - 1] ?? Number.NaN;
 }
 
 /** A copy of a file, in a folder of its own, all of it on the disk: its writing does not disturb what comes. */

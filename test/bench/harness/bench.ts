@@ -30,8 +30,8 @@ export interface Section {
   readonly how: string;
   readonly tables: readonly Table[];
   readonly ratios: readonly Ratio[];
-  /** What else is worth knowing, one sentence each. */
-  readonly notes?: readonly string[];
+  /** Numbers for other documents to quote, by name with unit. */
+  readonly facts?: Readonly<Record<string, number>>;
 }
 
 export interface Table {

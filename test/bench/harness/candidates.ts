@@ -28,7 +28,7 @@ function peer(name: string, file: string, storage?: Storage): Candidate {
   return { name, args: [inRepository(`test/bench/peers/${file}`)], ...(storage ? { storage } : {}) };
 }
 
-export const koaEcho: Candidate = peer('Koa, echo: stores, checks and logs nothing', 'koa-echo.js');
+export const koaEcho: Candidate = peer('Koa echo: stores, checks, logs nothing', 'koa-echo.js');
 export const fastify: Candidate = peer('Fastify + better-sqlite3', 'fastify-better-sqlite3.js', sqlite);
 export const feathers: Candidate = peer('Feathers (Koa, Knex, sqlite3)', 'feathers.js', sqlite);
 export const koaKnexSqlite: Candidate = peer('Koa + Knex + sqlite3', 'koa-knex.js', sqlite);

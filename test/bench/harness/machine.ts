@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { generator } from './closed-loop.js';
+import { inRepository } from './paths.js';
 import { mariadb, postgres, sqlite } from './stores.js';
 
 /** What the figures were measured on, as name and value; nothing that tells whose machine it is. */
@@ -18,12 +20,21 @@ export async function machine(folder: string): Promise<Machine> {
     processor: `${processors[0]?.model.trim()}, ${processors.length} cores${isVirtual() ? ', virtual' : ''}`,
     memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
     'file system': fileSystemOf(folder),
-    kernel: `Linux ${release()}`,
+    kernel: `Linux ${release().split('-')[0]}`,
     Node: process.version,
     ...Object.fromEntries(engines.flat()),
     [generator.name]: generator.version,
     'sqlite3 (command line)': output('sqlite3', '--version').split(' ')[0] ?? '',
+    'the other programs': peerVersions(),
   };
+}
+
+/** What the peers are made of, as their lock file has it. */
+function peerVersions(): string {
+  const { packages }: { packages: Record<string, { version?: string; dependencies?: Record<string, string> }> } =
+    JSON.parse(readFileSync(inRepository('test/bench/peers/package-lock.json'), 'utf8'));
+  const names = Object.keys(packages['']?.dependencies ?? {}).filter((name) => name !== 'autocannon');
+  return names.map((name) => `${name} ${packages[`node_modules/${name}`]?.version}`).join(', ');
 }
 
 /** The kind of file system that `folder` is on, such as ext4. */

@@ -52,7 +52,6 @@ function sectionOf(section: StoredSection): string[] {
     '',
     ...section.tables.flatMap((table) => [...(table.caption ? [`${table.caption}:`, ''] : []), ...tableOf(table), '']),
     ...(section.ratios.length > 0 ? [...ratioTable(section.ratios), ''] : []),
-    ...(section.notes ?? []).flatMap((note) => [note, '']),
   ];
 }
 

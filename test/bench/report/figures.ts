@@ -42,7 +42,7 @@ export function isReached({ samples, atLeast, atMost, refused }: Ratio): boolean
 export function figure({ samples, refused, unit = '' }: Ratio): string {
   if (refused !== undefined) return `refused: ${refused}`;
   if (samples.length === 0) return 'not measured';
-  return `${spread(samples, median(samples) >= 1000 ? 0 : 2)}${unit}`;
+  return `${spread(samples, median(samples) >= 1000 ? 0 : 3)}${unit}`;
 }
 
 function digitsOf(value: number): number {
