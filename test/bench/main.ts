@@ -6,6 +6,7 @@ import { benches } from './benches/index.js';
 import type { Bench, Settings } from './harness/bench.js';
 import { fileSystemOf, machine } from './harness/machine.js';
 import { installPeers } from './harness/peers.js';
+import { canTrace } from './harness/syncs.js';
 import { store } from './report/data.js';
 import { textOf } from './report/document.js';
 
@@ -44,6 +45,7 @@ async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> 
     process.exit(78);
   }
   installPeers(say);
+  if (!canTrace) say('strace cannot trace here: the syncs of SQLite are not counted');
   const facts = await machine(folder);
   const sizes = quick
     ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 }
@@ -56,7 +58,11 @@ async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> 
       continue;
     }
     say(`${bench.name}: ${bench.about}`);
-    const section = await bench.run(settings);
+    const section = await bench.run(settings).catch((error: unknown) => {
+      say(`${bench.name}: FAILED, ${error instanceof Error ? error.stack : error}`);
+      process.exitCode = 1;
+    });
+    if (section === undefined) continue;
     const date = new Date().toISOString().slice(0, 10);
     process.stdout.write(
       `\n${quick ? '**A quick run: not for publication.**\n\n' : ''}${textOf(bench.name, date, section)}\n`,

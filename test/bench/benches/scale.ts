@@ -27,6 +27,8 @@ interface Sample {
   readonly rate: number;
   readonly cpuUs: number;
   readonly answersPerSync: number;
+  /** How long a sync took by itself, without the delay: the mean. */
+  readonly syncMs: number;
   readonly refused: string | undefined;
 }
 
@@ -72,6 +74,7 @@ export const scale: Bench = {
             rate.map(() => predicted),
           ),
           answersPerSync: samples.map((sample) => sample.answersPerSync),
+          syncMs: samples.map((sample) => sample.syncMs),
           cpuUs: samples.map((sample) => sample.cpuUs),
         },
         refused: samples.find(({ refused }) => refused)?.refused,
@@ -106,6 +109,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'predicted', title: 'predicted', digits: 0 },
   { key: 'ratio', title: 'measured / predicted', digits: 2 },
   { key: 'answersPerSync', title: 'answers/sync', digits: 1 },
+  { key: 'syncMs', title: 'sync without the delay, ms', digits: 2 },
   { key: 'cpuUs', title: 'processor, µs/answer', digits: 1 },
 ];
 
@@ -127,8 +131,10 @@ async function round(
       const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.answers;
       const killed = await killUnderLoad(server, connections);
       const refused = refusalOf([warmUp, measured], killed, (await store.rows()) - 1);
-      const answersPerSync = measured.answers / trace.between(beganMs, endedMs).length;
-      return { rate: measured.rate, cpuUs, answersPerSync, refused };
+      const syncs = trace.between(beganMs, endedMs);
+      const answersPerSync = measured.answers / syncs.length;
+      const syncMs = syncs.reduce((sum, { tookMs }) => sum + tookMs, 0) / syncs.length;
+      return { rate: measured.rate, cpuUs, answersPerSync, syncMs, refused };
     } finally {
       await server.kill();
     }

@@ -21,6 +21,9 @@ export const generator: { readonly name: string; readonly version: string } = ((
   return version === undefined ? { name: 'autocannon', version: '' } : { name: 'wrk', version };
 })();
 
+/** An answer that takes longer counts as broken. */
+const TIMEOUT_SECONDS = 10;
+
 /** Sends creates for a while, over `connections` connections of one thread. */
 export async function closedLoop(
   port: number,
@@ -32,7 +35,20 @@ export async function closedLoop(
   const firstId = `${firstIdOfLoad()}`;
   const script = inRepository('test/bench/harness/wrk.lua');
   const fallback = inRepository('test/bench/peers/autocannon-load.js');
-  const wrk = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--', TOKEN, firstId, ids];
+  const wrk = [
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    `${TIMEOUT_SECONDS}s`,
+    '-s',
+    script,
+    url,
+    '--',
+    TOKEN,
+    firstId,
+    ids,
+  ];
   const { stdout } =
     generator.name === 'wrk'
       ? await promisify(execFile)('wrk', wrk)

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { mariadbServer, postgresServer } from '../../support/database-servers.js';
 
@@ -52,8 +53,6 @@ export const postgres: Storage = server(postgresServer.url, {
   urlOf(url, name) {
     url.searchParams.set('options', `-c search_path=${name}`);
   },
-  // The counts of a connection that is still busy are reported about once a second.
-  syncsSettleMs: 1500,
   syncs: 'SELECT wal_sync FROM pg_stat_wal',
   version: "SELECT current_setting('server_version')",
 });
@@ -66,7 +65,6 @@ export const mariadb: Storage = server(mariadbServer.url, {
   urlOf(url, name) {
     url.pathname = `/${name}`;
   },
-  syncsSettleMs: 0,
   syncs: `SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS
     WHERE VARIABLE_NAME IN ('INNODB_DATA_FSYNCS', 'INNODB_OS_LOG_FSYNCS')`,
   version: 'SELECT version()',
@@ -80,10 +78,11 @@ interface Server {
   /** Makes the URL of the server that of one of its databases. */
   urlOf(url: URL, name: string): void;
   readonly syncs: string;
-  /** How long to wait until the engine counts what it has synced, in milliseconds. */
-  readonly syncsSettleMs: number;
   readonly version: string;
 }
+
+/** How long an engine may take to notice that connections were closed, and to count their syncs, in milliseconds. */
+const SYNCS_SETTLE_MS = 500;
 
 let stores = 0;
 
@@ -106,7 +105,7 @@ function server(serverUrl: string, { name: engine, client, kind, drop, urlOf, ..
         environment: { DATABASE_URL: url.href, DATABASE_CLIENT: client },
         rows: () => using(connect(client, url.href), rowsIn),
         async syncs() {
-          await new Promise((resolve) => setTimeout(resolve, sql.syncsSettleMs));
+          await setTimeout(SYNCS_SETTLE_MS);
           return Number(await using(admin(), (knex) => textOf(knex, sql.syncs)));
         },
         drop: () => using(admin(), (knex) => knex.raw(drop(name))),

@@ -5,6 +5,7 @@ import type { Settings } from './bench.js';
 import type { Candidate } from './candidates.js';
 import { closedLoop } from './closed-loop.js';
 import { Server } from './server.js';
+import type { Store } from './stores.js';
 
 /** Whether system calls can be traced here: strace 5.3 or newer, and a kernel that lets it. */
 export const canTrace: boolean = spawnSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', 'true']).status === 0;
@@ -51,32 +52,52 @@ export class SyncTrace {
 export async function syncsPerAnswer(
   candidate: Candidate,
   connections: number,
-  { folder, warmUpSeconds }: Settings,
+  settings: Settings,
 ): Promise<number | undefined> {
-  const { storage } = candidate;
-  if (storage === undefined) return undefined;
-  const store = await storage.create(folder);
-  const trace = new SyncTrace(folder);
+  const store = await candidate.storage?.create(settings.folder);
   try {
-    if (store.syncs === undefined && !canTrace) return undefined;
-    const server = await Server.start(candidate, store, folder, store.syncs === undefined ? trace.command : []);
-    try {
-      await closedLoop(server.port, connections, 1);
-      const syncsBefore = await store.syncs?.();
-      const beganMs = Date.now();
-      const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
-      const endedMs = Date.now();
-      const syncsAfter = await store.syncs?.();
-      await server.kill();
-      const syncs =
-        syncsBefore === undefined || syncsAfter === undefined
-          ? trace.between(beganMs, endedMs).length
-          : syncsAfter - syncsBefore;
-      return syncs / answers;
-    } finally {
-      await server.kill();
-    }
+    if (store?.syncs !== undefined) return await countedByEngine(candidate, store, store.syncs, connections, settings);
+    if (store !== undefined && canTrace) return await traced(candidate, store, connections, settings);
+    return undefined;
   } finally {
-    await store.drop();
+    await store?.drop();
+  }
+}
+
+/** From before the program starts until after it has ended: an engine may count a connection's syncs when that closes. */
+async function countedByEngine(
+  candidate: Candidate,
+  store: Store,
+  syncs: () => Promise<number>,
+  connections: number,
+  { folder, warmUpSeconds }: Settings,
+): Promise<number> {
+  const before = await syncs();
+  const server = await Server.start(candidate, store, folder);
+  try {
+    const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
+    await server.kill();
+    return ((await syncs()) - before) / answers;
+  } finally {
+    await server.kill();
+  }
+}
+
+async function traced(
+  candidate: Candidate,
+  store: Store,
+  connections: number,
+  { folder, warmUpSeconds }: Settings,
+): Promise<number> {
+  const trace = new SyncTrace(folder);
+  const server = await Server.start(candidate, store, folder, trace.command);
+  try {
+    const beganMs = Date.now();
+    const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
+    const endedMs = Date.now();
+    await server.kill();
+    return trace.between(beganMs, endedMs).length / answers;
+  } finally {
+    await server.kill();
   }
 }
