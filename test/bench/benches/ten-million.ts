@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, fsyncSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from '../harness/bench.js';
 import { onSqlite } from '../harness/candidates.js';
@@ -31,7 +31,7 @@ export const tenMillion: Bench = {
     const fullRandom: Filling = { name: `${held}, random ids`, plants, ids: 'scattered' };
     const fillings = [emptyAscending, fullAscending, emptyRandom, fullRandom];
 
-    for (const filling of fillings) {
+    for (const filling of [fullAscending, fullRandom]) {
       settings.say(`filling the store: ${filling.name}`);
       await fill(filling, folder);
     }
@@ -39,8 +39,9 @@ export const tenMillion: Bench = {
       fillings,
       settings,
       (filling) => {
-        const store = async () => copied(fileOf(filling, folder), folder);
-        return closedLoopRound(onSqlite, { connections: 64, ids: filling.ids, store }, settings);
+        // A copy for each round would keep the disk busy while it is measured.
+        const store = filling.plants === 0 ? undefined : async () => kept(fileOf(filling, folder));
+        return closedLoopRound(onSqlite, { connections: 64, ids: filling.ids, ...(store ? { store } : {}) }, settings);
       },
       ({ rate, refused }) => refused ?? `${Math.round(rate)} answers/s`,
     );
@@ -58,7 +59,7 @@ export const tenMillion: Bench = {
     });
     return {
       title: 'A large store',
-      how: `Plant Store on SQLite, closed loop of 64 connections, on a copy of a file that \`plant-store import\` filled: for ascending ids with the ids from 1 on, for random ids with ids all over 2⁵², in ${PASSES} passes. The file fits the memory of the machine.`,
+      how: `Plant Store on SQLite, closed loop of 64 connections, on a new file and on one that \`plant-store import\` filled, to which the rounds add: for ascending ids with the ids from 1 on, for random ids with ids all over 2⁵², in ${PASSES} passes. The file fits the memory of the machine.`,
       tables: [
         {
           head: 'store',
@@ -113,12 +114,7 @@ function inPasses(count: number): (number: number) => number {
   return (number) => ids[number - 1] ?? Number.NaN;
 }
 
-/** A copy of a file, in a folder of its own, all of it on the disk: its writing does not disturb what comes. */
-function copied(file: string, folder: string): Store {
-  const copy = join(mkdtempSync(join(folder, 'copy-')), 'plants.db');
-  copyFileSync(file, copy);
-  const opened = openSync(copy, 'r+');
-  fsyncSync(opened);
-  closeSync(opened);
-  return sqliteFile(copy);
+/** A file that stays for the next round. */
+function kept(file: string): Store {
+  return { ...sqliteFile(file), drop: async () => {} };
 }
