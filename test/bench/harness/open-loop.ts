@@ -11,8 +11,8 @@ export interface OpenLoop extends Seen {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** How late 99 of 100 requests were sent at most: what of the latency is the generator's, or the wait for a connection. */
-  readonly late99Ms: number;
+  /** The part of the time for which the generator was held up itself. Above 1 %, the 99th percentile is the generator's. */
+  readonly pausedPercent: number;
 }
 
 /** Enough that a request finds one free as long as the program keeps up. */
@@ -46,6 +46,6 @@ export async function openLoop(
     p50Ms: number('p50Us') / 1000,
     p99Ms: number('p99Us') / 1000,
     p999Ms: number('p999Us') / 1000,
-    late99Ms: number('late99Us') / 1000,
+    pausedPercent: number('pausedPercent'),
   };
 }
