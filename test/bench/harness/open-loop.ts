@@ -11,7 +11,7 @@ export interface OpenLoop extends Seen {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** The part of the time for which the generator was held up itself. Above 1 %, the 99th percentile is the generator's. */
+  /** The part of the time for which the generator was held up itself. */
   readonly pausedPercent: number;
 }
 
@@ -34,6 +34,8 @@ export async function openLoop(
     connections: CONNECTIONS,
   };
   const { stdout } = await promisify(execFile)(process.execPath, [
+    // Its collector has no helper threads, which would have to wait for a processor.
+    '--single-threaded-gc',
     inRepository('dist/test/bench/harness/open-loop-load.js'),
     ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
   ]);
