@@ -3,11 +3,11 @@ import type { Bench, Column, Settings } from '../harness/bench.js';
 import { onSqlite } from '../harness/candidates.js';
 import { closedLoop } from '../harness/closed-loop.js';
 import { inTurn, killUnderLoad } from '../harness/closed-loop-rounds.js';
-import { predictedRate } from '../harness/prediction.js';
+import { predictedRates } from '../harness/prediction.js';
 import { probe } from '../harness/probe.js';
 import { refusalOf } from '../harness/refusal.js';
 import { Server } from '../harness/server.js';
-import { linearFit, median, ratios } from '../harness/statistics.js';
+import { linearFit, median } from '../harness/statistics.js';
 import { sqlite } from '../harness/stores.js';
 import { canTrace, SyncTrace } from '../harness/syncs.js';
 
@@ -63,16 +63,18 @@ export const scale: Bench = {
       // The processor's share is taken from the disk as it is, so that nothing slowed goes into its own prediction.
       const asItIs = cases.find(({ delayMs, connections }) => delayMs === 0 && connections === one.connections) ?? one;
       const cpuMs = median(samplesOf(asItIs).map(({ cpuUs }) => cpuUs)) / 1000;
-      const predicted = predictedRate({ cpuMs, batchMs, syncDelayMs: one.delayMs, connections: one.connections });
+      const { atLeast, atMost } = predictedRates({
+        cpuMs,
+        batchMs,
+        syncDelayMs: one.delayMs,
+        connections: one.connections,
+      });
       return {
         name: one.name,
         cells: {
           rate,
-          predicted: [predicted],
-          ratio: ratios(
-            rate,
-            rate.map(() => predicted),
-          ),
+          atLeast: [atLeast],
+          atMost: [atMost],
           answersPerSync: samples.map((sample) => sample.answersPerSync),
           syncMs: samples.map((sample) => sample.syncMs),
           cpuUs: samples.map((sample) => sample.cpuUs),
@@ -82,7 +84,7 @@ export const scale: Bench = {
     });
     return {
       title: 'Scale: a sync slowed down on purpose',
-      how: 'Plant Store on SQLite in a closed loop, run by `strace -f --seccomp-bpf`, which lets every fsync and fdatasync end later (`inject=…:delay_exit`) and counts them. The prediction is `predictedRate` in `test/bench/harness/prediction.ts`: connections / 2 plants a write, which takes a + b · plants + the delay, or the processor time for each answer, whichever is longer.',
+      how: 'Plant Store on SQLite in a closed loop, run by `strace -f --seccomp-bpf`, which lets every fsync and fdatasync end later (`inject=…:delay_exit`) and counts them. The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has connections / 2 plants; it takes their processor time, as on the disk as it is, and a write of a + b · plants + the delay: one after the other (at least), or the longer of the two (at most).',
       tables: [
         {
           caption: `What it follows from: a sync of 4 KiB by itself takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${batchMs.intercept.toFixed(3)} ms (one sync in it) and b = ${(batchMs.slope * 1000).toFixed(2)} µs`,
@@ -106,8 +108,8 @@ export const scale: Bench = {
 
 const COLUMNS: readonly Column[] = [
   { key: 'rate', title: 'answers/s', digits: 0 },
-  { key: 'predicted', title: 'predicted', digits: 0 },
-  { key: 'ratio', title: 'measured / predicted', digits: 2 },
+  { key: 'atLeast', title: 'predicted, at least', digits: 0 },
+  { key: 'atMost', title: 'predicted, at most', digits: 0 },
   { key: 'answersPerSync', title: 'answers/sync', digits: 1 },
   { key: 'syncMs', title: 'sync without the delay, ms', digits: 2 },
   { key: 'cpuUs', title: 'processor, µs/answer', digits: 1 },

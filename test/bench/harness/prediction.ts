@@ -10,12 +10,17 @@ export interface Costs {
 }
 
 /**
- * Answers a second of a closed loop with group commit. One write is under way at a time, and what arrives meanwhile goes
- * into the next one. So any two writes that follow each other serve all connections once: each has half of them on
- * average. Where the processor needs longer for an answer than the write does for a plant, it sets the rate.
+ * Between which rates a closed loop with group commit runs, in answers a second. One write is under way at a time, and
+ * what arrives meanwhile goes into the next one: two writes that follow each other serve all connections once, half of
+ * them each on average. At least: the processor rests while a batch is written. At most: it works all the time, or the
+ * disk does.
  */
-export function predictedRate({ cpuMs, batchMs, syncDelayMs, connections }: Costs): number {
+export function predictedRates({ cpuMs, batchMs, syncDelayMs, connections }: Costs): {
+  readonly atLeast: number;
+  readonly atMost: number;
+} {
   const rows = Math.max(1, connections / 2);
   const writeMs = batchMs.intercept + batchMs.slope * rows + syncDelayMs;
-  return 1000 / Math.max(cpuMs, writeMs / rows);
+  const workMs = cpuMs * rows;
+  return { atLeast: (1000 * rows) / (workMs + writeMs), atMost: (1000 * rows) / Math.max(workMs, writeMs) };
 }
