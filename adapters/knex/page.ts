@@ -21,7 +21,7 @@ export function lastOfPage({ textToId }: Pick<Engine, 'textToId'>): string {
     ) END FROM sized`;
 }
 
-/** A page as rows, as any engine has them. */
+/** A page, read as rows, which every engine can do. */
 export async function pageOfRows(knex: Knex, engine: Engine, from: bigint): Promise<readonly PlantRow[]> {
   return knex('plants')
     .select(knex.raw(`${engine.idToText} AS id`), 'name', 'tag')
