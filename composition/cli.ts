@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { StorageUnavailable } from '../core/index.js';
 import { type Command, commands } from './commands/index.js';
 import { InvalidConfig, readConfig, settings } from './config.js';
 import { CommandFailure } from './failure.js';
+import { version } from './version.js';
 
 /** Exit codes of BSD's sysexits.h. */
 const EX_USAGE = 64;
@@ -66,10 +66,6 @@ function print(text: string): number {
 function fail(exitCode: number, ...problems: readonly string[]): number {
   for (const problem of problems) process.stderr.write(`plant-store: ${problem}\n`);
   return exitCode;
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
 /** The help of one command, or of all. */

@@ -97,14 +97,14 @@ export const settings = {
   managementHost: {
     variable: 'MANAGEMENT_HOST',
     default: '127.0.0.1',
-    help: 'address of the management listener (accepted, does nothing yet)',
+    help: 'address of the management listener',
     ...host,
   },
   managementPort: {
     variable: 'MANAGEMENT_PORT',
     default: '3001',
     allowed: 'a port from 0 to 65535, or off',
-    help: 'port of the management listener, or off (accepted, does nothing yet)',
+    help: 'port of the management listener: /healthz, /readyz and /metrics; or off',
     parse: (text) => (text === 'off' ? 'off' : integer(text, 0, 65_535)),
   } satisfies Setting<number | 'off'>,
   bodyLimitBytes: {

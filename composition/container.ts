@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { BatchingPlantRepository } from '../adapters/batching/index.js';
 import { openRepository } from '../adapters/knex/index.js';
 import type { HttpServer } from '../adapters/koa/index.js';
+import type { ManagementServer, Metrics } from '../adapters/management/index.js';
 import { MemoryPlantRepository } from '../adapters/memory/index.js';
 import { StaticTokenVerifier } from '../adapters/static-token/index.js';
 import { loadDescription, type OpenApiDescription, PlantCodec } from '../adapters/wire/index.js';
@@ -12,6 +13,7 @@ import type { Config } from './config.js';
 import { databaseOf } from './database.js';
 import { createLogger } from './logger.js';
 import { tokensOf } from './tokens.js';
+import { version } from './version.js';
 
 /** The names under which the parts are bound; bind another part to a name to put it in that place. */
 export const services = {
@@ -25,14 +27,17 @@ export const services = {
   PlantCodec: identifier<PlantCodec>('PlantCodec'),
   OpenApiDescription: identifier<OpenApiDescription>('OpenApiDescription'),
   HttpServer: identifier<HttpServer>('HttpServer'),
+  Metrics: identifier<Metrics | undefined>('Metrics'),
+  ManagementServer: identifier<ManagementServer | undefined>('ManagementServer'),
 } as const;
 
 /** Given a configuration, which adapter goes into which port. */
 export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
-  const { Config, Logger, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
+  const { Config, Logger, Metrics, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
 
   bind(Logger).toResolvedValue(createLogger, [Config]).inSingletonScope();
-  bind(PlantRepository).toResolvedValue(openPlants, [Config, Logger]).inSingletonScope();
+  bind(Metrics).toResolvedValue(createMetrics, [Config]).inSingletonScope();
+  bind(PlantRepository).toResolvedValue(openPlants, [Config, Logger, Metrics]).inSingletonScope();
   bind(StaticTokens)
     .toResolvedValue((config) => new StaticTokenVerifier(tokensOf(config)), [Config])
     .inSingletonScope();
@@ -51,11 +56,15 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     .toResolvedValue(createHttpServer, [
       Config,
       Logger,
+      Metrics,
       services.CreatePlant,
       TokenVerifier,
       services.PlantCodec,
       OpenApiDescription,
     ])
+    .inSingletonScope();
+  bind(services.ManagementServer)
+    .toResolvedValue(createManagementServer, [Metrics, PlantRepository, services.HttpServer])
     .inSingletonScope();
 });
 
@@ -67,10 +76,19 @@ export function createContainer(config: Config): Container {
   return container;
 }
 
-async function openPlants(config: Config, log: Logger): Promise<PlantRepository> {
+/** Where nobody can ask for metrics, none are made. */
+async function createMetrics({ managementPort }: Config): Promise<Metrics | undefined> {
+  if (managementPort === 'off') return undefined;
+  const { Metrics } = await import('../adapters/management/index.js');
+  return new Metrics(version());
+}
+
+async function openPlants(config: Config, log: Logger, metrics: Metrics | undefined): Promise<PlantRepository> {
   const database = databaseOf(config, (warning) => log.warn(warning));
-  if (database === undefined) return new MemoryPlantRepository();
-  return new BatchingPlantRepository(await openRepository(database), {
+  const engine = database ? await openRepository(database) : new MemoryPlantRepository();
+  const plants = metrics?.observed(engine) ?? engine;
+  if (database === undefined) return plants;
+  return new BatchingPlantRepository(plants, {
     writesMax: config.maxWrites ?? database.engine.writesMax,
     waitingRowsMax: config.maxPending,
     waitingBytesMax: 2 * config.maxPendingBytes,
@@ -90,6 +108,7 @@ async function verifierOf(config: Config, staticTokens: TokenVerifier): Promise<
 async function createHttpServer(
   config: Config,
   log: Logger,
+  metrics: Metrics | undefined,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   codec: PlantCodec,
@@ -97,6 +116,8 @@ async function createHttpServer(
 ): Promise<HttpServer> {
   const { Admission, createApp, HttpServer } = await import('../adapters/koa/index.js');
   const admission = new Admission(config);
+  metrics?.watch(admission);
+  const onAnswered = metrics?.onAnswered;
   const app = createApp({
     createPlant,
     tokenVerifier,
@@ -104,11 +125,26 @@ async function createHttpServer(
     description,
     admission,
     log,
+    onAnswered,
     basePath: config.basePath ?? '',
     bodyLimitBytes: config.bodyLimitBytes,
     storageTimeoutMs: config.storageTimeoutMs,
   });
-  return new HttpServer(app, admission, config, log);
+  return new HttpServer(app, admission, config, { log, onAnswered });
+}
+
+async function createManagementServer(
+  metrics: Metrics | undefined,
+  plants: PlantRepository,
+  server: HttpServer,
+): Promise<ManagementServer | undefined> {
+  if (metrics === undefined) return undefined;
+  const { ManagementServer } = await import('../adapters/management/index.js');
+  return new ManagementServer({
+    plants,
+    metrics,
+    isStopping: () => server.isStopping,
+  });
 }
 
 function identifier<T>(name: string): ServiceIdentifier<T> {

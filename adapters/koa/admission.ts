@@ -11,13 +11,13 @@ export interface AdmissionLimits {
 
 /** Counts the creates under way and the bytes of their bodies, and lets no more in than the limits allow. */
 export class Admission {
-  readonly #limits: AdmissionLimits;
+  readonly limits: AdmissionLimits;
   #pending = 0;
   #pendingBytes = 0;
   #stopping = false;
 
   constructor(limits: AdmissionLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /**
@@ -27,13 +27,13 @@ export class Admission {
    */
   enter(): Place {
     if (this.#stopping) throw new Refusal(rejections.stopping);
-    if (this.#pending >= this.#limits.maxPending) throw new Refusal(rejections.overloaded);
+    if (this.#pending >= this.limits.maxPending) throw new Refusal(rejections.overloaded);
     this.#pending++;
     let held = 0;
     let left = false;
     return {
       hold: (bytes) => {
-        if (this.#pendingBytes + bytes > this.#limits.maxPendingBytes) return false;
+        if (this.#pendingBytes + bytes > this.limits.maxPendingBytes) return false;
         held += bytes;
         this.#pendingBytes += bytes;
         return true;
@@ -45,6 +45,16 @@ export class Admission {
         this.#pendingBytes -= held;
       },
     };
+  }
+
+  /** How many creates are under way. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** How many bytes their bodies occupy. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
   }
 
   /** Lets nobody in any more; who is in stays until it leaves. */

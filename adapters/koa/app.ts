@@ -13,9 +13,28 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** What is known of a request once it is answered, or its client has left. */
+export interface AnsweredRequest {
+  readonly method?: string | undefined;
+  /** The path of the interface that it came to, if any. */
+  readonly route?: string | undefined;
+  /** None where the client left before. */
+  readonly status?: number | undefined;
+  /** The error number, where it was refused. */
+  readonly error?: number | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** What {@link createApp} is made of. */
+export interface AppOptions extends PlantRouterOptions {
+  readonly log: Log;
+  /** Told of each request; for metrics. */
+  readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined;
+}
+
 /** The whole HTTP interface as a Koa app: routes, an Error object for whatever goes wrong, and a log line a request. */
-export function createApp(options: PlantRouterOptions & { readonly log: Log }): Koa {
-  const { log } = options;
+export function createApp(options: AppOptions): Koa {
+  const { log, onAnswered } = options;
   const app = new Koa();
 
   app.use(async (ctx, next) => {
@@ -39,19 +58,23 @@ export function createApp(options: PlantRouterOptions & { readonly log: Log }): 
     if (refusal?.cause !== undefined) log.error({ requestId, error, err: refusal.cause }, 'request failed');
     if (aborted) ctx.respond = false;
     else if (!ctx.req.complete) await answerUnread(ctx);
+    const { method } = ctx;
+    const status = aborted ? undefined : ctx.status;
+    const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     log.info(
       {
         requestId,
-        method: ctx.method,
+        method,
         path: target?.split('?', 1)[0],
         subject: ctx.state['principal']?.subject,
-        status: aborted ? undefined : ctx.status,
+        status,
         error,
         aborted: aborted || undefined,
-        durationMs: Math.round((performance.now() - start) * 1000) / 1000,
+        durationMs,
       },
       'request',
     );
+    onAnswered?.({ method, route: ctx['_matchedRoute'], status, error, durationMs });
   });
   app.use(plantRouter(options).routes());
   app.use(() => {

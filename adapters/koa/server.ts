@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Koa from 'koa';
 import { rejections, statusOf } from '../wire/index.js';
 import type { Admission } from './admission.js';
-import { type Log, requestIdOf } from './app.js';
+import { type AppOptions, type Log, requestIdOf } from './app.js';
 import { failBody } from './body.js';
 import { Refusal } from './refusal.js';
 
@@ -53,16 +53,23 @@ export class HttpServer {
   readonly #admission: Admission;
   readonly #timeouts: ServerTimeouts;
   readonly #log: Log;
+  readonly #onAnswered: AppOptions['onAnswered'];
   readonly #connections = new Map<Duplex, Connection>();
   /** Connections and requests so far. */
   #arrivals = 0;
   #stopping = false;
 
-  constructor(app: Koa, admission: Admission, timeouts: ServerTimeouts, log: Log) {
+  constructor(
+    app: Koa,
+    admission: Admission,
+    timeouts: ServerTimeouts,
+    { log, onAnswered }: Pick<AppOptions, 'log' | 'onAnswered'>,
+  ) {
     this.#handle = app.callback();
     this.#admission = admission;
     this.#timeouts = timeouts;
     this.#log = log;
+    this.#onAnswered = onAnswered;
     this.#server = createServer({
       headersTimeout: timeouts.headersTimeoutMs,
       requestTimeout: timeouts.requestTimeoutMs,
@@ -84,6 +91,11 @@ export class HttpServer {
       const working = [...(this.#connections.get(socket)?.unanswered ?? [])].some((res) => !res.writableEnded);
       if (!working) socket.destroy();
     });
+  }
+
+  /** Whether it was told to stop. */
+  get isStopping(): boolean {
+    return this.#stopping;
   }
 
   /** Listens; rejects with the operating system's error where it cannot. */
@@ -203,7 +215,9 @@ export class HttpServer {
       socket.write(rawAnswer(refusal, requestId));
       linger(socket);
       const { error, message } = refusal.rejection;
-      this.#log.info({ requestId, status: statusOf(refusal.rejection), error, reason: message }, 'request');
+      const status = statusOf(refusal.rejection);
+      this.#log.info({ requestId, status, error, reason: message }, 'request');
+      this.#onAnswered?.({ status, error });
     });
   }
 

@@ -7,7 +7,7 @@ import { noProgress, progressBar } from '../progress.js';
 
 /** Writes the whole store as NDJSON to standard output. Resolves to the exit code of the process. */
 export async function exportAll(config: Config): Promise<number> {
-  const container = createContainer(config);
+  const container = createContainer({ ...config, managementPort: 'off' });
   const plants = await container.getAsync(services.PlantRepository);
   const readPlants = await container.getAsync(services.ReadPlants);
   const codec = await container.getAsync(services.PlantCodec);

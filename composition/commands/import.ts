@@ -29,7 +29,7 @@ export async function importFile(config: Config, { file, rejects }: ImportArgume
   const refused = rejects === undefined ? process.stderr : await opened(createWriteStream(rejects), rejects);
   // Whether it failed is asked where something is written.
   refused.on('error', () => {});
-  const container = createContainer(config);
+  const container = createContainer({ ...config, managementPort: 'off' });
   const plants = await container.getAsync(services.PlantRepository);
   const { signal, received } = interruption();
   addAbortSignal(signal, input);

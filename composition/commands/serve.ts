@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
+import type { HttpServer } from '../../adapters/koa/index.js';
 import { InvalidTokenList } from '../../adapters/static-token/index.js';
 import { type Config, InvalidConfig } from '../config.js';
 import { createContainer, services } from '../container.js';
@@ -28,28 +29,46 @@ export async function serve(configured: Config): Promise<number> {
   const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
   if (!file) stopSignals.push('SIGHUP');
   const stopped = new Promise<NodeJS.Signals>((stop) => onSignals(stopSignals, stop));
-  const { host, port, basePath = '' } = config;
-  const address = await server.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
+  const { host, port, managementHost, managementPort, basePath = '' } = config;
+  const management = await container.getAsync(services.ManagementServer);
+  try {
+    let told = '';
+    if (management && managementPort !== 'off') {
+      const url = await urlOf(management, 'MANAGEMENT_', managementHost, managementPort);
+      told = `Health and metrics: ${url}/healthz, /readyz, /metrics\n`;
+    }
+    const url = `${await urlOf(server, '', host, port)}${basePath}`;
+    process.stdout.write(`Plant Store listens on ${url}\n${told}${newToken ? invitation(url, newToken) : ''}`);
+  } catch (error) {
     await plants.close();
-    throw new CommandFailure(
-      `cannot listen on HOST=${host} PORT=${port}: ${LISTEN_REASONS[`${error.code}`] ?? error.code}`,
-    );
-  });
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}${basePath}`;
-  process.stdout.write(`Plant Store listens on ${url}\n${newToken ? invitation(url, newToken) : ''}`);
+    throw error;
+  }
 
   log.info({ signal: await stopped }, 'stopping');
   const deadline = performance.now() + config.shutdownTimeoutMs;
   const finished = await server.stop(config.shutdownTimeoutMs);
   const closed = await isDoneBefore(deadline, plants.close());
+  await management?.stop();
   log.info({ finished: finished && closed }, 'stopped');
   return finished && closed ? 0 : 1;
+}
+
+/** Has a server listen; the prefix is that of its settings. Resolves to where it does. */
+async function urlOf(server: Pick<HttpServer, 'listen'>, prefix: string, host: string, port: number): Promise<string> {
+  try {
+    const address = await server.listen(port, host);
+    return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? `${error.code}` : `${error}`;
+    const reason = LISTEN_REASONS[code] ?? code;
+    throw new CommandFailure(`cannot listen on ${prefix}HOST=${host} ${prefix}PORT=${port}: ${reason}`);
+  }
 }
 
 /** https://nodejs.org/api/errors.html#common-system-errors */
 const LISTEN_REASONS: Partial<Record<string, string>> = {
   EACCES: 'this user may not use the port; choose one above 1023',
-  EADDRINUSE: 'another program listens there; stop it, or choose another PORT',
+  EADDRINUSE: 'another program listens there; stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine does not have the address',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
   EINVAL: 'the address cannot be listened on',

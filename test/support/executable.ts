@@ -36,14 +36,14 @@ export class Program {
 
   /**
    * @param folder the working directory
-   * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like
+   * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like; no management listener by default
    */
   constructor(folder: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>>) {
     const [program, ...args] = command;
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
     this.process = spawn(program, args, {
       cwd: folder,
-      env: { PATH, HOME, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}), ...environment },
+      env: { PATH, HOME, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}), MANAGEMENT_PORT: 'off', ...environment },
       stdio: 'pipe',
       detached: true,
     });

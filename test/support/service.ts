@@ -28,6 +28,7 @@ export async function startService(
     DATABASE_URL: 'memory:',
     ACCESS_TOKENS: TOKEN,
     LOG_LEVEL: 'silent',
+    MANAGEMENT_PORT: 'off',
     ...environment,
   });
   const container = createContainer(config);

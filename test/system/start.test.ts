@@ -123,7 +123,7 @@ describe('Starting the service', () => {
       const { exitCode, lines } = await runToEnd({ PORT: port }).finally(() => other.close());
       expect(exitCode).to.equal(1);
       expect(lines).to.deep.equal([
-        `plant-store: cannot listen on HOST=127.0.0.1 PORT=${port}: another program listens there; stop it, or choose another PORT`,
+        `plant-store: cannot listen on HOST=127.0.0.1 PORT=${port}: another program listens there; stop it, or choose another port`,
       ]);
     });
 
