@@ -55,5 +55,13 @@ export const commands: ReadonlyMap<string, Command> = new Map(
       argumentsMax: 0,
       run: async (config, values) => (await import('./migrate.js')).migrateSchema(config, values['dry-run'] === true),
     },
+    token: {
+      usage: 'token [--json]',
+      does: 'Makes a strong token, and prints it with the digest that stands for it in the settings.',
+      example: 'plant-store token --json',
+      options: { json: { type: 'boolean' } },
+      argumentsMax: 0,
+      run: async (_, values) => (await import('./token.js')).printToken(values['json'] === true),
+    },
   } satisfies Record<string, Command>),
 );

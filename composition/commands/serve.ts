@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import type { HttpServer } from '../../adapters/koa/index.js';
@@ -9,10 +8,11 @@ import { CommandFailure } from '../failure.js';
 import { onSignals } from '../signals.js';
 import { rereadTokensOf, type TokensFile } from '../tokens.js';
 import { isLoopback } from '../urls.js';
+import { newToken } from './token.js';
 
 /** Runs the service until it is told to stop. Resolves to the exit code of the process. */
 export async function serve(configured: Config): Promise<number> {
-  const { config, newToken } = withToken(configured);
+  const { config, madeToken } = withToken(configured);
   const container = createContainer(config);
   const log = await container.getAsync(services.Logger);
   const file = config.accessTokensFile;
@@ -38,7 +38,7 @@ export async function serve(configured: Config): Promise<number> {
       told = `Health and metrics: ${url}/healthz, /readyz, /metrics\n`;
     }
     const url = `${await urlOf(server, '', host, port)}${basePath}`;
-    process.stdout.write(`Plant Store listens on ${url}\n${told}${newToken ? invitation(url, newToken) : ''}`);
+    process.stdout.write(`Plant Store listens on ${url}\n${told}${madeToken ? invitation(url, madeToken) : ''}`);
   } catch (error) {
     await plants.close();
     throw error;
@@ -76,7 +76,7 @@ const LISTEN_REASONS: Partial<Record<string, string>> = {
 };
 
 /** Where no token is configured, and only this machine can reach the service, a new one is made for this run. */
-function withToken(config: Config): { config: Config; newToken?: string } {
+function withToken(config: Config): { config: Config; madeToken?: string } {
   const { accessTokens, accessTokensFile, jwtIssuer } = config;
   if ((accessTokens ?? accessTokensFile ?? jwtIssuer) !== undefined) return { config };
   if (!isLoopback(config.host)) {
@@ -84,8 +84,8 @@ function withToken(config: Config): { config: Config; newToken?: string } {
       `ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set where HOST=${JSON.stringify(config.host)} is not a loopback address`,
     ]);
   }
-  const newToken = randomBytes(24).toString('base64url');
-  return { config: { ...config, accessTokens: [newToken] }, newToken };
+  const { token } = newToken();
+  return { config: { ...config, accessTokens: [token] }, madeToken: token };
 }
 
 function invitation(url: string, token: string): string {

@@ -86,3 +86,36 @@ describe('ACCESS_TOKENS_FILE', () => {
     });
   }
 });
+
+describe('plant-store token', () => {
+  endProgramsAfterEach();
+  const folder = temporaryFolder();
+
+  it('makes another token each time, which its digest lets in', async () => {
+    const made = await Promise.all(
+      ['a', 'b'].map(async () => {
+        const run = new Executable(folder, ['token', '--json']);
+        expect(await run.exited()).to.equal(0);
+        return JSON.parse(run.stdout);
+      }),
+    );
+    const [{ token, digest }, other] = made;
+    expect(token)
+      .to.match(/^[\w-]{32}$/)
+      .and.to.not.equal(other.token);
+    const service = new Executable(folder, [], { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: digest });
+    const port = await service.port();
+    const outcomes = await Promise.all(
+      [token, other.token].map(async (sent) =>
+        outcomeOf(await exchange(port, request('POST /plants', { Authorization: `Bearer ${sent}` }))),
+      ),
+    );
+    expect(outcomes).to.deep.equal([41501, 40102]);
+  });
+
+  it('says to a person what each is for', async () => {
+    const run = new Executable(folder, ['token']);
+    expect(await run.exited()).to.equal(0);
+    expect(run.stdout).to.match(/^[\w-]{32}\n {2}for the client.*\nsha256:[\da-f]{64}\n {2}for ACCESS_TOKENS.*\n$/);
+  });
+});
