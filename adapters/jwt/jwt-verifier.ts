@@ -1,4 +1,11 @@
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
 
 /** Whose JWTs are let in. */
@@ -36,6 +43,9 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** How far the clocks of the issuer and of this machine may be apart, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
+/** The largest answer of an issuer that is read, inflated, in bytes. A set of a hundred RSA keys has 60 kB. */
+const KEYS_BYTES_MAX = 1024 * 1024;
+
 /** How long keys are believed without another look, in milliseconds. */
 const KEYS_AGE_MS_MAX = 10 * 60 * 1000;
 
@@ -50,6 +60,7 @@ export class JwtVerifier implements TokenVerifier {
       timeoutDuration: options.timeoutMs ?? 5000,
       cooldownDuration: options.cooldownMs ?? 30_000,
       cacheMaxAge: KEYS_AGE_MS_MAX,
+      [customFetch]: fetchWithLimit,
     });
     this.#key = async (header, token) => {
       try {
@@ -92,6 +103,21 @@ export class JwtVerifier implements TokenVerifier {
     return undefined;
   }
 }
+
+/** An answer that is longer than a set of keys may be fails while it is read. */
+const fetchWithLimit: FetchImplementation = async (url, options) => {
+  const { body, status, headers } = await fetch(url, options);
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.length;
+      if (bytes > KEYS_BYTES_MAX)
+        controller.error(new Error(`the issuer answers with more than ${KEYS_BYTES_MAX} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(body?.pipeThrough(limit) ?? null, { status, headers });
+};
 
 /** Whether the issuer's keys could be read, and it is the token that does not fit them. */
 function isAboutTheToken(error: unknown): boolean {

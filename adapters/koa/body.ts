@@ -133,7 +133,18 @@ function assertMediaType(ctx: Context): void {
   if (countOf(ctx, 'content-type') > 1) throw new Refusal(rejections.unsupportedMediaType);
   const { type, parameters } = parseContentType(ctx.get('Content-Type'));
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  if (type !== 'application/json' || charset !== 'utf-8') throw new Refusal(rejections.unsupportedMediaType);
+  if (type !== 'application/json' || charset !== 'utf-8' || namesCharsetTwice(ctx.get('Content-Type'))) {
+    throw new Refusal(rejections.unsupportedMediaType);
+  }
+}
+
+/** Of several the parser keeps the first, another reader perhaps the last. What stands in quotes is no parameter. */
+function namesCharsetTwice(contentType: string): boolean {
+  const outsideQuotes = contentType
+    .replaceAll(/\\./g, '')
+    .split('"')
+    .filter((_, index) => index % 2 === 0);
+  return (outsideQuotes.join('').match(/;\s*charset\s*=/gi)?.length ?? 0) > 1;
 }
 
 function inflaterFor(ctx: Context): Unzip | BrotliDecompress | undefined {

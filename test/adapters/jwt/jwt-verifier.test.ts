@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { exportSPKI, SignJWT } from 'jose';
 import { after, afterEach, before, describe, it } from 'mocha';
@@ -13,6 +14,9 @@ import { exchange, type RawAnswer, request } from '../../support/raw-http.js';
 import { runContract } from '../../support/run-contract.js';
 import { startService, type TestService, TOKEN } from '../../support/service.js';
 import { AUDIENCE, type Claims, claims, ISSUER, Issuer, type Key, newKey, now, part, sign } from './issuer.js';
+
+/** A set of keys, but for its size. */
+const ENDLESS_KEYS = `{"keys":[${' '.repeat(1024 ** 2)}]}`;
 
 describe('A JWT', () => {
   let issuer: Issuer;
@@ -229,6 +233,10 @@ describe('A JWT', () => {
       'that answers 404': (issuer) => issuer.answerWith((response) => response.writeHead(404).end()),
       'that leads elsewhere': (issuer) =>
         issuer.answerWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
+      'that answers with more than a set of keys can have': (issuer) =>
+        issuer.answerWith((response) => response.end(ENDLESS_KEYS)),
+      'that answers with a bomb': (issuer) =>
+        issuer.answerWith((response) => response.setHeader('Content-Encoding', 'gzip').end(gzipSync(ENDLESS_KEYS))),
       'that answers no JSON': (issuer) => issuer.answerWith((response) => response.end('<html>')),
       'that answers JSON that is no set of keys': (issuer) => issuer.answerWith((response) => response.end('{"a":1}')),
     };

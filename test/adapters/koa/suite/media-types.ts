@@ -12,6 +12,7 @@ const JSON_TYPES = [
   'application/json; charset="utf-8"',
   'application/json; charset="UTF-8"',
   'application/json; profile="a;charset=latin1"',
+  'application/json; profile="a\\";charset=latin1"; charset=utf-8',
   'application/json;',
 ];
 
@@ -34,6 +35,9 @@ const OTHER_TYPES = [
   'application/json; charset=utf-16',
   'application/json; charset="utf-8, latin1"',
   'application/json; charset=',
+  'application/json; charset=utf-8; charset=latin1',
+  'application/json; charset=utf-8; Charset = utf-8',
+  'application/json; charset="utf-8"; profile="x"; charset=utf-16',
 ];
 
 /** What a body may be said to be. */
