@@ -161,6 +161,7 @@ export class HttpServer {
     if (connection.closing || [...connection.unanswered].some(saysClose)) return;
 
     this.#arrivals++;
+    const expecting = [...connection.unanswered].findLast(({ req }) => req.headers.expect !== undefined);
     connection.unanswered.add(res);
     connection.latest = req;
     res.once('close', () => {
@@ -171,9 +172,14 @@ export class HttpServer {
     // What comes behind an Upgrade that was not taken up, Node drops as far as it is in the same packet.
     const isLast = req.headers.upgrade !== undefined || connection.unanswered.size === UNANSWERED_MAX;
     if (this.#stopping || isLast) res.setHeader('Connection', 'close');
-    this.#handle(req, res).then(() => {
-      if (req.socket.writableLength > 0) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
-    });
+    const handle = () => {
+      this.#handle(req, res).then(() => {
+        if (req.socket.writableLength > 0) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
+      });
+    };
+    // Where an expectation is refused Node closes the connection, also where the body came without being asked for.
+    if (expecting) expecting.once('close', () => saysClose(expecting) || handle());
+    else handle();
   }
 
   /** CONNECT is a method like any other here; Node hands it over with the bare socket. */
@@ -182,6 +188,8 @@ export class HttpServer {
     socket.on('error', () => socket.destroy());
     req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs, () => socket.destroy());
     this.#afterAnswers(socket, () => {
+      // Node may have handed the socket to a request that is not served any more.
+      if (this.#connections.get(socket)?.closing !== false) return;
       const res = new ServerResponse(req);
       res.assignSocket(req.socket);
       res.setHeader('Connection', 'close');
@@ -229,7 +237,7 @@ export class HttpServer {
 }
 
 function saysClose(res: ServerResponse): boolean {
-  return res.getHeader('Connection') === 'close';
+  return res.getHeader('Connection') === 'close' || !res.shouldKeepAlive;
 }
 
 function refusalOfClientError(error: Error): Refusal | undefined {

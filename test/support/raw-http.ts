@@ -20,9 +20,11 @@ export class RawClient {
   #received = Buffer.alloc(0);
   #ended = false;
   #firstLine: string | undefined;
+  readonly #isRecorded: boolean;
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, isRecorded: boolean) {
     this.socket = socket;
+    this.#isRecorded = isRecorded;
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       socket.emit('news');
@@ -36,10 +38,11 @@ export class RawClient {
     socket.on('error', () => {});
   }
 
-  static async connect(port: number): Promise<RawClient> {
+  /** @param options `isRecorded: false` keeps its answers out of {@link answersSeen} */
+  static async connect(port: number, { isRecorded = true } = {}): Promise<RawClient> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
-    return new RawClient(socket);
+    return new RawClient(socket, isRecorded);
   }
 
   send(bytes: string | Uint8Array): this {
@@ -56,7 +59,7 @@ export class RawClient {
   async answer(method?: 'HEAD'): Promise<RawAnswer | undefined> {
     for (;;) {
       const answer = this.#take(method);
-      if (answer) answersSeen.push({ firstLine: this.#firstLine ?? '', answer });
+      if (answer && this.#isRecorded) answersSeen.push({ firstLine: this.#firstLine ?? '', answer });
       if (answer || this.#ended) return answer;
       await this.#news();
     }

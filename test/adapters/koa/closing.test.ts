@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { RawClient, request } from '../../support/raw-http.js';
+import { exchange, RawClient, request } from '../../support/raw-http.js';
 import { startService, type TestService } from '../../support/service.js';
 import { Gate, HEADERS, newPlant, post, startInTest } from './support.js';
 
@@ -26,6 +26,51 @@ describe('After an answer that closes the connection', () => {
     await nextTurn();
     client.send(inner);
     expect(await outcome(service, client)).to.deep.equal({ statuses: [404], stored: 0 });
+  });
+
+  for (const [what, headers] of Object.entries({
+    'an unknown coding and an expectation': { Expect: '100-continue', 'Content-Encoding': 'x' },
+    'no credential and an expectation': { Expect: '100-continue', Authorization: '' },
+    'another media type and an expectation': { Expect: '100-continue', 'Content-Type': 'text/plain' },
+  })) {
+    it(`a request behind one with ${what} is not executed`, async () => {
+      const service = await start();
+      const client = await RawClient.connect(service.port);
+      client.send(Buffer.concat([post(newPlant(), headers), post(), post()]));
+      const { statuses, stored } = await outcome(service, client);
+      expect({ statuses: statuses.length, stored }).to.deep.equal({ statuses: 1, stored: 0 });
+    });
+  }
+
+  it('requests behind one whose expectation is met are executed, and answered in their order', async () => {
+    const service = await start();
+    const client = await RawClient.connect(service.port);
+    const expecting = () => post(newPlant(), { Expect: '100-continue' });
+    const last = post('{', { Connection: 'close' });
+    client.send(Buffer.concat([expecting(), post(), expecting(), expecting(), post(), last]));
+    const { statuses, stored } = await outcome(service, client);
+    const answers = statuses.filter((status) => status !== 100);
+    expect({ answers, stored }).to.deep.equal({ answers: [200, 200, 200, 200, 200, 400], stored: 5 });
+  });
+
+  it('garbage behind one whose expectation is met, and another one, is answered last', async () => {
+    const service = await start();
+    const client = await RawClient.connect(service.port);
+    const expecting = post(newPlant(), { Expect: '100-continue' });
+    client.send(Buffer.concat([expecting, post(), Buffer.from('garbage\r\n\r\n')]));
+    const { statuses, stored } = await outcome(service, client);
+    const answers = statuses.filter((status) => status !== 100);
+    expect({ answers, stored }).to.deep.equal({ answers: [200, 200, 400], stored: 2 });
+  });
+
+  it('a tunnel is not asked for behind requests that are not executed, and the service goes on', async () => {
+    const service = await start();
+    const client = await RawClient.connect(service.port);
+    const last = post('{', { Upgrade: 'h2c' });
+    const ignored = request('POST /plants', {}, '{}');
+    client.send(Buffer.concat([last, ignored, ignored, request('CONNECT test:443')]));
+    expect(await outcome(service, client)).to.deep.equal({ statuses: [400], stored: 0 });
+    expect((await exchange(service.port, post()))?.status).to.equal(200);
   });
 
   it('a request behind a refused body that is dropped is not executed', async () => {
