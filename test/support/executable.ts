@@ -19,6 +19,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+/** Ends, with the surrounding suite, the programs that it started for all of its tests. Call it inside `describe`. */
+export function endProgramsAfterAll(): void {
+  after(() => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited())));
+}
+
 /** Ends, with each test, the programs that it started and did not end, also where it fails. Call it inside `describe`. */
 export function endProgramsAfterEach(): void {
   const end = () => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited()));
