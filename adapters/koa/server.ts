@@ -28,6 +28,8 @@ const CHECKING_INTERVAL_MS = 500;
 const LINGER_MS = 1000;
 /** How many requests of one connection may wait for their answers; behind the last one it is closed. */
 const UNANSWERED_MAX = 100;
+/** How many requests a client may send behind the last one that is answered, before the connection is cut off. */
+const IGNORED_MAX = 100;
 /** A connection takes one turn of the event loop to be accepted and another to be read. */
 const QUIET_TURNS = 3;
 /** How many turns a stop waits for quiet at the most. */
@@ -41,6 +43,8 @@ interface Connection {
   latest?: IncomingMessage;
   /** Whether nothing that comes in is served any more: it can no longer be told into requests, or an answer said so. */
   closing: boolean;
+  /** How many requests came in that are not served any more. */
+  ignored: number;
 }
 
 /**
@@ -150,7 +154,7 @@ export class HttpServer {
 
   #track(socket: Duplex): void {
     this.#arrivals++;
-    this.#connections.set(socket, { unanswered: new Set(), closing: false });
+    this.#connections.set(socket, { unanswered: new Set(), closing: false, ignored: 0 });
     socket.once('close', () => this.#connections.delete(socket));
   }
 
@@ -158,7 +162,11 @@ export class HttpServer {
     const connection = this.#connections.get(req.socket);
     if (connection === undefined) return;
     // After an answer that closes the connection nothing more is answered, so nothing more is done either.
-    if (connection.closing || [...connection.unanswered].some(saysClose)) return;
+    if (connection.closing || [...connection.unanswered].some(saysClose)) {
+      // Node keeps every such request until the client has read the answers before it; a whole packet of them is a flood.
+      if (++connection.ignored > IGNORED_MAX) req.socket.destroy();
+      return;
+    }
 
     this.#arrivals++;
     const expecting = [...connection.unanswered].findLast(({ req }) => req.headers.expect !== undefined);

@@ -3,8 +3,16 @@ import type { Program } from '../support/executable.js';
 
 /** Mebibytes of memory that a program occupies. */
 export function memoryMib(program: Program): number {
-  const status = readFileSync(`/proc/${program.process.pid}/status`, 'latin1');
-  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  return statusMib(program, /^VmRSS:\s*(\d+) kB$/m);
+}
+
+/** The most mebibytes of memory that a program has occupied so far. */
+export function peakMemoryMib(program: Program): number {
+  return statusMib(program, /^VmHWM:\s*(\d+) kB$/m);
+}
+
+function statusMib(program: Program, line: RegExp): number {
+  return Number(line.exec(readFileSync(`/proc/${program.process.pid}/status`, 'latin1'))?.[1]) / 1024;
 }
 
 /** How many files and sockets a program has open. */
