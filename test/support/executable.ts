@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach } from 'mocha';
+import { lookThroughOutput } from './emitted.js';
 
 /** The compiled executable. */
 export const CLI: string = fileURLToPath(new URL('../../composition/cli.js', import.meta.url));
@@ -63,6 +64,7 @@ export class Program {
     });
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
       running.delete(this);
+      lookThroughOutput(this, environment);
       this.process.emit('news');
       return code ?? signal;
     });

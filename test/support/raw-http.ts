@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { lookThroughAnswer } from './emitted.js';
 
 /** One answer as it came over the wire. */
 export interface RawAnswer {
@@ -100,6 +101,7 @@ export class RawClient {
     const bodyEnd = end + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0));
     if (this.#received.length < bodyEnd) return undefined;
     const body = this.#received.subarray(end + 4, bodyEnd).toString('utf8');
+    lookThroughAnswer(status, this.#received.subarray(0, end).toString('latin1'), body);
     this.#received = this.#received.subarray(bodyEnd);
     return { status, headers, body, json: () => JSON.parse(body) };
   }

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { rejections } from '../../../../adapters/wire/index.js';
+import { services } from '../../../../composition/container.js';
 import { exchange, type RawAnswer, request } from '../../../support/raw-http.js';
 import { TOKEN } from '../../../support/service.js';
 import { HEADERS, newPlant, type Start, sharedService, startInTest, stored, verdict } from '../support.js';
@@ -93,6 +95,38 @@ export function credentials(start: Start): void {
           expected,
         );
       }
+    });
+
+    it('asks the storage nothing, and reads no body, for whom it does not let in', async () => {
+      const used: string[] = [];
+      const one = await startOne({}, (container) => {
+        const storage = {
+          add: async () => [],
+          readAll: async function* () {},
+          ready: async () => {},
+          close: async () => {},
+        };
+        const watched = new Proxy(storage, {
+          get: (target, name) => {
+            if (name !== 'then') used.push(String(name));
+            return Reflect.get(target, name);
+          },
+        });
+        container.rebind(services.PlantRepository).toConstantValue(watched);
+        container.onActivation(services.PlantCodec, (_, codec) => {
+          codec.decode = () => {
+            used.push('the body');
+            return rejections.notJson;
+          };
+          return codec;
+        });
+      });
+      for (const authorization of [...NO_BEARER_TOKEN, ...INVALID.map((token) => `Bearer ${token}`)]) {
+        await exchange(one.port, request('POST /plants', { ...HEADERS, Authorization: authorization }, newPlant()));
+      }
+      expect(used).to.deep.equal([]);
+      expect(verdict(await exchange(one.port, request('POST /plants', HEADERS, newPlant())))).to.equal(40001);
+      expect(used, 'for whom it lets in').to.deep.equal(['the body']);
     });
 
     it('stores nothing for whom it does not let in', async () => {
