@@ -186,7 +186,7 @@ export class HttpServer {
       });
     };
     // Where an expectation is refused Node closes the connection, also where the body came without being asked for.
-    if (expecting) expecting.once('close', () => saysClose(expecting) || handle());
+    if (expecting) expecting.once('close', () => saysClose(expecting) || isBehindClose(connection, res) || handle());
     else handle();
   }
 
@@ -242,6 +242,12 @@ export class HttpServer {
     if (last) last.once('close', act);
     else act();
   }
+}
+
+/** Whether one of the answers before this one closes the connection. */
+function isBehindClose({ unanswered }: Connection, res: ServerResponse): boolean {
+  const all = [...unanswered];
+  return all.slice(0, all.indexOf(res)).some(saysClose);
 }
 
 function saysClose(res: ServerResponse): boolean {

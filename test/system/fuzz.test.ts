@@ -14,8 +14,6 @@ import { memoryMib } from './resources.js';
 import { plantsIn } from './sqlite-file.js';
 
 const REQUESTS = sized(20_000, 1_000_000);
-/** The last creates of connections are far from ids that a damaged digit leads to. */
-const LAST_IDS = 9_000_000_000_000_000_000n;
 const CLIENTS = 32;
 const REQUESTS_PER_CONNECTION_MAX = 16;
 const CONNECTIONS_PER_CHECK = 10;
@@ -40,7 +38,8 @@ describe('Whatever a client sends', () => {
     const port = await service.port();
     const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31));
     let sent = 0;
-    let plantId = 1_000_000n;
+    /** Plants of requests that have no answer, and so must not be stored. */
+    const unexecuted = new Set<bigint>();
     /** What was answered with 200. */
     const created: string[] = [];
     let memoryBefore = 0;
@@ -48,12 +47,12 @@ describe('Whatever a client sends', () => {
     /** Requests without an answer on connections that were reset: of what comes in a later packet the answer may be lost. */
     let unanswered = 0;
     const converse = async (requests: readonly HostileRequest[], packetCuts: readonly number[]) => {
-      const all = [...requests, lastCreate].map((request) => ({ request, requestId: `fuzz-${++sent}` }));
-      const bytes = Buffer.concat(
-        all.map(({ request, requestId }) =>
-          bytesOf(request, requestId, ++plantId + (request === lastCreate ? LAST_IDS : 0n)),
-        ),
-      );
+      const all = [...requests, lastCreate].map((request) => ({
+        request,
+        requestId: `fuzz-${++sent}`,
+        plantId: plantId(sent),
+      }));
+      const bytes = Buffer.concat(all.map(({ request, requestId, plantId }) => bytesOf(request, requestId, plantId)));
       const client = await RawClient.connect(port, { isRecorded: false });
       let isReset = false;
       client.socket.on('error', () => {
@@ -64,8 +63,11 @@ describe('Whatever a client sends', () => {
       created.push(
         ...answers.filter(({ status, body }) => status === 200 && !body.includes('"openapi"')).map(({ body }) => body),
       );
-      if (isReset && packetCuts.length > 0) unanswered += all.length - answers.length;
-      expectOneAnswerEach(all, answers, isReset && packetCuts.length > 0);
+      const isCut = isReset && packetCuts.length > 0;
+      const rest = all.slice(answers.length);
+      if (isCut) unanswered += rest.length;
+      else for (const { plantId } of rest) unexecuted.add(plantId);
+      expectOneAnswerEach(all, answers, isCut);
     };
     let hasFailed = false;
     const work = async (client: number) => {
@@ -92,9 +94,14 @@ describe('Whatever a client sends', () => {
     );
     expect(unexpected.length, 'plants stored without an answer').to.be.at.most(unanswered);
     expect(stored.length - unexpected.length, 'plants stored and answered').to.equal(created.length);
-    expect(stored.filter(({ name }) => name === 'smuggled')).to.deep.equal([]);
+    expect(stored.filter(({ id, name }) => unexecuted.has(id) || name === 'smuggled')).to.deep.equal([]);
   });
 });
+
+/** Ids that no damaged digit leads to from another. */
+function plantId(index: number): bigint {
+  return BigInt.asUintN(62, BigInt(index) * 0x9e3779b97f4a7c15n);
+}
 
 /** What of `values` is left without one of each of `others`. */
 function less(values: readonly string[], others: readonly string[]): string[] {

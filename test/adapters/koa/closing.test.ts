@@ -53,6 +53,16 @@ describe('After an answer that closes the connection', () => {
     expect({ answers, stored }).to.deep.equal({ answers: [200, 200, 200, 200, 200, 400], stored: 5 });
   });
 
+  it('a request behind a doubtful one is not executed, where both wait for the answer to an expectation', async () => {
+    const service = await start();
+    const client = await RawClient.connect(service.port);
+    const twoHosts = post(newPlant(), { host: 'other' });
+    const behind = Array.from({ length: 50 }, () => post());
+    client.send(Buffer.concat([post(newPlant(), { Expect: 'x' }), twoHosts, ...behind]));
+    const { statuses, stored } = await outcome(service, client);
+    expect({ statuses, stored }).to.deep.equal({ statuses: [417, 400], stored: 0 });
+  });
+
   it('garbage behind one whose expectation is met, and another one, is answered last', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
