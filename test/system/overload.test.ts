@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary.js';
 import { creating, outcomeOf, serve, TOKEN } from './client.js';
 import { memoryMib, openFiles, peakMemoryMib, quantile } from './resources.js';
 
-const LOAD_MS = sized(3000, 60_000);
+const LOAD_MS = sized(2000, 60_000);
 /** As many clients keep the service busy; ten times as many are too many for it. */
 const ENOUGH_CLIENTS = 64;
 const MAX_PENDING = 64;
