@@ -131,11 +131,11 @@ function assertExpectation(ctx: Context): void {
 
 function assertMediaType(ctx: Context): void {
   if (countOf(ctx, 'content-type') > 1) throw new Refusal(rejections.unsupportedMediaType);
-  const { type, parameters } = parseContentType(ctx.get('Content-Type'));
-  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  if (type !== 'application/json' || charset !== 'utf-8' || namesCharsetTwice(ctx.get('Content-Type'))) {
-    throw new Refusal(rejections.unsupportedMediaType);
-  }
+  const contentType = ctx.get('Content-Type');
+  const { type, parameters } = parseContentType(contentType);
+  const charset = parameters['charset']?.toLowerCase();
+  const isUtf8 = charset === undefined || (charset === 'utf-8' && !namesCharsetTwice(contentType));
+  if (type !== 'application/json' || !isUtf8) throw new Refusal(rejections.unsupportedMediaType);
 }
 
 /** Of several the parser keeps the first, another reader perhaps the last. What stands in quotes is no parameter. */
