@@ -9,6 +9,10 @@ export interface AdmissionLimits {
   readonly maxPendingBytes: number;
 }
 
+/** Made once: there are many of them when time is short. */
+const OVERLOADED = new Refusal(rejections.overloaded);
+const STOPPING = new Refusal(rejections.stopping);
+
 /** Counts the creates under way and the bytes of their bodies, and lets no more in than the limits allow. */
 export class Admission {
   readonly limits: AdmissionLimits;
@@ -26,8 +30,8 @@ export class Admission {
    * @throws {Refusal} 50302 when there is none, 50303 after {@link stop}
    */
   enter(): Place {
-    if (this.#stopping) throw new Refusal(rejections.stopping);
-    if (this.#pending >= this.limits.maxPending) throw new Refusal(rejections.overloaded);
+    if (this.#stopping) throw STOPPING;
+    if (this.#pending >= this.limits.maxPending) throw OVERLOADED;
     this.#pending++;
     let held = 0;
     let left = false;

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { settings } from '../../composition/config.js';
+import { needs } from '../support/needs.js';
 
 const UNIT = fileURLToPath(new URL('../../../docs/operate/plant-store.service', import.meta.url));
 /** 0 is a service that may do nothing, 10 one that may do everything; below 2 it is "OK" to systemd. */
@@ -30,8 +31,7 @@ describe('The systemd unit', () => {
 
   describe('to systemd', () => {
     before(function () {
-      // Of a machine without systemd nothing is to be learned here, in CI neither.
-      if (spawnSync('systemd-analyze', ['--version']).status !== 0) this.skip();
+      needs(this, spawnSync('systemd-analyze', ['--version']).status === 0, 'systemd-analyze: apt-get install systemd');
     });
 
     it(`is exposed by no more than ${EXPOSURE_MAX} of 10`, function () {
