@@ -15,10 +15,11 @@ import { whileBusy } from './busy.js';
 import type { Engine, PlantRow } from './engine.js';
 import { StorageFailure } from './failure.js';
 
+const ADDED: AddOutcome = { kind: 'added' };
 /** How often a silent storage is asked whether it is there again, in milliseconds. */
 const PROBE_PAUSE_MS = 1000;
 /** The most rows that one statement inserts. */
-const STATEMENT_ROWS_MAX = 1000;
+const STATEMENT_ROWS_MAX = 4000;
 /** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
 const STATEMENT_TEXT_MAX = 1024 * 1024;
 /** Keeps plants in a table `plants` of an SQL database. */
@@ -46,25 +47,23 @@ export class KnexPlantRepository implements PlantRepository {
   }
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    const firsts = new Map<PlantId, Plant>();
-    for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
     // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
-    const ascending = [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const firsts = isAscending(plants) ? plants : ascendingFirsts(plants);
+    const notAdded = new Map<bigint, AddOutcome>();
+    for (const batch of statements(firsts)) await this.#addBatch(batch, notAdded);
 
-    const outcomes = new Map<bigint, AddOutcome>();
-    for (const batch of statements(ascending)) await this.#addBatch(batch, outcomes);
-
+    const hasTwins = firsts.length < plants.length;
     return plants.map((plant) => {
-      const outcome = outcomes.get(plant.id);
-      if (outcome === undefined) throw new TypeError('a plant of the batch has no outcome');
+      const outcome = notAdded.get(plant.id);
+      if (outcome) return outcome;
       // Whoever comes later in the batch finds the plant that was added before it.
-      if (outcome.kind === 'added') outcomes.set(plant.id, { kind: 'taken', holder: plant });
-      return outcome;
+      if (hasTwins) notAdded.set(plant.id, { kind: 'taken', holder: plant });
+      return ADDED;
     });
   }
 
   /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
-  async #addBatch(batch: readonly Plant[], outcomes: Map<bigint, AddOutcome>): Promise<void> {
+  async #addBatch(batch: readonly Plant[], notAdded: Map<bigint, AddOutcome>): Promise<void> {
     let taken: readonly Plant[];
     try {
       taken = await this.#run(() => this.#engine.insert(this.#knex, batch));
@@ -72,22 +71,21 @@ export class KnexPlantRepository implements PlantRepository {
       const [plant, ...others] = batch;
       if (!(error instanceof PlantRefused) || plant === undefined) throw error;
       if (others.length === 0) {
-        outcomes.set(plant.id, { kind: 'refused', error });
+        notAdded.set(plant.id, { kind: 'refused', error });
         return;
       }
       const middle = Math.ceil(batch.length / 2);
-      await this.#addBatch(batch.slice(0, middle), outcomes);
-      await this.#addBatch(batch.slice(middle), outcomes);
+      await this.#addBatch(batch.slice(0, middle), notAdded);
+      await this.#addBatch(batch.slice(middle), notAdded);
       return;
     }
-    for (const { id } of batch) outcomes.set(id, { kind: 'added' });
     for (const row of await this.#holders(taken)) {
       const holder = plantOf(row);
       const outcome: AddOutcome =
         holder instanceof Plant
           ? { kind: 'taken', holder }
           : { kind: 'refused', error: new PlantRefused(`the row that holds its id is no plant: ${holder}`) };
-      outcomes.set(BigInt(row.id), outcome);
+      notAdded.set(BigInt(row.id), outcome);
     }
   }
 
@@ -179,6 +177,17 @@ export class KnexPlantRepository implements PlantRepository {
       );
     }
   }
+}
+
+function isAscending(plants: readonly Plant[]): boolean {
+  return plants.every(({ id }, index) => id > (plants[index - 1]?.id ?? PLANT_ID_MIN - 1n));
+}
+
+/** The first plant of each id, ascending by id. */
+function ascendingFirsts(plants: readonly Plant[]): readonly Plant[] {
+  const firsts = new Map<PlantId, Plant>();
+  for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+  return [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Cuts plants into what one statement may hold. */

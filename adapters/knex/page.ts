@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Engine, PlantRow } from './engine.js';
 
 /** The most rows of one page. */
-const PAGE_ROWS_MAX = 1000;
+const PAGE_ROWS_MAX = 4000;
 /** The most text, in UTF-8 bytes, that one page holds; a single plant may exceed it. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { type PlantCodec, type Rejection, rejectionOf, rejections } from '../wir
 import { type Line, linesOf } from './lines.js';
 
 /** How many plants go into the storage together. */
-const BATCH_ROWS_MAX = 1000;
+const BATCH_ROWS_MAX = 4000;
 /** How many bytes of lines go into the storage together; a single line may exceed it. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 

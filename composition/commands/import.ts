@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { setFlagsFromString } from 'node:v8';
 import { type ImportSummary, importPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
@@ -20,8 +19,6 @@ export interface ImportArguments {
 
 /** Reads NDJSON of NewPlant objects into the store. Resolves to the exit code of the process. */
 export async function importFile(config: Config, { file, rejects }: ImportArguments): Promise<number> {
-  // V8 would rather grow than collect; long lines would take 200 MB, and short ones are as fast either way.
-  setFlagsFromString('--optimize-for-size');
   const input = file === undefined ? process.stdin : await opened(createReadStream(file), file);
   if (file !== undefined && rejects !== undefined && isSameFile(file, rejects)) {
     throw new CommandFailure(`--rejects ${rejects} is the file that is read; it would be overwritten`);

@@ -14,6 +14,8 @@ import { newToken } from './token.js';
 export async function serve(configured: Config): Promise<number> {
   const { config, madeToken } = withToken(configured);
   const container = createContainer(config);
+  // Koa is loaded while the storage opens.
+  const koa = import('../../adapters/koa/index.js');
   const log = await container.getAsync(services.Logger);
   const file = config.accessTokensFile;
   if (file) process.on('SIGHUP', () => rereadTokens(container, config, file, log));
@@ -24,8 +26,9 @@ export async function serve(configured: Config): Promise<number> {
     process.exit(1);
   });
 
-  const server = await container.getAsync(services.HttpServer);
   const plants = await container.getAsync(services.PlantRepository);
+  await koa;
+  const server = await container.getAsync(services.HttpServer);
   const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
   if (!file) stopSignals.push('SIGHUP');
   const stopped = new Promise<NodeJS.Signals>((stop) => onSignals(stopSignals, stop));
