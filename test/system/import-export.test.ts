@@ -202,19 +202,19 @@ describe('Moving a store', () => {
       it('where the storage goes away in the middle, and completes when it is run again', async () => {
         const database = newDatabase();
         const program = new Executable(folder, ['import'], { ...database, STORAGE_TIMEOUT: '300ms' });
-        program.type(`${plantLines(1, 999)}no JSON\n`);
-        await program.says(/"line":1000,/);
+        program.type(`${plantLines(1, 3999)}no JSON\n`);
+        await program.says(/"line":4000,/);
         const file = await SqliteFile.open(fileOf(database));
         await file.exec('BEGIN IMMEDIATE');
-        program.process.stdin?.end(plantLines(1000, 3000));
+        program.process.stdin?.end(plantLines(4000, 12_000));
         expect(await program.exited()).to.equal(1);
         await file.exec('ROLLBACK');
         await file.close();
         expectOneLine(program.stderr, /the storage does not answer/);
-        expect(program.stderr).to.match(/^999 plants imported, 0 were stored already, 1 lines refused$/m);
+        expect(program.stderr).to.match(/^3999 plants imported, 0 were stored already, 1 lines refused$/m);
 
-        const again = await run(['import'], database, plantLines(1, 3999));
-        expect(again.stderr).to.equal('3000 plants imported, 999 were stored already, 0 lines refused\n');
+        const again = await run(['import'], database, plantLines(1, 15_999));
+        expect(again.stderr).to.equal('12000 plants imported, 3999 were stored already, 0 lines refused\n');
       });
     });
 
@@ -271,14 +271,14 @@ describe('Moving a store', () => {
       it('by SIGINT while it waits for standard input ends at once', async () => {
         const database = newDatabase();
         const program = new Executable(folder, ['import'], database);
-        program.type(`${plantLines(1, 999)}no JSON\n`);
-        await program.says(/"line":1000,/);
-        program.type(plantLines(2000, 10));
+        program.type(`${plantLines(1, 3999)}no JSON\n`);
+        await program.says(/"line":4000,/);
+        program.type(plantLines(5000, 10));
         expect(await program.kill('SIGINT').exited()).to.equal(130);
         expect(program.stderr)
-          .to.match(/^999 plants imported/m)
+          .to.match(/^3999 plants imported/m)
           .and.to.match(/interrupted; run the same import again/);
-        expect(await plantsIn(fileOf(database))).to.have.lengthOf(999);
+        expect(await plantsIn(fileOf(database))).to.have.lengthOf(3999);
       });
     });
   });

@@ -110,8 +110,8 @@ describe('An import', () => {
   describe('lets the first of two lines with one id count', () => {
     for (const [where, between] of [
       ['in one batch', 0],
-      ['in the next batch', 1000],
-      ['many batches later', 5000],
+      ['in the next batch', 4000],
+      ['many batches later', 20_000],
     ] as const) {
       it(where, async () => {
         const plants = new MemoryPlantRepository();
@@ -135,10 +135,10 @@ describe('An import', () => {
 
   it('tells how far it is after every batch', async () => {
     const steps: number[] = [];
-    await importInto(new MemoryPlantRepository(), plantLines(1, 2500), {
+    await importInto(new MemoryPlantRepository(), plantLines(1, 10_000), {
       onProgress: ({ created }) => void steps.push(created),
     });
-    expect(steps).to.deep.equal([1000, 2000, 2500]);
+    expect(steps).to.deep.equal([4000, 8000, 10_000]);
   });
 
   it('waits for whoever takes the refused lines', async () => {
@@ -157,28 +157,28 @@ describe('An import', () => {
   it('ends with the error of its input, and keeps what it had stored', async () => {
     const plants = new MemoryPlantRepository();
     async function* broken() {
-      yield Buffer.from(plantLines(1, 1500));
+      yield Buffer.from(plantLines(1, 6000));
       throw new Error('the disk has gone');
     }
     const error = await importInto(plants, broken()).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message', 'the disk has gone');
-    expect((await exported(plants)).split('\n')).to.have.lengthOf(1001);
+    expect((await exported(plants)).split('\n')).to.have.lengthOf(4001);
   });
 
   it('that is interrupted finishes its batch, says how far it came, and goes on when it is run again', async () => {
     const plants = new MemoryPlantRepository();
     const interruption = new AbortController();
-    const text = plantLines(1, 5000);
+    const text = plantLines(1, 20_000);
     const chunks = text.match(/.{1,1000}/gs)?.map((chunk) => Buffer.from(chunk)) ?? [];
     const { summary } = await importInto(plants, chunks, {
       signal: interruption.signal,
       onProgress: () => interruption.abort(),
     });
-    expect(summary.created).to.be.within(1000, 2000);
+    expect(summary.created).to.be.within(4000, 8000);
     expect((await exported(plants)).split('\n')).to.have.lengthOf(summary.created + 1);
 
     const again = await importInto(plants, text);
-    expect(again.summary).to.include({ created: 5000 - summary.created, alreadyStored: summary.created, refused: 0 });
+    expect(again.summary).to.include({ created: 20_000 - summary.created, alreadyStored: summary.created, refused: 0 });
     expect(await exported(plants)).to.equal(text);
   });
 
@@ -187,7 +187,7 @@ describe('An import', () => {
     const open = (name: string) => openRepository(sqliteDatabase({ path: join(folder, name), timeoutMs: 10_000 }));
 
     it('ends with the error of the core, and a second run completes it', async () => {
-      const text = plantLines(1, 5000);
+      const text = plantLines(1, 20_000);
       const before = await open('away.db');
       const error = await importInto(before, text, { onProgress: () => void before.close() }).catch(
         (thrown: unknown) => thrown,
@@ -197,8 +197,8 @@ describe('An import', () => {
       const after = await open('away.db');
       try {
         const { summary, rejects } = await importInto(after, text);
-        expect(summary.alreadyStored).to.be.within(1000, 4000);
-        expect(summary.created + summary.alreadyStored).to.equal(5000);
+        expect(summary.alreadyStored).to.be.within(4000, 16_000);
+        expect(summary.created + summary.alreadyStored).to.equal(20_000);
         expect(rejects).to.deep.equal([]);
         expect(await exported(after)).to.equal(text);
       } finally {
