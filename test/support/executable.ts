@@ -54,11 +54,12 @@ export class Program {
       detached: true,
     });
     running.add(this);
-    this.process.stdout?.on('data', (chunk) => {
+    // A character may come in two pieces.
+    this.process.stdout?.setEncoding('utf8').on('data', (chunk) => {
       this.stdout += chunk;
       this.process.emit('news');
     });
-    this.process.stderr?.on('data', (chunk) => {
+    this.process.stderr?.setEncoding('utf8').on('data', (chunk) => {
       this.stderr += chunk;
       this.process.emit('news');
     });
