@@ -11,12 +11,13 @@ export interface OpenLoop extends Seen {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** The part of the time for which the generator was held up itself. */
-  readonly pausedPercent: number;
 }
 
 /** Enough that a request finds one free as long as the program keeps up. */
 const CONNECTIONS = 256;
+
+/** How long the load goes on behind what counts, so that the last that count get their answers. */
+const REST_SECONDS = 2;
 
 /** Sends creates at a fixed rate a second, whatever the answers do, for `warmUpSeconds` uncounted and then `seconds`. */
 export async function openLoop(
@@ -24,22 +25,11 @@ export async function openLoop(
   rate: number,
   { seconds, warmUpSeconds }: { readonly seconds: number; readonly warmUpSeconds: number },
 ): Promise<OpenLoop> {
-  const options = {
-    port,
-    token: TOKEN,
-    'first-id': firstIdOfLoad(),
-    rate,
-    seconds: warmUpSeconds + seconds,
-    'warm-up-seconds': warmUpSeconds,
-    connections: CONNECTIONS,
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    // Its collector has no helper threads, which would have to wait for a processor.
-    '--single-threaded-gc',
-    inRepository('dist/test/bench/harness/open-loop-load.js'),
-    ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
-  ]);
-  const number = numbersIn(stdout);
+  const load = ['-t1', `-c${CONNECTIONS}`, `-d${warmUpSeconds + seconds + REST_SECONDS}s`, '--timeout', '10s'];
+  const script = ['-s', inRepository('test/bench/harness/wrk-paced.lua'), `http://127.0.0.1:${port}/plants`];
+  const schedule = [firstIdOfLoad(), rate, warmUpSeconds, seconds].map(String);
+  const { stdout } = await promisify(execFile)('wrk', [...load, ...script, '--', TOKEN, ...schedule]);
+  const number = numbersIn(stdout.trim().split('\n').at(-1) ?? '');
   return {
     answers: number('answers'),
     failures: number('failures'),
@@ -48,6 +38,5 @@ export async function openLoop(
     p50Ms: number('p50Us') / 1000,
     p99Ms: number('p99Us') / 1000,
     p999Ms: number('p999Us') / 1000,
-    pausedPercent: number('pausedPercent'),
   };
 }
