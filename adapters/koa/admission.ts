@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { rejections } from '../wire/index.js';
 import { Refusal } from './refusal.js';
 
@@ -13,25 +14,35 @@ export interface AdmissionLimits {
 const OVERLOADED = new Refusal(rejections.overloaded);
 const STOPPING = new Refusal(rejections.stopping);
 
+/** How long at least lies between two refusals of one connection, in milliseconds. */
+const BETWEEN_REFUSALS_MS = 500;
+
 /** Counts the creates under way and the bytes of their bodies, and lets no more in than the limits allow. */
 export class Admission {
   readonly limits: AdmissionLimits;
   #pending = 0;
   #pendingBytes = 0;
   #stopping = false;
+  /** When a connection was refused last, by `performance.now()`. */
+  readonly #refusedAt = new WeakMap<object, number>();
 
   constructor(limits: AdmissionLimits) {
     this.limits = limits;
   }
 
   /**
-   * Takes a place for one create.
+   * Takes a place for one create. Where there is none, whoever comes is refused at once; but who comes again on the same
+   * connection without heeding Retry-After is held back for a moment: refusing costs as much time as accepting.
    *
    * @throws {Refusal} 50302 when there is none, 50303 after {@link stop}
    */
-  enter(): Place {
+  async enter(connection: object): Promise<Place> {
+    if (this.#isFull && !this.#stopping) await this.#holdBack(connection);
     if (this.#stopping) throw STOPPING;
-    if (this.#pending >= this.limits.maxPending) throw OVERLOADED;
+    if (this.#isFull) {
+      this.#refusedAt.set(connection, performance.now());
+      throw OVERLOADED;
+    }
     this.#pending++;
     let held = 0;
     let left = false;
@@ -49,6 +60,18 @@ export class Admission {
         this.#pendingBytes -= held;
       },
     };
+  }
+
+  get #isFull(): boolean {
+    return this.#pending >= this.limits.maxPending;
+  }
+
+  /** Waits where `connection` was refused a moment ago. */
+  async #holdBack(connection: object): Promise<void> {
+    const refusedAt = this.#refusedAt.get(connection);
+    if (refusedAt === undefined) return;
+    const restMs = refusedAt + BETWEEN_REFUSALS_MS - performance.now();
+    if (restMs > 0) await setTimeout(restMs);
   }
 
   /** How many creates are under way. */

@@ -40,7 +40,7 @@ export function plantRouter(options: PlantRouterOptions): Router {
 
   router.post('/plants', async (ctx) => {
     ctx.state['principal'] = await principalOf(ctx, tokenVerifier);
-    const place = admission.enter();
+    const place = await admission.enter(ctx.req.socket);
     let created: Promise<CreatePlantOutcome>;
     try {
       const newPlant = codec.decode(await readBody(ctx, place));

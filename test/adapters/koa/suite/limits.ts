@@ -33,6 +33,21 @@ export function limits(start: Start): void {
       expect(verdict(await create(one))).to.equal(200);
     });
 
+    it('holds back for a moment who comes again on the same connection before it should', async () => {
+      const gate = new Gate();
+      const one = await startOne({ MAX_PENDING: '1' }, gate.beforeAdd());
+      const first = create(one);
+      await gate.arrived;
+      const hasty = await RawClient.connect(one.port);
+      expect(verdict(await hasty.send(post(newPlant())).answer())).to.equal(50302);
+      const second = hasty.send(post(newPlant())).answer();
+      await servedMeanwhile(one);
+      gate.open();
+      expect(verdict(await first)).to.equal(200);
+      expect(verdict(await second), 'by then there was a place').to.equal(200);
+      hasty.close();
+    });
+
     it('has as many places as MAX_PENDING says', async () => {
       const gate = new Gate();
       const one = await startOne({ MAX_PENDING: '3' }, gate.beforeAdd());
