@@ -26,7 +26,9 @@ export const latency: Bench = {
   name: 'latency',
   about: 'latency at a fixed rate, 70 % of the peak, against the Koa echo at its own 70 %',
   async missing() {
-    return generator.name === 'wrk' ? undefined : 'there is no wrk, and autocannon takes too much of the machine to pace';
+    return generator.name === 'wrk'
+      ? undefined
+      : 'there is no wrk, and autocannon takes too much of the machine to pace';
   },
   async run(settings) {
     const candidates = [onSqlite, koaEcho];
