@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Bench } from '../harness/bench.js';
 import { numbersIn } from '../harness/numbers.js';
-import { inRepository } from '../harness/paths.js';
+import { inRepository } from '../../support/paths.js';
 import { number } from '../report/figures.js';
 
 const PLANTS = 1_000_000;

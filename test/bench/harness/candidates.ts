@@ -1,4 +1,4 @@
-import { inRepository } from './paths.js';
+import { inRepository } from '../../support/paths.js';
 import { mariadb, postgres, type Storage, sqlite } from './stores.js';
 
 /** A program that is measured. */

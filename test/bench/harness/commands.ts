@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { inRepository } from './paths.js';
+import { inRepository } from '../../support/paths.js';
 
 /** A command of the service, such as `import`, as an argument list. */
 export function plantStore(...args: readonly string[]): readonly [string, ...string[]] {

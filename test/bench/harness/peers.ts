@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
-import { inRepository } from './paths.js';
+import { inRepository } from '../../support/paths.js';
 
 const FOLDER = inRepository('test/bench/peers');
 const LOCK = `${FOLDER}/package-lock.json`;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { benches } from '../benches/index.js';
 import type { Section } from '../harness/bench.js';
 import type { Machine } from '../harness/machine.js';
-import { inRepository } from '../harness/paths.js';
+import { inRepository } from '../../support/paths.js';
 import { chartOf } from './chart.js';
 import { documentOf } from './document.js';
 

@@ -1,6 +1,0 @@
-import { fileURLToPath } from 'node:url';
-
-/** A file of the repository, by its path there. This file is compiled into `dist/test/bench/harness`. */
-export function inRepository(path: string): string {
-  return fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
-}
