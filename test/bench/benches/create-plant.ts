@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { inRepository } from '../../support/paths.js';
 import type { Bench } from '../harness/bench.js';
 import { numbersIn } from '../harness/numbers.js';
-import { inRepository } from '../../support/paths.js';
 import { number } from '../report/figures.js';
 
 const PLANTS = 1_000_000;

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
-import { generator } from './closed-loop.js';
 import { inRepository } from '../../support/paths.js';
+import { generator } from './closed-loop.js';
 import { mariadb, postgres, sqlite } from './stores.js';
 
 /** What the figures were measured on, as name and value; nothing that tells whose machine it is. */

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { inRepository } from '../../support/paths.js';
 import { firstIdOfLoad } from './ids.js';
 import { numbersIn } from './numbers.js';
-import { inRepository } from '../../support/paths.js';
 import type { Seen } from './refusal.js';
 import { TOKEN } from './server.js';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { inRepository } from '../../support/paths.js';
 import { benches } from '../benches/index.js';
 import type { Section } from '../harness/bench.js';
 import type { Machine } from '../harness/machine.js';
-import { inRepository } from '../../support/paths.js';
 import { chartOf } from './chart.js';
 import { documentOf } from './document.js';
 
