@@ -21,6 +21,7 @@ import { needs, needsProgram } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { linesOf } from './client.js';
 import { plantsIn, SqliteFile } from './sqlite-file.js';
+import { mariadbEngine, postgresEngine, sqliteEngine } from './stores.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -218,68 +219,75 @@ describe('Moving a store', () => {
       });
     });
 
-    describe('that is ended in the middle', () => {
-      const ALL = plantLines(1, 20_000);
+    for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
+      describe(`into ${engine.name} that is ended in the middle`, () => {
+        const ALL = plantLines(1, 20_000);
+        const stores = engine.stores();
+        const newStore = async () => ({ DATABASE_URL: (await stores.create()).url });
 
-      /** Starts an import that has stored 4,000 plants, and finds all others waiting for it. */
-      async function halfway(database: Readonly<Record<string, string>>): Promise<Executable> {
-        const program = new Executable(folder, ['import'], database);
-        program.process.stdin?.on('error', () => {});
-        const lines = linesOf(ALL);
-        program.type(`${lines.slice(0, 4000).join('\n')}\nno JSON\n${lines.slice(4000).join('\n')}\n`);
-        await program.says(/"line":4001,/);
-        return program;
-      }
+        /** Starts an import that has stored 4,000 plants, and finds all others waiting for it. */
+        async function halfway(database: Readonly<Record<string, string>>): Promise<Executable> {
+          const program = new Executable(folder, ['import'], database);
+          program.process.stdin?.on('error', () => {});
+          const lines = linesOf(ALL);
+          program.type(`${lines.slice(0, 4000).join('\n')}\nno JSON\n${lines.slice(4000).join('\n')}\n`);
+          await program.says(/"line":4001,/);
+          return program;
+        }
 
-      async function expectCompleted(database: { readonly DATABASE_URL: string }): Promise<number> {
-        const stored = await plantsIn(fileOf(database));
-        const { exitCode, stderr } = await run(['import'], database, ALL);
-        expect(exitCode).to.equal(0);
-        expect(stderr).to.equal(
-          `${20_000 - stored.length} plants imported, ${stored.length} were stored already, 0 lines refused\n`,
-        );
-        const exported = await run(['export'], database);
-        expect(exported.stdout === ALL, 'the export is the text that was imported').to.equal(true);
-        return stored.length;
-      }
+        /** Runs the import again, to its end. Resolves to how many plants were stored before. */
+        async function completed(database: { readonly DATABASE_URL: string }): Promise<number> {
+          const { exitCode, stderr } = await run(['import'], database, ALL);
+          expect(exitCode).to.equal(0);
+          const [created = 0, stored = 0] =
+            /^(\d+) plants imported, (\d+) were stored already, 0 lines refused\n$/
+              .exec(stderr)
+              ?.slice(1)
+              .map(Number) ?? [];
+          expect(created + stored, stderr).to.equal(20_000);
+          const exported = await run(['export'], database);
+          expect(exported.stdout === ALL, 'the export is the text that was imported').to.equal(true);
+          return stored;
+        }
 
-      for (const round of [1, 2, 3]) {
-        it(`by kill -9 ends, run again, in the same store (round ${round})`, async () => {
-          const database = newDatabase();
-          const program = await halfway(database);
-          expect(await program.kill('SIGKILL').exited()).to.equal('SIGKILL');
-          expect(await expectCompleted(database)).to.be.within(4000, 20_000);
-        });
-      }
+        for (const round of [1, 2, 3]) {
+          it(`by kill -9 ends, run again, in the same store (round ${round})`, async () => {
+            const database = await newStore();
+            const program = await halfway(database);
+            expect(await program.kill('SIGKILL').exited()).to.equal('SIGKILL');
+            expect(await completed(database)).to.be.within(4000, 20_000);
+          });
+        }
 
-      for (const [signal, exitCode] of [
-        ['SIGINT', 130],
-        ['SIGTERM', 143],
-      ] as const) {
-        it(`by ${signal} finishes its batch, says so, exits with ${exitCode}, and completes when it is run again`, async () => {
-          const database = newDatabase();
-          const program = await halfway(database);
-          expect(await program.kill(signal).exited()).to.equal(exitCode);
-          const [count] = await program.says(/^\d+(?= plants imported)/m);
-          expect(program.stderr).to.match(
-            /\n\d+ plants imported, 0 were stored already, 1 lines refused\ninterrupted; run the same import again to go on\n$/,
-          );
-          expect(await expectCompleted(database), 'stored, as it said').to.equal(Number(count));
-        });
-      }
-
-      it('by SIGINT while it waits for standard input ends at once', async () => {
-        const database = newDatabase();
-        const program = new Executable(folder, ['import'], database);
-        program.type(`${plantLines(1, 3999)}no JSON\n`);
-        await program.says(/"line":4000,/);
-        program.type(plantLines(5000, 10));
-        expect(await program.kill('SIGINT').exited()).to.equal(130);
-        expect(program.stderr)
-          .to.match(/^3999 plants imported/m)
-          .and.to.match(/interrupted; run the same import again/);
-        expect(await plantsIn(fileOf(database))).to.have.lengthOf(3999);
+        for (const [signal, exitCode] of [
+          ['SIGINT', 130],
+          ['SIGTERM', 143],
+        ] as const) {
+          it(`by ${signal} finishes its batch, says so, exits with ${exitCode}, and completes when it is run again`, async () => {
+            const database = await newStore();
+            const program = await halfway(database);
+            expect(await program.kill(signal).exited()).to.equal(exitCode);
+            const [count] = await program.says(/^\d+(?= plants imported)/m);
+            expect(program.stderr).to.match(
+              /\n\d+ plants imported, 0 were stored already, 1 lines refused\ninterrupted; run the same import again to go on\n$/,
+            );
+            expect(await completed(database), 'stored, as it said').to.equal(Number(count));
+          });
+        }
       });
+    }
+
+    it('that is ended by SIGINT while it waits for standard input ends at once', async () => {
+      const database = newDatabase();
+      const program = new Executable(folder, ['import'], database);
+      program.type(`${plantLines(1, 3999)}no JSON\n`);
+      await program.says(/"line":4000,/);
+      program.type(plantLines(5000, 10));
+      expect(await program.kill('SIGINT').exited()).to.equal(130);
+      expect(program.stderr)
+        .to.match(/^3999 plants imported/m)
+        .and.to.match(/interrupted; run the same import again/);
+      expect(await plantsIn(fileOf(database))).to.have.lengthOf(3999);
     });
   });
 
