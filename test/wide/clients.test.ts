@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { Executable, endProgramsAfterAll } from '../support/executable.js';
+import { codeBlocks, section } from '../support/guide.js';
+import { inRepository } from '../support/paths.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { serve, TOKEN } from '../system/client.js';
+import { needsWide, wide } from './wide.js';
+
+const DESCRIPTION = inRepository('docs/openapi.yaml');
+/** An id that no JavaScript number is. */
+const ID = 9007199254740993n;
+const NEIGHBOUR = 9007199254740992n;
+
+/** The generators of the guide, by its headings, and how they end that have a bigint and no `bodySerializer`. */
+const GENERATORS = [
+  { heading: 'openapi-typescript and openapi-fetch', withoutSerializer: 'Do not know how to serialize a BigInt' },
+  { heading: '@hey-api/openapi-ts', withoutSerializer: '"error":40002' },
+];
+
+/** As strict as this repository. */
+const TSCONFIG = {
+  extends: inRepository('tsconfig.json'),
+  compilerOptions: {
+    composite: false,
+    declarationMap: false,
+    noEmit: true,
+    rootDir: '.',
+    types: [],
+    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    skipLibCheck: false,
+  },
+  include: ['.'],
+  references: [],
+};
+
+/** Creates a plant by the guide's client, and says what its types say of the answer. */
+const main = (toId: 'Number' | 'BigInt') => `
+import { plantCreator } from './client';
+declare const process: { readonly argv: readonly string[] };
+
+const [, , baseUrl = '', token = '', digits = ''] = process.argv;
+const { data, error, response } = await plantCreator(baseUrl, token)({ id: ${toId}(digits), name: 'Monstera' });
+const texts: { name: string; tag?: string } | undefined = data;
+const refusal: { error: number; message: string } | undefined = error;
+// @ts-expect-error the answer has no id
+data?.id;
+// @ts-expect-error an Error object has no code
+error?.code;
+console.log(JSON.stringify({ status: response?.status, name: texts?.name, error: refusal?.error }));
+`;
+
+for (const { heading, withoutSerializer } of GENERATORS) {
+  describe(`A client made by ${heading}, as the guide says`, () => {
+    endProgramsAfterAll();
+    const blocks = codeBlocks(section('docs/interface.md', heading));
+    const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+    const store = temporaryFolder();
+    let folder: string;
+    let url: string;
+    let service: Executable;
+
+    before(async function () {
+      needsWide(this);
+      // Inside node_modules, the client finds what it imports.
+      folder = mkdtempSync(wide('.clients-'));
+      copyFileSync(DESCRIPTION, join(folder, 'openapi.yaml'));
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+      for (const { text } of blocks) {
+        const name = /^\/\/ (\S+)\n/.exec(text)?.[1];
+        if (name !== undefined) writeFileSync(join(folder, name), text);
+      }
+      service = serve(store);
+      url = `http://127.0.0.1:${await service.port()}`;
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    /** Runs a command of the guide, by Node 24: one of the generators needs 22 or newer. */
+    function run(command: string): { status: number | null; output: string } {
+      const path = [dirname(wide('node-24/bin/node')), wide('.bin'), process.env['PATH']].join(':');
+      const env = { ...process.env, PATH: path, npm_config_offline: 'true' };
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', command], { cwd: folder, encoding: 'utf8', env });
+      return { status, output: stdout + stderr };
+    }
+
+    /** Generates by one of the guide's commands, and makes a program of the guide's client and {@link main}. */
+    function make(command: string | undefined, toId: 'Number' | 'BigInt', hasSerializer: boolean): void {
+      const generated = run(command ?? '');
+      expect(generated.status, generated.output).to.equal(0);
+      expect(generated.output).to.not.match(/warn|deprecat|⚠/i);
+
+      const client = blocks.find(({ text }) => text.startsWith('// client.ts'))?.text ?? '';
+      const plain = client.replace(/^const bodySerializer.*\n/m, '').replace('body, bodySerializer', 'body');
+      writeFileSync(join(folder, 'client.ts'), hasSerializer ? client : plain);
+      writeFileSync(join(folder, 'main.ts'), main(toId));
+      const compiled = run('tsc');
+      expect(compiled, 'tsc').to.deep.equal({ status: 0, output: '' });
+      run('esbuild main.ts --bundle --platform=node --format=esm --outfile=main.js');
+    }
+
+    /** What the program saw, by the oldest Node that the service runs on. */
+    function create(token = TOKEN): string {
+      const args = [join(folder, 'main.js'), url, token, `${ID}`];
+      const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      return stdout + stderr;
+    }
+
+    it('is made without a warning, compiles strictly, and sends a neighbour of an id beyond 2⁵³', () => {
+      make(commands[0], 'Number', false);
+      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera' });
+    });
+
+    it('does not send a bigint by itself', () => {
+      make(commands[1], 'BigInt', false);
+      expect(create()).to.include(withoutSerializer);
+    });
+
+    it('sends a bigint by the serializer of the guide: 200, again 409 with 40902, and 401 with another token', () => {
+      make(commands[1], 'BigInt', true);
+      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera' });
+      expect(JSON.parse(create())).to.deep.equal({ status: 409, error: 40902 });
+      expect(JSON.parse(create('another-token'))).to.deep.equal({ status: 401, error: 40102 });
+    });
+
+    it('left both ids in the store, exactly as they were sent', async () => {
+      await service.kill('SIGTERM').exited();
+      const exported = new Executable(store, ['export']);
+      expect(await exported.exited()).to.equal(0);
+      expect(exported.stdout).to.equal(
+        `{"id":${NEIGHBOUR},"name":"Monstera"}\n{"id":${ID},"name":"Monstera"}\n`,
+      );
+    });
+  });
+}
