@@ -10,13 +10,13 @@ export interface CodeBlock {
 /** The part of a guide under a heading, its sub-headings included; fails where there is none. */
 export function section(guide: string, heading: string): string {
   const text = readFileSync(inRepository(guide), 'utf8');
-  const [, hashes, rest] = new RegExp(`^(#+) ${heading}\\n([^]*)`, 'm').exec(text) ?? [];
+  const [, hashes, rest] = new RegExp(`^(#+) ${heading}\\n(.*)`, 'ms').exec(text) ?? [];
   if (hashes === undefined || rest === undefined) throw new Error(`${guide} has no section ${heading}`);
   return rest.split(new RegExp(`^#{1,${hashes.length}} `, 'm'), 1)[0] ?? '';
 }
 
 /** The fenced blocks of a text, in their order. */
 export function codeBlocks(text: string): CodeBlock[] {
-  const blocks = text.matchAll(/^```(\w+)\n([^]*?)^```$/gm);
+  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].map(([, language = '', text = '']) => ({ language, text }));
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,16 +9,20 @@ import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../
 import { DESCRIPTION_FILE, declaredResponses, errorsOf } from '../adapters/koa/description.js';
 import { HEADERS, newPlant, post, postHead, startInTest, stored, withAdd } from '../adapters/koa/support.js';
 import { endProgramsAfterAll, Program } from '../support/executable.js';
-import { exchange, request } from '../support/raw-http.js';
+import { needs } from '../support/needs.js';
+import { RawClient, request } from '../support/raw-http.js';
 import { startService, type TestService } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { needsWide, wide } from './wide.js';
+
+/** What the proxy needs. */
+const NODE = 'node-24/bin/node';
 
 /** How an answer comes about. */
 interface Provocation {
   readonly environment?: Readonly<Record<string, string>>;
   readonly rebind?: Parameters<typeof startService>[1];
-  /** What another client sent before. */
+  /** What another client sends before, and stays. */
   readonly before?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -51,7 +55,7 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
   50001: failing(new Error()),
   50002: { rebind: withAdd(async () => [{ kind: 'refused', error: new PlantRefused('no') }]) },
   50301: failing(new StorageUnavailable('no answer')),
-  50302: { environment: { MAX_PENDING_BYTES: '1b' } },
+  50302: { environment: { MAX_PENDING: '1' }, before: postHead({ Expect: '100-continue', 'Content-Length': '1' }) },
   50303: { isStopping: true },
   50304: {
     rebind: (container) =>
@@ -84,11 +88,10 @@ describe('A validating proxy (Prism) between a client and the service', () => {
   async function proxyOver(document: string): Promise<string> {
     const address = relay.address();
     if (address === null || typeof address === 'string') throw new TypeError('the relay listens on no TCP port');
-    // It needs Node 24.
     const proxy = new Program(
       folder,
       [
-        wide('node-24/bin/node'),
+        wide(NODE),
         wide('@stoplight/prism-cli/dist/index.js'),
         ...['proxy', '--errors', '--port', '0', document, `http://127.0.0.1:${address.port}`],
       ],
@@ -102,10 +105,12 @@ describe('A validating proxy (Prism) between a client and the service', () => {
   async function send(url: string, how: Provocation): Promise<{ outcome: unknown; violations: string | null }> {
     provocation = how;
     service = await startOne(how.environment, how.rebind);
-    if (how.before) await exchange(service.port, how.before);
+    const other = await RawClient.connect(service.port);
+    if (how.before) await other.send(how.before).answer();
     const headers = { ...HEADERS, ...how.headers, Connection: 'close' };
     const response = await fetch(`${url}/plants`, { method: 'POST', headers, body: how.body ?? PLANT });
     const body: unknown = await response.json();
+    other.close();
     const isError = typeof body === 'object' && body !== null && 'error' in body;
     return { outcome: isError ? body.error : response.status, violations: response.headers.get('sl-violations') };
   }
@@ -113,6 +118,7 @@ describe('A validating proxy (Prism) between a client and the service', () => {
   let proxy: string;
   before(async function () {
     needsWide(this);
+    needs(this, existsSync(wide(NODE)), NODE);
     this.timeout(60_000);
     relay.listen(0, '127.0.0.1');
     await once(relay, 'listening');
@@ -127,9 +133,12 @@ describe('A validating proxy (Prism) between a client and the service', () => {
     }
   }
 
-  it('rounds an id by itself, which no service behind it can mend', async () => {
-    await send(proxy, { body: '{"id":9007199254740993,"name":"Monstera"}' });
-    expect((await stored(service)).map(({ id }) => id)).to.deep.equal([9007199254740992n]);
+  it('refuses by itself an id beyond 2⁵³, which no number of its own is', async () => {
+    const body = '{"id":9007199254740993,"name":"Monstera"}';
+    expect(await send(proxy, { body })).to.deep.equal({ outcome: 422, violations: null });
+    expect(await stored(service)).to.deep.equal([]);
+    expect(await send(proxy, { instead: post(body) })).to.deep.equal({ outcome: 200, violations: null });
+    expect(await stored(service)).to.deep.equal([{ id: 9007199254740993n, name: 'Monstera', tag: undefined }]);
   });
 
   describe('over a document that differs', () => {
@@ -143,7 +152,10 @@ describe('A validating proxy (Prism) between a client and the service', () => {
       this.timeout(60_000);
       const other = join(folder, 'other.yaml');
       const text = readFileSync(DESCRIPTION_FILE, 'utf8');
-      writeFileSync(other, differences.reduce((changed, { from, to }) => changed.replace(from, to), text));
+      writeFileSync(
+        other,
+        differences.reduce((changed, { from, to }) => changed.replace(from, to), text),
+      );
       proxyOverOther = await proxyOver(other);
     });
 
