@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { rejections, statusOf } from '../../adapters/wire/index.js';
+import { declaredResponses } from '../adapters/koa/description.js';
 import { endProgramsAfterAll } from '../support/executable.js';
 import { codeBlocks, section } from '../support/guide.js';
 import { needsProgram } from '../support/needs.js';
@@ -20,6 +21,12 @@ describe(GUIDE, () => {
     );
     const named = [...text.matchAll(/\b[1-5]\d{4}\b/g)].map(([error]) => Number(error));
     expect(errors.map(({ error }) => error)).to.include.members(named);
+  });
+
+  it('has every header that the description declares', () => {
+    const names = Object.values(declaredResponses).flatMap(({ headers }) => Object.keys(headers ?? {}));
+    const rows = [...section(GUIDE, 'Headers').matchAll(/^\| `([\w-]+)/gm)].map(([, name]) => name);
+    expect(rows).to.include.members(names);
   });
 
   describe('A service answers its commands as it says', () => {

@@ -61,7 +61,8 @@ const refusal: { error: number; message: string } | undefined = error;
 data?.id;
 // @ts-expect-error an Error object has no code
 error?.code;
-console.log(JSON.stringify({ status: response?.status, name: texts?.name, error: refusal?.error }));
+const isStored = response?.ok || error?.error === 40902;
+console.log(JSON.stringify({ status: response?.status, name: texts?.name, error: refusal?.error, isStored }));
 `;
 
 for (const { heading, exactOptionalPropertyTypes, ownEnd } of GENERATORS) {
@@ -130,7 +131,7 @@ for (const { heading, exactOptionalPropertyTypes, ownEnd } of GENERATORS) {
 
     it('is made without a warning, compiles strictly, and sends a neighbour of an id beyond 2⁵³', async () => {
       make(commands[0], 'Number', false);
-      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera' });
+      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera', isStored: true });
       expect(await stored()).to.include(`{"id":${NEIGHBOUR},"name":"Monstera"}`);
     });
 
@@ -141,10 +142,10 @@ for (const { heading, exactOptionalPropertyTypes, ownEnd } of GENERATORS) {
 
     it('sends a bigint exactly where it writes the digits; knows 200, 409 with 40902, and 401', async () => {
       make(commands[1], 'BigInt', true);
-      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera' });
+      expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera', isStored: true });
       expect(await stored()).to.include(`{"id":${ID},"name":"Monstera"}`);
-      expect(JSON.parse(create())).to.deep.equal({ status: 409, error: 40902 });
-      expect(JSON.parse(create('another-token'))).to.deep.equal({ status: 401, error: 40102 });
+      expect(JSON.parse(create())).to.deep.equal({ status: 409, error: 40902, isStored: true });
+      expect(JSON.parse(create('another-token'))).to.deep.equal({ status: 401, error: 40102, isStored: false });
     });
   });
 }
