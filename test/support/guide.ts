@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { inRepository } from './paths.js';
+
+/** A fenced block of a guide. */
+export interface CodeBlock {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The part of a guide under a heading, its sub-headings included; fails where there is none. */
+export function section(guide: string, heading: string): string {
+  const text = readFileSync(inRepository(guide), 'utf8');
+  const [, hashes, rest] = new RegExp(`^(#+) ${heading}\\n(.*)`, 'ms').exec(text) ?? [];
+  if (hashes === undefined || rest === undefined) throw new Error(`${guide} has no section ${heading}`);
+  return rest.split(new RegExp(`^#{1,${hashes.length}} `, 'm'), 1)[0] ?? '';
+}
+
+/** The fenced blocks of a text, in their order. */
+export function codeBlocks(text: string): CodeBlock[] {
+  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return [...blocks].map(([, language = '', text = '']) => ({ language, text }));
+}
