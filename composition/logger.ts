@@ -21,18 +21,22 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     serializers: { err: (error: unknown) => describeError(error) },
   };
   if (!isatty(STANDARD_ERROR)) {
-    const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
-    // A log that cannot be written, on a full disk say, is no reason to fail a request.
-    destination.on('error', () => {});
-    return pino(options, gathered(destination));
+    standardError ??= openStandardError();
+    return pino(options, standardError);
   }
   const { default: pretty } = await import('pino-pretty');
   const colorize = !process.env['NO_COLOR'];
   return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
 }
 
+/** One for the process, however many loggers it has. */
+let standardError: DestinationStream | undefined;
+
 /** Writes lines together that come within a moment, which costs less than half of writing each. */
-function gathered(destination: ReturnType<typeof pino.destination>): DestinationStream {
+function openStandardError(): DestinationStream {
+  const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  // A log that cannot be written, on a full disk say, is no reason to fail a request.
+  destination.on('error', () => {});
   let lines: string[] = [];
   const write = () => {
     destination.write(lines.join(''));
