@@ -10,15 +10,20 @@ const engine = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutM
 const plants = new BatchingPlantRepository(engine);
 const createPlant = new CreatePlant(plants);
 
-/** The plant of a job. Its id is text: as a number, JSON.parse would round it beyond 2^53. */
-function newPlantOf({ id, name, tag }) {
-  const isPlant = /^-?\d{1,19}$/.test(id) && typeof name === 'string' && ['string', 'undefined'].includes(typeof tag);
-  return isPlant ? { id: BigInt(id), name, tag } : undefined;
+/** A job, with its plant where it has one. The id is text: as a number, JSON.parse would round it beyond 2^53. */
+function jobOf(line) {
+  try {
+    const { job, plant } = JSON.parse(line);
+    const { id, name, tag } = plant ?? {};
+    const isPlant = /^-?\d{1,19}$/.test(id) && typeof name === 'string' && ['string', 'undefined'].includes(typeof tag);
+    return { job, newPlant: isPlant ? { id: BigInt(id), name, tag } : undefined };
+  } catch {
+    return {};
+  }
 }
 
 /** What the queue is told of a job, in the words of AMQP 1.0: accepted, rejected (for good) or released (come again). */
-async function settle({ job, plant }) {
-  const newPlant = newPlantOf(plant ?? {});
+async function settle({ job, newPlant }) {
   if (newPlant === undefined) return { job, state: 'rejected', reason: 'malformed' };
   try {
     const { kind } = await createPlant.execute(newPlant);
@@ -33,7 +38,7 @@ async function settle({ job, plant }) {
 
 const underWay = new Set();
 for await (const line of createInterface({ input: process.stdin })) {
-  const job = settle(JSON.parse(line)).then((answer) => {
+  const job = settle(jobOf(line)).then((answer) => {
     underWay.delete(job);
     console.log(JSON.stringify(answer));
   });
