@@ -58,16 +58,21 @@ export function plantRouter(options: PlantRouterOptions): Router {
     ctx.body = codec.encode(outcome.plant);
   });
 
-  const served = JSON.stringify({ ...description, servers: [{ url: basePath === '' ? '/' : basePath }] });
   router.all('/plants', refuseMethod('POST'));
 
   router.get('/openapi.json', (ctx) => {
     ctx.set('Content-Type', 'application/json');
-    ctx.body = served;
+    ctx.body = JSON.stringify({ ...description, servers: [{ url: baseOf(ctx, '/openapi.json') }] });
   });
   router.all('/openapi.json', refuseMethod('GET, HEAD'));
 
   return router;
+}
+
+/** The path that the interface stands under, that of an app which it is mounted in included (koa-mount shortens `path`). */
+function baseOf({ originalUrl }: Context, path: string): string {
+  const [url = ''] = originalUrl.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1);
+  return url.slice(0, -path.length) || '/';
 }
 
 function refuseMethod(allowed: string): () => never {

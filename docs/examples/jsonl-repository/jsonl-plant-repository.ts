@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from 'plant-store/core';
 
 /** The most plants in one batch of a reader. */
 const PAGE_SIZE = 1000;
