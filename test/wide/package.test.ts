@@ -1,0 +1,198 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { endProgramsAfterEach, Program } from '../support/executable.js';
+import { needs } from '../support/needs.js';
+import { inRepository } from '../support/paths.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { folderWithPackage, needsWide, tarball, wide } from './wide.js';
+
+/** The largest tarball that is published, in bytes. The page at /docs is most of it. */
+const TARBALL_BYTES_MAX = 1_000_000;
+
+/** All that is published. */
+const PUBLISHED = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/openapi\.json)$/,
+  /^dist\/(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+(\.js|\.d\.ts)(\.map)?$/,
+  // What the maps lead to.
+  /^(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+\.ts$/,
+  // The page at /docs.
+  /^dist\/adapters\/koa\/[\w-]+\/[\w.-]+$/,
+];
+
+describe('The tarball', () => {
+  let folder: string;
+  let files: string[];
+  before(function () {
+    needsWide(this);
+    folder = join(folderWithPackage(), 'node_modules/plant-store');
+    files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  });
+
+  it('holds what runs, its types, and the sources that the maps lead to; nothing else', () => {
+    expect(files.filter((file) => !PUBLISHED.some((pattern) => pattern.test(file)))).to.deep.equal([]);
+    expect(files.filter((file) => /\.test\.|\btest\/(?!contract\/)/.test(file))).to.deep.equal([]);
+  });
+
+  it('has the licence, the changes and the README', () => {
+    expect(files).to.include.members(['LICENSE', 'CHANGELOG.md', 'README.md']);
+  });
+
+  it('has types for each file that runs, and each entry point', () => {
+    const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const targets = Object.values<string>(exports).map((target) => target.slice('./'.length));
+    expect(files).to.include.members(targets.map((target) => target.replace(/\.js$/, '.d.ts')));
+    const typed = files.filter((file) => file.endsWith('.d.ts')).map((file) => file.replace(/\.d\.ts$/, '.js'));
+    expect(files).to.include.members(typed);
+  });
+
+  it('has maps that lead to a source, of everything that was compiled', () => {
+    const maps = files.filter((file) => file.endsWith('.map') && existsSync(join(folder, file.replace(/\.map$/, ''))));
+    const sourceOf = (map: string) => {
+      const { sources, sourceRoot = '' } = JSON.parse(readFileSync(join(folder, map), 'utf8'));
+      return resolve(folder, dirname(map), sourceRoot, sources[0]).slice(folder.length + 1);
+    };
+    const compiled = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
+    expect(maps.filter((map) => !files.includes(sourceOf(map)))).to.deep.equal([]);
+    for (const kind of ['.js.map', '.d.ts.map']) {
+      expect(maps.filter((map) => map.endsWith(kind)).map(sourceOf)).to.have.members(compiled);
+    }
+  });
+
+  it('has no script that would run where it is installed', () => {
+    const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    expect(scripts).not.to.have.any.keys('preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare');
+  });
+
+  it(`is not larger than ${TARBALL_BYTES_MAX / 1000} kB`, () => {
+    expect(statSync(tarball()).size).to.be.lessThan(TARBALL_BYTES_MAX);
+  });
+
+  it('is as publint wants it', () => {
+    const { stdout, stderr } = run(wide('publint/src/cli.js'), 'run', tarball(), '--strict');
+    expect(stdout + stderr).to.match(/All good!\s*$/);
+  });
+
+  it('has types that resolve, as "are the types wrong" tells', () => {
+    const attw = run(wide('@arethetypeswrong/cli/dist/index.js'), tarball(), '--profile', 'esm-only', '--no-color');
+    expect(attw.stdout + attw.stderr).to.match(/No problems found/);
+    expect(attw.status).to.equal(0);
+  });
+});
+
+describe('A TypeScript program that embeds the package', () => {
+  let folder: string;
+  before(function () {
+    needsWide(this);
+    folder = folderWithPackage();
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'consumer.ts'), readFileSync(inRepository('test/wide/consumer.ts')));
+    writeFileSync(
+      join(folder, 'description.ts'),
+      `import description from 'plant-store/openapi.json' with { type: 'json' };
+      export const version: string = description.info.version;`,
+    );
+  });
+
+  for (const [compiler, path] of [
+    ['TypeScript 5', wide('typescript/bin/tsc')],
+    ['TypeScript 7', inRepository('node_modules/typescript/bin/tsc')],
+  ] as const) {
+    for (const [module, moduleResolution] of [
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler'],
+    ] as const) {
+      const options = ['--module', module, '--moduleResolution', moduleResolution, '--resolveJsonModule'];
+      const compile = (...more: string[]) =>
+        run(
+          path,
+          ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--lib', 'es2024'],
+          ...['--types', 'node', '--typeRoots', inRepository('node_modules/@types'), '--pretty', 'false'],
+          ...[...options, ...more, 'consumer.ts', 'description.ts'],
+        );
+
+      it(`compiles with ${compiler}, --moduleResolution ${moduleResolution}`, () => {
+        expect(compile('--skipLibCheck').stdout).to.equal('');
+      });
+
+      it(`finds no fault with our types either: ${compiler}, --moduleResolution ${moduleResolution}`, () => {
+        const faults = compile('--skipLibCheck', 'false').stdout.split('\n');
+        // Those of others are not ours to mend.
+        expect(faults.filter((line) => !/^\S*node_modules\/(?!plant-store\/)|^$|^ /.test(line))).to.deep.equal([]);
+      });
+    }
+  }
+
+  function run(program: string, ...args: string[]) {
+    return spawnSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' });
+  }
+});
+
+describe('npx, in an empty folder,', function () {
+  this.timeout(300_000);
+  endProgramsAfterEach();
+  let folder: string;
+  let environment: Record<string, string>;
+
+  before(function () {
+    needsWide(this);
+    const isReachable = spawnSync('npm', ['view', 'koa', 'version']).status === 0;
+    needs(this, isReachable, 'an npm registry');
+    folder = temporaryFolder();
+    // What npx installs goes away with the folder; what npm has downloaded before is used.
+    const cache = temporaryFolder();
+    const shared = spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).stdout.trim();
+    symlinkSync(join(shared, '_cacache'), join(cache, '_cacache'));
+    environment = { npm_config_cache: cache, npm_config_yes: 'true', PORT: '0' };
+  });
+
+  const npx = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    new Program(folder, ['npx', tarball(), ...args], { ...environment, ...more });
+
+  it('runs the service, which keeps plants', async () => {
+    const service = npx(['serve']);
+    const [, url, token] = await service.says(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
+    const created = await create(`${url}`, `${token}`);
+    expect(created).to.deep.equal({ status: 200, body: { name: 'Monstera' } });
+    expect(readdirSync(folder)).to.include('plants.db');
+  });
+
+  describe('without what is optional,', () => {
+    const withoutOptional = { npm_config_omit: 'optional' };
+
+    it('runs the service on memory', async () => {
+      const service = npx(['serve'], { ...withoutOptional, DATABASE_URL: 'memory:' });
+      const [, url, token] = await service.says(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
+      expect(await create(`${url}`, `${token}`)).to.have.property('status', 200);
+    });
+
+    for (const [driver, url] of [
+      ['sqlite3', 'sqlite:other.db'],
+      ['pg', 'postgres://127.0.0.1/plants'],
+      ['mysql2', 'mysql://127.0.0.1/plants'],
+    ] as const) {
+      it(`tells how ${driver} is installed`, async () => {
+        const service = npx(['serve'], { ...withoutOptional, DATABASE_URL: url });
+        expect(await service.exited()).to.equal(1);
+        expect(service.stderr).to.include(`the driver ${driver} is not installed: npm install ${driver}`);
+      });
+    }
+  });
+});
+
+function run(program: string, ...args: string[]) {
+  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+}
+
+async function create(url: string, token: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: '{"id":1,"name":"Monstera"}',
+  });
+  return { status: response.status, body: await response.json() };
+}
