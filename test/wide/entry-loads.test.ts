@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
@@ -38,6 +38,8 @@ describe('Importing', () => {
   before(function () {
     needsWide(this);
     folder = folderWithPackage();
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'empty.js'), '');
   });
 
   for (const [entry, [folders, packages]] of Object.entries(LOADS)) {
@@ -61,7 +63,7 @@ describe('Importing', () => {
 function load(folder: string, entry: string) {
   const coverage = mkdtempSync(join(folder, 'coverage-'));
   const program = `
-    await import('data:text/javascript,');
+    await import('./empty.js');
     const before = new Set(process.moduleLoadList);
     await import('plant-store/${entry}');
     console.log(JSON.stringify(process.moduleLoadList.filter((name) => !before.has(name))));`;
@@ -80,7 +82,7 @@ function load(folder: string, entry: string) {
     const { result } = JSON.parse(readFileSync(join(coverage, name), 'utf8'));
     return result.map(({ url }: { url: string }) => url);
   });
-  const names = scripts.map((url) => /^file:.*\/node_modules\/((@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? '');
+  const names = scripts.map((url) => /^file:.*\/node_modules\/((@[^/]+\/)?[\w-][^/]*)\//.exec(url)?.[1] ?? '');
   const packages = [...new Set(names)].filter((name) => name !== '' && name !== 'plant-store');
   const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
     readFileSync(join(folder, 'node_modules/plant-store/package.json'), 'utf8'),

@@ -74,7 +74,9 @@ describe('The core', () => {
       for (const path of TESTS) cpSync(inRepository(path), join(folder, 'node_modules/plant-store', path));
       const imports = TESTS.map((path) => `import './node_modules/plant-store/${path}';`).join('\n');
       const program = `${imports}\nimport { run } from 'mocha';\nconsole.log(JSON.stringify(await run()));`;
-      bundled = bundle(folder, program, `--alias:mocha=${inRepository('test/wide/mocha-anywhere.js')}`);
+      const mochaAnywhere = inRepository('test/wide/mocha-anywhere.js');
+      // The package says that its files do nothing when they are loaded; tests do.
+      bundled = bundle(folder, program, `--alias:mocha=${mochaAnywhere}`, '--ignore-annotations');
     });
 
     for (const [name, [program, ...args]] of Object.entries(RUNTIMES)) {
