@@ -21,7 +21,7 @@ describe('The public interface', () => {
     const { exports } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
     const sections: Readonly<Record<string, Lines>> = {
       'Entry points': Object.keys(exports).map((path) => path.replace('.', 'plant-store')),
-      'HTTP operations': operations(),
+      [`HTTP operations, version ${description().info.version}`]: operations(),
       'HTTP schemas': schemas(),
       'Error numbers': Object.entries(rejections).map(([name, { error }]) => `${error} ${name}`),
       Commands: [...commands.entries()].map(([name, { usage }]) => `${name}: plant-store ${usage}`),
@@ -66,6 +66,7 @@ function schemas(): Lines {
 }
 
 interface Description {
+  readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }

@@ -68,7 +68,14 @@ describe('The tarball', () => {
 
   it('has no script that would run where it is installed', () => {
     const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    expect(scripts).not.to.have.any.keys('preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare');
+    expect(scripts).not.to.have.any.keys(
+      'preinstall',
+      'install',
+      'postinstall',
+      'prepare',
+      'preprepare',
+      'postprepare',
+    );
   });
 
   it(`is not larger than ${TARBALL_BYTES_MAX / 1000} kB`, () => {
@@ -115,7 +122,7 @@ describe('A TypeScript program that embeds the package', () => {
     ] as const) {
       const options = ['--module', module, '--moduleResolution', moduleResolution, '--resolveJsonModule'];
       const compile = (...more: string[]) =>
-        run(
+        compileWith(
           path,
           ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--lib', 'es2024'],
           ...['--types', 'node', '--typeRoots', inRepository('node_modules/@types'), '--pretty', 'false'],
@@ -134,68 +141,80 @@ describe('A TypeScript program that embeds the package', () => {
     }
   }
 
-  function run(program: string, ...args: string[]) {
-    return spawnSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' });
+  function compileWith(compiler: string, ...args: string[]) {
+    return spawnSync(process.execPath, [compiler, ...args], { cwd: folder, encoding: 'utf8' });
   }
 });
 
+const WITHOUT_OPTIONAL = { npm_config_omit: 'optional' };
+const WITHOUT_SCRIPTS = { npm_config_ignore_scripts: 'true' };
+
 describe('npx, in an empty folder,', function () {
-  this.timeout(300_000);
+  this.timeout(120_000);
   endProgramsAfterEach();
   let folder: string;
   let environment: Record<string, string>;
 
   before(function () {
     needsWide(this);
-    const isReachable = spawnSync('npm', ['view', 'koa', 'version']).status === 0;
-    needs(this, isReachable, 'an npm registry');
+    needs(this, spawnSync('npm', ['view', 'koa', 'version']).status === 0, 'an npm registry');
     folder = temporaryFolder();
-    // What npx installs goes away with the folder; what npm has downloaded before is used.
+    // What npx installs goes away with the test; what npm has downloaded before is used.
     const cache = temporaryFolder();
     const shared = spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).stdout.trim();
     symlinkSync(join(shared, '_cacache'), join(cache, '_cacache'));
-    environment = { npm_config_cache: cache, npm_config_yes: 'true', PORT: '0' };
+    const prebuilds = engineAsFetched();
+    environment = { npm_config_cache: cache, npm_config_sqlite3_local_prebuilds: prebuilds, PORT: '0' };
   });
 
   const npx = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-    new Program(folder, ['npx', tarball(), ...args], { ...environment, ...more });
+    new Program(folder, ['npx', '--yes', `file:${tarball()}`, ...args], { ...environment, ...more });
 
-  it('runs the service, which keeps plants', async () => {
+  it('runs the service, which keeps plants in a file', async () => {
     const service = npx(['serve']);
-    const [, url, token] = await service.says(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
-    const created = await create(`${url}`, `${token}`);
-    expect(created).to.deep.equal({ status: 200, body: { name: 'Monstera' } });
+    expect(await created(service)).to.deep.equal({ status: 200, body: { name: 'Monstera' } });
     expect(readdirSync(folder)).to.include('plants.db');
   });
 
-  describe('without what is optional,', () => {
-    const withoutOptional = { npm_config_omit: 'optional' };
-
-    it('runs the service on memory', async () => {
-      const service = npx(['serve'], { ...withoutOptional, DATABASE_URL: 'memory:' });
-      const [, url, token] = await service.says(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
-      expect(await create(`${url}`, `${token}`)).to.have.property('status', 200);
-    });
-
-    for (const [driver, url] of [
-      ['sqlite3', 'sqlite:other.db'],
-      ['pg', 'postgres://127.0.0.1/plants'],
-      ['mysql2', 'mysql://127.0.0.1/plants'],
-    ] as const) {
-      it(`tells how ${driver} is installed`, async () => {
-        const service = npx(['serve'], { ...withoutOptional, DATABASE_URL: url });
-        expect(await service.exited()).to.equal(1);
-        expect(service.stderr).to.include(`the driver ${driver} is not installed: npm install ${driver}`);
-      });
-    }
+  it('runs the service on memory without what is optional', async () => {
+    const service = npx(['serve'], { ...WITHOUT_OPTIONAL, DATABASE_URL: 'memory:' });
+    expect(await created(service)).to.have.property('status', 200);
   });
+
+  for (const [what, url, settings, problem] of [
+    ['sqlite3 is missing', 'sqlite:other.db', WITHOUT_OPTIONAL, 'sqlite3 is not installed: npm install sqlite3'],
+    ['pg is missing', 'postgres://127.0.0.1/plants', WITHOUT_OPTIONAL, 'pg is not installed: npm install pg'],
+    ['mysql2 is missing', 'mysql://127.0.0.1/plants', WITHOUT_OPTIONAL, 'mysql2 is not installed: npm install mysql2'],
+    ['sqlite3 has no engine', 'sqlite:other.db', WITHOUT_SCRIPTS, 'sqlite3 cannot be loaded: npm rebuild sqlite3'],
+  ] as const) {
+    it(`names the command that helps where ${what}`, async () => {
+      const service = npx(['serve'], { ...settings, DATABASE_URL: url });
+      expect(await service.exited()).to.equal(1);
+      expect(service.stderr).to.include(`the driver ${problem}\n`);
+    });
+  }
 });
+
+/**
+ * A folder with the engine of sqlite3 in it, as its install script fetches it from elsewhere: so the test asks for nothing
+ * but what the registry has.
+ */
+function engineAsFetched(): string {
+  const folder = temporaryFolder();
+  const { version, binary } = JSON.parse(readFileSync(inRepository('node_modules/sqlite3/package.json'), 'utf8'));
+  const name = `sqlite3-v${version}-napi-v${Math.max(...binary.napi_versions)}-${process.platform}-${process.arch}.tar.gz`;
+  const engine = 'build/Release/node_sqlite3.node';
+  spawnSync('tar', ['-czf', join(folder, name), '-C', inRepository('node_modules/sqlite3'), engine]);
+  return folder;
+}
 
 function run(program: string, ...args: string[]) {
   return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
 }
 
-async function create(url: string, token: string): Promise<{ status: number; body: unknown }> {
+/** What a service that printed its `curl` command answers when it is pasted. */
+async function created(service: Program): Promise<{ status: number; body: unknown }> {
+  const [, url = '', token = ''] = await service.says(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
   const response = await fetch(url, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },

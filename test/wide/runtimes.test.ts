@@ -97,7 +97,14 @@ let bundles = 0;
 function bundle(folder: string, program: string, ...options: string[]): string {
   const outfile = join(folder, `bundle-${++bundles}.mjs`);
   writeFileSync(join(folder, 'entry.js'), program);
-  const args = ['--bundle', '--format=esm', '--platform=browser', '--target=es2024', `--outfile=${outfile}`, ...options];
+  const args = [
+    '--bundle',
+    '--format=esm',
+    '--platform=browser',
+    '--target=es2024',
+    `--outfile=${outfile}`,
+    ...options,
+  ];
   const { status, stderr } = spawnSync(wide('.bin/esbuild'), ['--log-level=warning', ...args, 'entry.js'], {
     cwd: folder,
     encoding: 'utf8',
