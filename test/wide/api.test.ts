@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,7 +5,7 @@ import { before, describe, it } from 'mocha';
 import { expectAccepted } from '../support/accepted.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { needsWide } from './wide.js';
+import { needsWide, runToEnd } from './wide.js';
 
 const ENTRY_POINTS = Object.entries<string>(JSON.parse(readFileSync(inRepository('package.json'), 'utf8')).exports)
   .filter(([, target]) => target.endsWith('.js'))
@@ -18,9 +17,8 @@ describe('The types of', () => {
     needsWide(this);
     this.timeout(120_000);
     const folder = temporaryFolder();
-    const { status, stdout, stderr } = spawnSync(process.execPath, [inRepository('test/wide/api-reports.js'), folder], {
-      encoding: 'utf8',
-    });
+    const program = inRepository('test/wide/api-reports.js');
+    const { status, stdout, stderr } = runToEnd(folder, [process.execPath, program, folder]);
     expect(status, stdout + stderr).to.equal(0);
     const names = readdirSync(folder).filter((name) => name.endsWith('.api.md'));
     reports = new Map(names.map((name) => [name.replace('.api.md', ''), readFileSync(join(folder, name), 'utf8')]));

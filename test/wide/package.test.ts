@@ -7,7 +7,7 @@ import { endProgramsAfterEach, Program } from '../support/executable.js';
 import { needs } from '../support/needs.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { folderWithPackage, needsWide, tarball, wide } from './wide.js';
+import { folderWithPackage, needsWide, runToEnd, tarball, wide } from './wide.js';
 
 /** The largest tarball that is published, in bytes. The page at /docs is most of it. */
 const TARBALL_BYTES_MAX = 1_000_000;
@@ -22,7 +22,8 @@ const PUBLISHED = [
   /^dist\/adapters\/koa\/[\w-]+\/[\w.-]+$/,
 ];
 
-describe('The tarball', () => {
+describe('The tarball', function () {
+  this.timeout(60_000);
   let folder: string;
   let files: string[];
   before(function () {
@@ -37,6 +38,8 @@ describe('The tarball', () => {
     const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return Object.values<string>(exports).map((target) => target.slice('./'.length));
   };
+
+  const node = (...args: string[]) => runToEnd(folder, [process.execPath, ...args]);
 
   it('holds what runs, its types, and the sources that the maps lead to; nothing else', () => {
     expect(files.filter((file) => !PUBLISHED.some((pattern) => pattern.test(file)))).to.deep.equal([]);
@@ -83,12 +86,12 @@ describe('The tarball', () => {
   });
 
   it('is as publint wants it', () => {
-    const { stdout, stderr } = run(wide('publint/src/cli.js'), 'run', tarball(), '--strict');
+    const { stdout, stderr } = node(wide('publint/src/cli.js'), 'run', tarball(), '--strict');
     expect(stdout + stderr).to.match(/All good!\s*$/);
   });
 
   it('has types that resolve, as "are the types wrong" tells', () => {
-    const { status, stdout } = run(
+    const { status, stdout } = node(
       wide('@arethetypeswrong/cli/dist/index.js'),
       ...[tarball(), '--profile', 'esm-only', '--format', 'ascii', '--no-color'],
     );
@@ -98,7 +101,8 @@ describe('The tarball', () => {
   });
 });
 
-describe('A TypeScript program that embeds the package', () => {
+describe('A TypeScript program that embeds the package', function () {
+  this.timeout(60_000);
   let folder: string;
   before(function () {
     needsWide(this);
@@ -122,27 +126,28 @@ describe('A TypeScript program that embeds the package', () => {
     ] as const) {
       const options = ['--module', module, '--moduleResolution', moduleResolution, '--resolveJsonModule'];
       const compile = (...more: string[]) =>
-        compileWith(
+        runToEnd(folder, [
+          process.execPath,
           path,
           ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--lib', 'es2024'],
           ...['--types', 'node', '--typeRoots', inRepository('node_modules/@types'), '--pretty', 'false'],
           ...[...options, ...more, 'consumer.ts', 'description.ts'],
-        );
+        ]);
 
       it(`compiles with ${compiler}, --moduleResolution ${moduleResolution}`, () => {
-        expect(compile('--skipLibCheck').stdout).to.equal('');
+        const { status, stdout } = compile('--skipLibCheck');
+        expect([status, stdout]).to.deep.equal([0, '']);
       });
 
       it(`finds no fault with our types either: ${compiler}, --moduleResolution ${moduleResolution}`, () => {
-        const faults = compile('--skipLibCheck', 'false').stdout.split('\n');
+        const { stdout, stderr } = compile('--skipLibCheck', 'false');
         // Those of others are not ours to mend.
-        expect(faults.filter((line) => !/^\S*node_modules\/(?!plant-store\/)|^$|^ /.test(line))).to.deep.equal([]);
+        expect(stderr).to.equal('');
+        expect(
+          stdout.split('\n').filter((line) => !/^\S*node_modules\/(?!plant-store\/)|^$|^ /.test(line)),
+        ).to.deep.equal([]);
       });
     }
-  }
-
-  function compileWith(compiler: string, ...args: string[]) {
-    return spawnSync(process.execPath, [compiler, ...args], { cwd: folder, encoding: 'utf8' });
   }
 });
 
@@ -206,10 +211,6 @@ function engineAsFetched(): string {
   const engine = 'build/Release/node_sqlite3.node';
   spawnSync('tar', ['-czf', join(folder, name), '-C', inRepository('node_modules/sqlite3'), engine]);
   return folder;
-}
-
-function run(program: string, ...args: string[]) {
-  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
 }
 
 /** What a service that printed its `curl` command answers when it is pasted. */

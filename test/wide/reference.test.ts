@@ -1,23 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { needsWide } from './wide.js';
+import { needsWide, runToEnd } from './wide.js';
 
 describe('The API reference', function () {
   this.timeout(120_000);
   let folder: string;
-  let output: { status: number | null; stdout: string; stderr: string };
+  let output: ReturnType<typeof runToEnd>;
   before(function () {
     needsWide(this);
     folder = temporaryFolder();
-    output = spawnSync('npm', ['run', '--silent', 'docs', '--', '--out', folder], {
-      cwd: inRepository(''),
-      encoding: 'utf8',
-    });
+    output = runToEnd(inRepository(''), ['npm', 'run', '--silent', 'docs', '--', '--out', folder]);
   });
 
   it('is made without a warning', () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +5,7 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { needs } from '../support/needs.js';
 import { inRepository } from '../support/paths.js';
-import { folderWithPackage, needsWide, wide } from './wide.js';
+import { folderWithPackage, needsWide, runToEnd, wide } from './wide.js';
 
 /** How large the core may be that a browser loads, in bytes. */
 const CORE_GZIPPED_BYTES_MAX = 5000;
@@ -27,7 +26,8 @@ const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: stri
   Chromium: [process.execPath, inRepository('test/wide/in-chromium.js'), CHROMIUM],
 };
 
-describe('The core', () => {
+describe('The core', function () {
+  this.timeout(60_000);
   let folder: string;
   before(function () {
     needsWide(this);
@@ -61,12 +61,11 @@ describe('The core', () => {
     let bundled: string;
     before(() => {
       const mocha = inRepository('node_modules/mocha/bin/mocha.js');
-      const { stdout } = spawnSync(process.execPath, [mocha, '--no-config', '--reporter', 'json', ...TESTS], {
-        cwd: inRepository(''),
-        encoding: 'utf8',
-      });
+      const command = [process.execPath, mocha, '--no-config', '--reporter', 'json', ...TESTS] as const;
+      const { stdout } = runToEnd(inRepository(''), command);
       const { passes, failures }: { passes: { fullTitle: string }[]; failures: unknown[] } = JSON.parse(stdout);
       expect(failures).to.deep.equal([]);
+      expect(passes).not.to.have.lengthOf(0);
       expected = passes.map(({ fullTitle }) => fullTitle);
 
       // They stand where they stand in the repository, so that what they import is the package's.
@@ -83,7 +82,7 @@ describe('The core', () => {
       it(name, function () {
         const path = name === 'Chromium' ? CHROMIUM : program;
         needs(this, existsSync(path), `${name}, at ${path}`);
-        const { stdout, stderr } = spawnSync(program, [...args, bundled], { encoding: 'utf8', timeout: 60_000 });
+        const { stdout, stderr } = runToEnd(folder, [program, ...args, bundled]);
         expect(stdout, stderr).to.match(/^\{/);
         expect(JSON.parse(stdout)).to.deep.equal({ passed: expected, failed: [] });
       });
@@ -105,10 +104,7 @@ function bundle(folder: string, program: string, ...options: string[]): string {
     `--outfile=${outfile}`,
     ...options,
   ];
-  const { status, stderr } = spawnSync(wide('.bin/esbuild'), ['--log-level=warning', ...args, 'entry.js'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
+  const { status, stderr } = runToEnd(folder, [wide('.bin/esbuild'), '--log-level=warning', ...args, 'entry.js']);
   expect([status, stderr]).to.deep.equal([0, '']);
   return outfile;
 }
