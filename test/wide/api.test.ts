@@ -30,6 +30,11 @@ describe('The types of', () => {
     });
   }
 
+  it('entry points that are gone are not kept', () => {
+    const expected = [...ENTRY_POINTS.map((name) => `${name}.api.md`), 'interface.txt'];
+    expect(readdirSync(inRepository('docs/api'))).to.have.members(expected);
+  });
+
   it('all entry points name no type that none of them offers', () => {
     const texts = [...reports.values()];
     const offered = new Set(texts.flatMap((text) => matches(text, /^export (?:abstract )?\w+ (\w+)/gm)));
