@@ -175,7 +175,8 @@ export const settings = {
   } satisfies Setting<(typeof LOG_LEVELS)[number]>,
 } as const;
 
-type Settings = typeof settings;
+/** The settings, by the names that {@link Config} has for them. */
+export type Settings = typeof settings;
 
 /** Every setting, read and checked. */
 export type Config = {

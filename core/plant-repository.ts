@@ -33,7 +33,7 @@ export interface PlantRepository {
    */
   ready(): Promise<void>;
 
-  /** Finishes what is under way and lets go of the storage. Later calls throw {@link StorageUnavailable}, also for no plants; closing again does nothing. */
+  /** Finishes what is under way and lets go of the storage. Later calls throw `StorageUnavailable`, also for no plants; closing again does nothing. */
   close(): Promise<void>;
 }
 

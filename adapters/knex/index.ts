@@ -1,4 +1,4 @@
-export type { Diagnosis, Engine } from './engine.js';
+export type { Diagnosis, Engine, PlantRow } from './engine.js';
 export { StorageFailure } from './failure.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export { mysql, mysqlDatabase } from './mysql.js';

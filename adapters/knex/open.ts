@@ -100,7 +100,12 @@ function connect({ engine: { driver }, config, timeoutMs }: Database): Knex {
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
-  return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
+  try {
+    return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
+  } catch {
+    // Its install script has not run.
+    throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);
+  }
 }
 
 /** Runs `work`; what a driver or the operating system throws becomes a sentence. */

@@ -5,6 +5,9 @@ import { after, type Context } from 'mocha';
 import { needs } from '../support/needs.js';
 import { inRepository } from '../support/paths.js';
 
+/** How long a program may run, in milliseconds. */
+const RUN_MS_MAX = 120_000;
+
 const MODULES = inRepository('test/wide/node_modules');
 
 /** Skips a test, by name, where what `test/wide` needs is not installed; where `CI=true` that is a failure. */
@@ -51,4 +54,11 @@ export function folderWithPackage(): string {
   });
   if (status !== 0) throw new Error(`tar: ${stderr}`);
   return folder;
+}
+
+/** Runs a program to its end, in a folder. Where the tests' coverage is taken, its own is not: nobody asks for it. */
+export function runToEnd(folder: string, command: readonly [string, ...string[]]) {
+  const [program, ...args] = command;
+  const { NODE_V8_COVERAGE, ...env } = process.env;
+  return spawnSync(program, args, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS_MAX });
 }
