@@ -25,7 +25,7 @@ async function run(given: readonly string[]): Promise<number> {
   const wrong = (problem: string) =>
     fail(EX_USAGE, `${problem}; see plant-store ${command && name ? `${name} ` : ''}--help`);
   if (command === undefined) {
-    return wrong(`${JSON.stringify(name)} is not a command, which are ${[...commands.keys()].join(', ')}`);
+    return wrong(`${JSON.stringify(name)} is not a command (${[...commands.keys()].join(', ')})`);
   }
   try {
     const { values, positionals } = parseArgs({
@@ -102,6 +102,7 @@ function helpOf({ usage, does, example, flags }: Command): string {
     `Usage: plant-store ${usage}`,
     '',
     does,
+    '',
     `Example: ${example}`,
     '',
     ...(rows.length > 0 ? [...rows, ''] : []),
