@@ -89,10 +89,4 @@ describe('package.json', () => {
     );
     expect(unused).to.deep.equal([]);
   });
-
-  it('shares nothing with the wide checks but a compiler', () => {
-    const { dependencies, optionalDependencies } = JSON.parse(read('test/wide/package.json'));
-    const wide = Object.keys({ ...dependencies, ...optionalDependencies });
-    expect(wide.filter((name) => name in devDependencies)).to.deep.equal(['typescript']);
-  });
 });
