@@ -52,7 +52,7 @@ export async function serve(configured: Config): Promise<number> {
   const deadline = performance.now() + config.shutdownTimeoutMs;
   const finished = await server.stop(config.shutdownTimeoutMs);
   // The process ends after this, and the timer with it.
-  const late = setTimeout(deadline - performance.now(), false);
+  const late = setTimeout(Math.max(0, deadline - performance.now()), false);
   const closed = await Promise.race([plants.close().then(() => true), late]);
   await management?.stop();
   log.info({ finished: finished && closed }, 'stopped');
