@@ -140,10 +140,11 @@ function differences(what: string, these: readonly string[], those: readonly str
 }
 
 function drawing(): string {
+  const sentences = Object.keys(ARROWS).map((name) => name.replaceAll(/\/\w+\//g, '').replace('→', 'imports'));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title description">`,
     '<title id="title">The hexagon: adapters around a core, wired by composition</title>',
-    `<desc id="description">Imports: ${Object.keys(ARROWS).join(', ')}. Composition imports all of them.</desc>`,
+    `<desc id="description">Composition imports every adapter; ${sentences.join(', ')}.</desc>`,
     `<style>${STYLE}\n</style>`,
     '<marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" orient="auto"><path class="head" d="M0 0L10 5L0 10Z"/></marker>',
     `<rect class="paper" width="${WIDTH}" height="${HEIGHT}" rx="6"/>`,
