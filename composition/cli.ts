@@ -10,42 +10,48 @@ import { version } from './version.js';
 const EX_USAGE = 64;
 const EX_CONFIG = 78;
 
+const EXIT_CODES =
+  'Exit codes: 0 done, 1 failed or something was refused or cut off, 64 wrong usage, 78 a bad setting, 128 + n ended by signal n.';
+
 const flags = Object.values(settings).filter((setting) => !('flag' in setting));
 
 process.exit(await run(process.argv.slice(2)));
 
-async function run(args: string[]): Promise<number> {
+async function run(given: readonly string[]): Promise<number> {
+  // `help import` is `import --help`.
+  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : [...given];
+  const name = args[0]?.startsWith('-') === false ? args.shift() : undefined;
+  const command = commands.get(name ?? 'serve');
+  const wrong = (problem: string) =>
+    fail(EX_USAGE, `${problem}; see plant-store ${command && name ? `${name} ` : ''}--help`);
+  if (command === undefined) {
+    return wrong(`${JSON.stringify(name)} is not a command (${[...commands.keys()].join(', ')})`);
+  }
   try {
-    const name = args[0]?.startsWith('-') === false ? args[0] : undefined;
-    const command = commands.get(name ?? 'serve');
-    if (command === undefined)
-      return fail(EX_USAGE, `${JSON.stringify(name)} is not a command; see plant-store --help`);
     const { values, positionals } = parseArgs({
-      args: name === undefined ? args : args.slice(1),
+      args,
       allowPositionals: true,
       options: {
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'v' },
-        ...command.options,
+        ...command.flags,
         ...Object.fromEntries(flags.map(({ variable }) => [flagOf(variable), { type: 'string' } as const])),
       },
     });
-    if (values['help']) return print(help(name === undefined ? undefined : command));
+    if (values['help']) return print(name === undefined ? help() : helpOf(command));
     if (values['version']) return print(version());
     if (positionals.length > command.argumentsMax) {
-      const extra = JSON.stringify(positionals[command.argumentsMax]);
-      return fail(EX_USAGE, `${extra} is one argument too many; see plant-store --help`);
+      return wrong(`${JSON.stringify(positionals[command.argumentsMax])} is one argument too many`);
     }
-    const given = flags.flatMap(({ variable }) => {
+    const set = flags.flatMap(({ variable }) => {
       const value = Object.entries(values).find(([flag]) => flag === flagOf(variable))?.[1];
       return value ? [[variable, value]] : [];
     });
-    return await command.run(readConfig({ ...process.env, ...Object.fromEntries(given) }), values, positionals);
+    return await command.run(readConfig({ ...process.env, ...Object.fromEntries(set) }), values, positionals);
   } catch (error) {
     if (error instanceof InvalidConfig) return fail(EX_CONFIG, ...error.problems);
     if (error instanceof StorageUnavailable || error instanceof CommandFailure) return fail(1, error.message);
-    if (isParseArgsError(error))
-      return fail(EX_USAGE, `${error.message.split(/\.\s|\n/, 1)[0]}; see plant-store --help`);
+    if (isParseArgsError(error)) return wrong(`${error.message.split(/\.\s|\n/, 1)[0]}`);
     throw error;
   }
 }
@@ -68,26 +74,47 @@ function fail(exitCode: number, ...problems: readonly string[]): number {
   return exitCode;
 }
 
-/** The help of one command, or of all. */
-function help(command: Command | undefined): string {
-  const rows = Object.values(settings).map((setting) => {
-    const flag = 'flag' in setting ? '' : `--${flagOf(setting.variable)}`;
-    return `  ${setting.variable.padEnd(20)} ${flag.padEnd(23)} ${setting.help} [${setting.default ?? 'none'}]`;
-  });
-  const shown = command ? [command] : [...commands.values()];
+/** The help of all. */
+function help(): string {
   return [
-    ...shown.flatMap(({ usage, does, example }) => [
-      `Usage: plant-store ${usage}`,
-      `  ${does}`,
-      `  Example: ${example}`,
-      '',
-    ]),
-    'Settings: an environment variable, or the flag, which goes before it. [default]',
-    ...rows,
+    'Usage: plant-store [COMMAND] [settings]',
+    '',
+    ...[...commands].map(([name, { does }]) => `  ${name.padEnd(8)} ${does}`),
+    '',
+    'Example: plant-store --port 8080 --database-url postgres://localhost/plants',
+    'The flags of a command, and an example: plant-store COMMAND --help',
+    '',
+    ...settingRows(),
     '',
     '  --help, -h       this text, or that of one command',
     '  --version, -v    the version',
     '',
-    'Exit codes: 0 done, 1 failed or something was refused or cut off, 64 wrong usage, 78 a bad setting, 128 + n ended by signal n.',
+    EXIT_CODES,
   ].join('\n');
+}
+
+/** The help of one command. */
+function helpOf({ usage, does, example, flags }: Command): string {
+  const rows = Object.entries(flags).map(([flag, { type, help }]) => {
+    return `  ${`--${flag}${type === 'string' ? ' FILE' : ''}`.padEnd(16)} ${help}`;
+  });
+  return [
+    `Usage: plant-store ${usage}`,
+    '',
+    does,
+    '',
+    `Example: ${example}`,
+    '',
+    ...(rows.length > 0 ? [...rows, ''] : []),
+    ...(usage.endsWith('[settings]') ? [...settingRows(), ''] : []),
+    EXIT_CODES,
+  ].join('\n');
+}
+
+function settingRows(): string[] {
+  const rows = Object.values(settings).map((setting) => {
+    const flag = 'flag' in setting ? '' : `--${flagOf(setting.variable)}`;
+    return `  ${setting.variable.padEnd(20)} ${flag.padEnd(23)} ${setting.help} [${setting.default ?? 'none'}]`;
+  });
+  return ['Settings: an environment variable, or the flag, which goes before it. [default]', ...rows];
 }

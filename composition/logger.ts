@@ -25,7 +25,8 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     return pino(options, standardError);
   }
   const { default: pretty } = await import('pino-pretty');
-  const colorize = !process.env['NO_COLOR'];
+  // Node by itself lets FORCE_COLOR go before NO_COLOR, and knows which terminals have colours.
+  const colorize = !process.env['NO_COLOR'] && process.stderr.hasColors();
   return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
 }
 

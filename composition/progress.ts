@@ -11,9 +11,9 @@ export interface Progress {
 /** Nobody watches. */
 export const noProgress: Progress = { update() {}, clear() {}, stop() {} };
 
-/** A bar on standard error where that is a terminal, else nothing. The cursor stays, also where a signal ends the process. */
+/** A bar on standard error where that is a terminal that can move its cursor, else nothing. The cursor stays, also where a signal ends the process. */
 export function progressBar(unit: string, total?: number): Progress {
-  if (!process.stderr.isTTY) return noProgress;
+  if (!process.stderr.isTTY || process.env['TERM'] === 'dumb') return noProgress;
   const format =
     total === undefined ? `{value} ${unit}` : `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted}`;
   const bar = new SingleBar({ format, stream: process.stderr });

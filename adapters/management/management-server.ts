@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { PlantRepository } from '../../core/index.js';
@@ -57,7 +58,12 @@ function managementApp({ plants, metrics, isStopping }: ManagementOptions): Koa 
     asked ??= plants.ready().finally(() => {
       asked = undefined;
     });
-    const storage = (await isDoneWithin(READY_MS_MAX, asked)) ? 'ok' : 'does not answer';
+    const answered = asked.then(
+      () => true,
+      () => false,
+    );
+    const late = setTimeout(READY_MS_MAX, false, { ref: false });
+    const storage = (await Promise.race([answered, late])) ? 'ok' : 'does not answer';
     const service = isStopping() ? 'is stopping' : 'ok';
     const isReady = storage === 'ok' && service === 'ok';
     ctx.status = isReady ? 200 : 503;
@@ -73,16 +79,4 @@ function managementApp({ plants, metrics, isStopping }: ManagementOptions): Koa 
   // A client that left is nobody's business.
   app.on('error', () => {});
   return app;
-}
-
-async function isDoneWithin(timeoutMs: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const done = work.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
-import { CommandFailure } from '../failure.js';
+import { fileFailure } from '../failure.js';
 import { noProgress, progressBar } from '../progress.js';
 
 /** Writes the whole store as NDJSON to standard output. Resolves to the exit code of the process. */
@@ -25,7 +25,7 @@ export async function exportAll(config: Config): Promise<number> {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
     // Whoever read the other end has had enough, as `head` does.
     if (error.code === 'EPIPE') return 0;
-    throw new CommandFailure(`cannot write to standard output: ${error.code}`);
+    throw fileFailure('write to standard output', error);
   } finally {
     bar.stop();
     await plants.close();

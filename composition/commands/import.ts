@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { type ImportSummary, importPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure, fileFailure } from '../failure.js';
 import { progressBar } from '../progress.js';
 import { exitCodeOf, interruption } from '../signals.js';
 
@@ -15,10 +15,12 @@ export interface ImportArguments {
   readonly file?: string | undefined;
   /** The file for what is refused; standard error by default. */
   readonly rejects?: string | undefined;
+  /** The summary for a program, on standard output. */
+  readonly json?: boolean;
 }
 
 /** Reads NDJSON of NewPlant objects into the store. Resolves to the exit code of the process. */
-export async function importFile(config: Config, { file, rejects }: ImportArguments): Promise<number> {
+export async function importFile(config: Config, { file, rejects, json }: ImportArguments): Promise<number> {
   const input = file === undefined ? process.stdin : await opened(createReadStream(file), file);
   if (file !== undefined && rejects !== undefined && isSameFile(file, rejects)) {
     throw new CommandFailure(`--rejects ${rejects} is the file that is read; it would be overwritten`);
@@ -51,7 +53,11 @@ export async function importFile(config: Config, { file, rejects }: ImportArgume
     bar.stop();
     await plants.close();
     const { created, alreadyStored, refused: count } = summary;
-    process.stderr.write(`${created} plants imported, ${alreadyStored} were stored already, ${count} lines refused\n`);
+    if (json) process.stdout.write(`${JSON.stringify({ created, alreadyStored, refused: count })}\n`);
+    else
+      process.stderr.write(
+        `${created} plants imported, ${alreadyStored} were stored already, ${count} lines refused\n`,
+      );
     if (rejects !== undefined) await ended(refused, rejects);
   }
   const interrupt = received();
@@ -68,7 +74,7 @@ async function opened<T extends NodeJS.EventEmitter>(stream: T, path: string): P
     await once(stream, 'open');
     return stream;
   } catch (error) {
-    throw failure('open', path, error);
+    throw fileFailure(`open ${path}`, error);
   }
 }
 
@@ -83,7 +89,7 @@ async function* reading(stream: Readable, name: string): AsyncGenerator<Uint8Arr
   try {
     yield* stream;
   } catch (error) {
-    throw failure('read', name, error);
+    throw fileFailure(`read ${name}`, error);
   }
 }
 
@@ -93,7 +99,7 @@ async function written(stream: Writable, text: string, name: string): Promise<vo
     if (stream.errored) throw stream.errored;
     if (!stream.write(text)) await once(stream, 'drain');
   } catch (error) {
-    throw failure('write', name, error);
+    throw fileFailure(`write ${name}`, error);
   }
 }
 
@@ -102,11 +108,6 @@ async function ended(stream: Writable, name: string): Promise<void> {
   try {
     await finished(stream.end());
   } catch (error) {
-    throw failure('write', name, error);
+    throw fileFailure(`write ${name}`, error);
   }
-}
-
-function failure(verb: string, name: string, error: unknown): CommandFailure {
-  const code = error instanceof Error && 'code' in error ? error.code : error;
-  return new CommandFailure(`cannot ${verb} ${name}: ${code}`);
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import type { HttpServer } from '../../adapters/koa/index.js';
@@ -50,7 +51,9 @@ export async function serve(configured: Config): Promise<number> {
   log.info({ signal: await stopped }, 'stopping');
   const deadline = performance.now() + config.shutdownTimeoutMs;
   const finished = await server.stop(config.shutdownTimeoutMs);
-  const closed = await isDoneBefore(deadline, plants.close());
+  // The process ends after this, and the timer with it.
+  const late = setTimeout(Math.max(0, deadline - performance.now()), false);
+  const closed = await Promise.race([plants.close().then(() => true), late]);
   await management?.stop();
   log.info({ finished: finished && closed }, 'stopped');
   return finished && closed ? 0 : 1;
@@ -112,12 +115,4 @@ async function rereadTokens(container: Container, config: Config, file: TokensFi
     if (!(error instanceof InvalidTokenList)) throw error;
     log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is not usable, so the old tokens stay');
   }
-}
-
-async function isDoneBefore(deadline: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), deadline - performance.now());
-  });
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }

@@ -1,18 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
+import { importsIn } from '../support/imports.js';
+import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** One import: the file that has it, and where it leads: to a file of this house, such as `/core/index`, or a package. */
-interface Import {
-  readonly from: string;
-  readonly to: string;
-}
+const ROOT = inRepository('');
 
 describe('The dependency rule', () => {
   const imports = ['core', 'adapters', 'composition', 'test'].flatMap(importsIn);
@@ -20,7 +15,7 @@ describe('The dependency rule', () => {
     imports.filter(({ from }) => folders.some((folder) => isIn(folder, from)));
 
   it('is looked after in every file', () => {
-    expect(imports).to.deep.include.members([
+    expect(imports.map(({ from, to }) => ({ from, to }))).to.deep.include.members([
       { from: '/core/create-plant.ts', to: '/core/errors' },
       { from: '/adapters/wire/plant-codec.ts', to: '/core/index' },
       { from: '/adapters/knex/migrations.ts', to: 'knex' },
@@ -123,25 +118,6 @@ describe('The compiler holds the core to its folder:', () => {
     });
   }
 });
-
-function importsIn(folder: string): Import[] {
-  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
-  return files.flatMap((name) => {
-    const path = join(ROOT, folder, name);
-    const text = readFileSync(path, 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
-    const specifiers = text.matchAll(/\b(?:from|import|import\(|require\()\s*['"]([\w@./:-]+)['"]/g);
-    return [...specifiers].map(([, specifier = '']) => ({
-      from: houseName(path),
-      to: specifier.startsWith('.') ? houseName(resolve(dirname(path), specifier.replace(/\.js$/, ''))) : specifier,
-    }));
-  });
-}
-
-function houseName(path: string): string {
-  return `/${relative(ROOT, path).split(sep).join('/')}`;
-}
 
 function isIn(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`);

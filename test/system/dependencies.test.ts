@@ -1,28 +1,56 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { importsIn } from '../support/imports.js';
+import { inRepository } from '../support/paths.js';
 
 interface Locked {
   readonly dev?: boolean;
+  readonly optional?: boolean;
   readonly devOptional?: boolean;
-  readonly peer?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
 }
 
-const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+const read = (path: string) => readFileSync(inRepository(path), 'utf8');
+const nameOf = (path: string) => path.replace(/^.*node_modules\//, '');
+
+/** What `npm ci` installs in a folder on Linux x64 with glibc, by its path. */
+function lockedIn(folder: string): [string, Locked][] {
+  const locked: [string, Locked][] = Object.entries(JSON.parse(read(`${folder}package-lock.json`)).packages);
+  const isFor = (names: readonly string[] | undefined, name: string) => names?.includes(name) ?? true;
+  return locked.filter(
+    ([path, { os, cpu, libc }]) => path !== '' && isFor(os, 'linux') && isFor(cpu, 'x64') && isFor(libc, 'glibc'),
+  );
+}
 
 describe('docs/dependencies.md', () => {
   const document = read('docs/dependencies.md');
   const manifest = JSON.parse(read('package.json'));
-  const locked: [string, Locked][] = Object.entries(JSON.parse(read('package-lock.json')).packages);
-  const installed = locked.filter(([path, { dev, devOptional, peer }]) => path !== '' && !dev && !devOptional && !peer);
-  const nameOf = (path: string) => path.replace(/^.*node_modules\//, '');
+  const everything = lockedIn('');
+  const installed = everything.filter(([, { dev }]) => !dev);
 
   it('says of each dependency of the package why it is there', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
     const rows = [...document.matchAll(/^\| `([^`]+)` \| [^|]{10,} \|/gm)].map(([, name]) => name);
     expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+  });
+
+  it('says how many packages each install has', () => {
+    const rows = document.matchAll(/^\| `(npm ci[^`]*)`: [^|]+\| (\d+) \|/gm);
+    const told = Object.fromEntries([...rows].map(([, command, count]) => [command, Number(count)]));
+    expect(told).to.deep.equal({
+      'npm ci --omit=dev': installed.length,
+      'npm ci --omit=dev --omit=optional': installed.filter(
+        ([, { optional, devOptional }]) => !optional && !devOptional,
+      ).length,
+      'npm ci': everything.length,
+      'npm ci --prefix test/wide': lockedIn('test/wide/').length,
+      'npm ci --prefix test/bench/peers': lockedIn('test/bench/peers/').length,
+    });
   });
 
   it('lists everything that is installed with the service', () => {
@@ -35,5 +63,30 @@ describe('docs/dependencies.md', () => {
     const running = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
     const named = /runs a program while it is installed: ([^.]*?), which/.exec(document)?.[1] ?? '';
     expect([...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).to.have.members(running);
+  });
+});
+
+describe('package.json', () => {
+  const { scripts, devDependencies, peerDependencies } = JSON.parse(read('package.json'));
+  const locked = new Map(lockedIn(''));
+
+  it('has nothing in devDependencies that only the wide checks need', () => {
+    const inCode = ['core', 'adapters', 'composition', 'docs', 'test']
+      .flatMap(importsIn)
+      .filter(({ from }) => !from.startsWith('/test/wide/'));
+    const commands = Object.values(scripts).join('\n');
+    const isImported = (name: string) => inCode.some(({ to }) => to === name || to.startsWith(`${name}/`));
+    const isRun = (name: string) =>
+      Object.keys(locked.get(`node_modules/${name}`)?.bin ?? {}).some((bin) => RegExp(`\\b${bin}\\b`).test(commands));
+    const isTypes = (name: string) => name === '@types/node' || isImported(name.replace('@types/', ''));
+    const unused = Object.keys(devDependencies).filter(
+      (name) =>
+        !(name in peerDependencies) &&
+        !isImported(name) &&
+        !isRun(name) &&
+        !commands.includes(`node_modules/${name}/`) &&
+        !(name.startsWith('@types/') && isTypes(name)),
+    );
+    expect(unused).to.deep.equal([]);
   });
 });

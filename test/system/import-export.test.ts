@@ -132,6 +132,13 @@ describe('Moving a store', () => {
       expect(lines.map((line) => JSON.parse(line))).to.deep.equal(REFUSED);
     });
 
+    it('sums up for a program with --json', async () => {
+      const { exitCode, stdout, stderr } = await run(['import', '--json'], newDatabase(), BAD);
+      expect(exitCode).to.equal(1);
+      expect(JSON.parse(stdout)).to.deep.equal({ created: 2, alreadyStored: 0, refused: 2 });
+      expect(linesOf(stderr).map((line) => JSON.parse(line))).to.deep.equal(REFUSED);
+    });
+
     it('leaves --rejects FILE empty where nothing is refused', async () => {
       const rejects = newName('rejects');
       await run(['import', newFile(text), `--rejects=${rejects}`], newDatabase());
@@ -166,17 +173,21 @@ describe('Moving a store', () => {
       };
 
       for (const [what, args, reason] of [
-        ['where the file is missing', ['import', 'no-such-file'], /cannot open no-such-file: ENOENT$/],
-        ['where the file is a folder', ['import', '.'], /cannot read \.: EISDIR$/],
+        [
+          'where the file is missing',
+          ['import', 'no-such-file'],
+          /cannot open no-such-file: there is no such file or folder; look at its path$/,
+        ],
+        ['where the file is a folder', ['import', '.'], /cannot read \.: it is a folder; name a file in it$/],
         [
           'where --rejects cannot be made',
           ['import', '--rejects', 'no/such/folder'],
-          /cannot open no\/such\/folder: ENOENT$/,
+          /cannot open no\/such\/folder: there is no such file or folder; look at its path$/,
         ],
         [
           'where --rejects is on a full disk',
           ['import', '--rejects', '/dev/full'],
-          /cannot write \/dev\/full: ENOSPC$/,
+          /cannot write \/dev\/full: the disk is full; make room$/,
         ],
       ] as const) {
         it(what, async () => {
@@ -322,7 +333,7 @@ describe('Moving a store', () => {
       await run(['import'], database, plantLines(1, 1));
       const { exitCode, stderr } = await bash('exec $PLANT_STORE export > /dev/full', database);
       expect(exitCode).to.equal(1);
-      expect(stderr).to.equal('plant-store: cannot write to standard output: ENOSPC\n');
+      expect(stderr).to.equal('plant-store: cannot write to standard output: the disk is full; make room\n');
     });
   });
 
@@ -434,6 +445,15 @@ describe('Moving a store', () => {
         .to.include(ESCAPE)
         .and.to.match(/100% \| (\d+) of \1 bytes/);
       expect(stdout).to.match(/\r\n3000 plants imported, 0 were stored already, 0 lines refused\r\n/);
+    });
+
+    it('is none where the cursor cannot be moved (TERM=dumb)', async () => {
+      const line = `TERM=dumb $PLANT_STORE import ${newFile(plantLines(1, 3000))}`;
+      expect(await onTerminal(line, newDatabase())).to.deep.equal({
+        exitCode: 0,
+        stdout: '3000 plants imported, 0 were stored already, 0 lines refused\r\n',
+        stderr: '',
+      });
     });
 
     it('of an import leaves refused lines whole', async () => {
@@ -562,6 +582,15 @@ describe('Moving a store', () => {
         const result = await run(args, database);
         expect(result).to.deep.equal({ exitCode: 0, stdout: 'the schema is up to date\n', stderr: '' });
       }
+    });
+
+    it('says it for a program with --json', async () => {
+      const database = newDatabase();
+      const said = async (...args: string[]) =>
+        JSON.parse((await run(['migrate', '--json', ...args], database)).stdout);
+      expect(await said('--dry-run')).to.deep.equal({ applied: [], pending: ['001_plants'] });
+      expect(await said()).to.deep.equal({ applied: ['001_plants'], pending: [] });
+      expect(await said()).to.deep.equal({ applied: [], pending: [] });
     });
 
     it('has nothing to do where plants are kept in memory', async () => {

@@ -109,7 +109,7 @@ describe('What the service writes while it runs', () => {
     /** What a run on a terminal shows, from the start to Ctrl-C. */
     async function shownOnTerminal(environment: Readonly<Record<string, string>>): Promise<string> {
       const command: [string, ...string[]] = ['script', '-qec', 'exec "$NODE" "$CLI"', '/dev/null'];
-      const settings = { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN, ...environment };
+      const settings = { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN, TERM: 'xterm', ...environment };
       const terminal = new Program(folder, command, { NODE: process.execPath, CLI, ...settings });
       expect(outcomeOf(await create(await terminal.port(), { id: 1n, name: 'Monstera' }))).to.equal(200);
       expect(await terminal.type('\x03').exited()).to.equal(0);
@@ -131,9 +131,12 @@ describe('What the service writes while it runs', () => {
       expect(await shownOnTerminal({})).to.contain('\x1b[');
     });
 
-    it('has no escape codes with NO_COLOR', async () => {
-      expect(await shownOnTerminal({ NO_COLOR: '1' })).not.to.contain('\x1b');
-    });
+    const colourless = [{ NO_COLOR: '1' }, { NO_COLOR: '1', FORCE_COLOR: '1' }, { FORCE_COLOR: '0' }, { TERM: 'dumb' }];
+    for (const environment of colourless) {
+      it(`has no escape codes with ${new URLSearchParams(environment)}`, async () => {
+        expect(await shownOnTerminal(environment)).not.to.contain('\x1b');
+      });
+    }
   });
 
   it('fails no request where it cannot be written, and ends no service', async () => {

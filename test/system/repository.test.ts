@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -24,15 +24,6 @@ describe('The repository', () => {
     ]);
     expect(documented).to.deep.equal(Object.fromEntries(defaults));
   });
-
-  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((path) => join('docs', path));
-  for (const document of ['README.md', ...docs.filter((path) => path.endsWith('.md'))]) {
-    it(`has no link in ${document} that leads nowhere`, () => {
-      const links = [...read(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-      const relative = links.filter((link) => !/^[a-z]+:|^#/.test(link)).map((link) => link.replace(/#.*/, ''));
-      expect(relative.filter((link) => !existsSync(join(root, dirname(document), link)))).to.deep.equal([]);
-    });
-  }
 
   it('has a .ci/run that can be run', () => {
     expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.to.throw();

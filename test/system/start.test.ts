@@ -5,7 +5,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { settings } from '../../composition/config.js';
 import { Executable, endProgramsAfterEach } from '../support/executable.js';
 import { needsProgram } from '../support/needs.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
@@ -18,8 +17,8 @@ describe('Starting the service', () => {
   const folder = temporaryFolder();
 
   /** Runs the executable where it must end by itself, without listening. */
-  async function runToEnd(environment: Readonly<Record<string, string>>, args: readonly string[] = []) {
-    const run = new Executable(folder, args, { PORT: '0', DATABASE_URL: 'memory:', ...environment });
+  async function runToEnd(environment: Readonly<Record<string, string>>) {
+    const run = new Executable(folder, [], { PORT: '0', DATABASE_URL: 'memory:', ...environment });
     const started = await run.says(/listens on/).then(
       () => true,
       () => false,
@@ -27,7 +26,6 @@ describe('Starting the service', () => {
     expect(started, 'it started').to.equal(false);
     return {
       exitCode: await run.exited(),
-      stdout: run.stdout,
       lines: linesOf(run.stderr),
       all: run.stdout + run.stderr,
     };
@@ -243,50 +241,6 @@ describe('Starting the service', () => {
       expect(lines).to.deep.equal([
         'plant-store: JWT_AUDIENCE and JWT_JWKS_URL must be set too: JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL go together',
       ]);
-    });
-  });
-
-  describe('on the command line', () => {
-    it('a flag goes before its variable', async () => {
-      const environment = { PORT: '99999', BASE_PATH: '/variable', DATABASE_URL: 'memory:' };
-      const service = new Executable(folder, ['serve', '--port', '0', '--base-path=/flag'], environment);
-      await service.says(/listens on http:\/\/127\.0\.0\.1:\d+\/flag\n/);
-    });
-
-    const wrong: Readonly<Record<string, readonly string[]>> = {
-      'an unknown flag': ['--prot=8080'],
-      'an unknown command': ['sevre'],
-      'one argument too many': ['serve', 'plants'],
-      'a flag without its value': ['--port'],
-      'a flag whose value looks like a flag': ['--port', '-1'],
-    };
-    for (const [what, args] of Object.entries(wrong)) {
-      it(`${what} is answered in one line, with exit code 64`, async () => {
-        const { exitCode, lines } = await runToEnd({}, args);
-        expect(exitCode).to.equal(64);
-        expect(lines).to.have.length(1);
-        expect(lines[0]).to.match(/^plant-store: .*; see plant-store --help$/);
-      });
-    }
-
-    it('tokens have no flag, because every user of the machine can read a command line', async () => {
-      const { exitCode, all } = await runToEnd({}, ['--access-tokens=canary']);
-      expect(exitCode).to.equal(64);
-      expect(all).not.to.contain('canary');
-    });
-
-    it('--help names every setting and shows an example', async () => {
-      const { exitCode, stdout } = await runToEnd({}, ['--help']);
-      expect(exitCode).to.equal(0);
-      for (const { variable } of Object.values(settings)) expect(stdout).to.match(new RegExp(`^  ${variable} `, 'm'));
-      expect(stdout).to.match(/^ +Example: \S.*plant-store/m);
-    });
-
-    it("--version is package.json's", async () => {
-      const { exitCode, stdout } = await runToEnd({}, ['--version']);
-      const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-      expect(exitCode).to.equal(0);
-      expect(stdout).to.equal(`${version}\n`);
     });
   });
 
