@@ -11,7 +11,7 @@ import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } fro
 import type { Admission } from './admission.js';
 import { bodyReader } from './body.js';
 import { countOf } from './headers.js';
-import { Refusal } from './refusal.js';
+import { Refusal, refuseMethod } from './refusal.js';
 
 /** What the HTTP interface is made of. */
 export interface PlantRouterOptions {
@@ -68,12 +68,6 @@ export function plantRouter(options: PlantRouterOptions): Router {
   router.all('/openapi.json', refuseMethod('GET, HEAD'));
 
   return router;
-}
-
-function refuseMethod(allowed: string): () => never {
-  return () => {
-    throw new Refusal(rejections.methodNotAllowed, { Allow: allowed });
-  };
 }
 
 async function principalOf(ctx: Context, tokenVerifier: TokenVerifier): Promise<Principal> {
