@@ -71,7 +71,11 @@ interface Content {
 
 async function contentOf(file: string): Promise<Content> {
   const bytes = await readFile(new URL(`docs-page/${file}`, import.meta.url));
-  return { bytes, gzipped: await promisify(gzip)(bytes), digest: createHash('sha256').update(bytes).digest('base64url') };
+  return {
+    bytes,
+    gzipped: await promisify(gzip)(bytes),
+    digest: createHash('sha256').update(bytes).digest('base64url'),
+  };
 }
 
 /** Makes something when it is first asked for, and keeps it: one copy, however many clients are slow to take it. */

@@ -2,15 +2,18 @@
 //
 //     node test/wide/look-at-page.js http://127.0.0.1:3000/ TOKEN [FOLDER]
 //
-// With a folder it saves a picture of each visit there.
+// With a folder it saves pictures there.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const [url, token, folder] = process.argv.slice(2);
-/** Above 2^53 and odd: none of them is a JavaScript number. */
+/** Above 2^53 and odd, as each second one after it: none of them is a JavaScript number. */
 const FIRST_ID = 9007199254740993n;
 /** How often Tab may be pressed on the way from one thing to the next. */
 const TABS_MAX = 60;
+const axe = sourceOfAxe();
 
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
@@ -24,23 +27,25 @@ const browser = await chromium.launch({
     '--disable-sync',
   ],
 });
-
+const DESKTOP = { viewport: { width: 1280, height: 960 } };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
 const visits = [];
-for (const [device, width, height] of [
-  ['desktop', 1280, 960],
-  ['phone', 390, 844],
+for (const [reader, device, colorScheme, hands] of [
+  ['light', DESKTOP, 'light', withPointer],
+  ['dark', DESKTOP, 'dark', withPointer],
+  ['phone-light', PHONE, 'light', withPointer],
+  ['phone-dark', PHONE, 'dark', withPointer],
+  ['keyboard', DESKTOP, 'dark', withKeyboard],
 ]) {
-  for (const colorScheme of ['light', 'dark']) {
-    visits.push(await visit(device, colorScheme, { width, height }, withPointer));
-  }
+  const context = await browser.newContext({ ...device, colorScheme });
+  visits.push({ reader, colorScheme, ...(await visit(context, reader, colorScheme, hands)) });
+  await context.close();
 }
-visits.push(await visit('keyboard', 'light', { width: 1280, height: 960 }, withKeyboard));
 await browser.close();
 process.stdout.write(JSON.stringify(visits));
 
-/** One reader: creates a plant, again the same one, and another under its id. */
-async function visit(device, colorScheme, viewport, hands) {
-  const context = await browser.newContext({ viewport, colorScheme, isMobile: device === 'phone' });
+/** One reader: types in the token, creates a plant, again the same one, and another under its id. */
+async function visit(context, reader, colorScheme, hands) {
   const page = await context.newPage();
   const requests = [];
   const complaints = [];
@@ -58,46 +63,59 @@ async function visit(device, colorScheme, viewport, hands) {
   // Were the page to heed it, a link could have it show, and send tokens to, another host.
   await page.goto(`${page.url()}?url=https://evil.example/openapi.json&configUrl=https://evil.example/config.json`);
   await page.locator('.opblock-body').waitFor();
+  if (folder) await page.screenshot({ path: join(folder, `page-${reader}.png`) });
+
   const id = `${FIRST_ID + 2n * BigInt(visits.length)}`;
   const plant = `{"id": ${id}, "name": "Monstera", "tag": "indoor"}`;
-  const { authorise, send } = hands(page);
+  const { openDialog, authorise, send } = hands(page);
+  await openDialog();
+  const inDialog = await barriersIn(page);
   await authorise();
-  const picture = { path: join(folder ?? '', `page-${device}-${colorScheme}.png`) };
-  if (folder) await page.screenshot(picture);
   const answers = [await send(plant), await send(plant), await send(plant.replace('Monstera', 'Calathea'))];
-  const look = await page.evaluate(lookOf);
+  const barriers = axe && [...new Set([...inDialog, ...(await barriersIn(page))])];
 
+  const look = await page.evaluate(lookOf);
   await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
-  const changed = await page.evaluate(lookOf);
-  const kept = JSON.stringify(await context.storageState());
+  await page.waitForFunction((before) => document.documentElement.className !== before, look.className);
+  const changedLook = await page.evaluate(lookOf);
+
+  const kept = JSON.stringify(await context.storageState({ indexedDB: true }));
   await page.reload();
-  await page.locator('.opblock-body').waitFor();
-  const isForgotten = (await page.locator('.btn.authorize.unlocked').count()) === 1;
-  await context.close();
-  return { device, colorScheme, id, answers, requests, complaints, look, changed, keepsToken: kept.includes(token), isForgotten };
+  const isForgotten = await page
+    .locator('.btn.authorize.unlocked')
+    .waitFor()
+    .then(() => true);
+  return {
+    id,
+    answers,
+    barriers,
+    complaints,
+    requests,
+    look,
+    changedLook,
+    keepsToken: kept.includes(token),
+    isForgotten,
+  };
 }
 
 /** What a reader sees; runs in the page. */
 function lookOf() {
-  const { documentElement } = document;
-  return {
-    isDark: documentElement.classList.contains('dark-mode'),
-    background: getComputedStyle(documentElement).backgroundColor,
-    overflowPx: documentElement.scrollWidth - documentElement.clientWidth,
-  };
+  const { className, scrollWidth, clientWidth } = document.documentElement;
+  const background = getComputedStyle(document.documentElement).backgroundColor;
+  return { className, background, overflowPx: scrollWidth - clientWidth };
 }
 
 function withPointer(page) {
   return {
+    openDialog: () => page.getByRole('button', { name: 'Authorize' }).click(),
     async authorise() {
-      await page.getByRole('button', { name: 'Authorize' }).click();
       await page.locator('.modal-ux input').fill(token);
       await page.getByRole('button', { name: 'Apply credentials' }).click();
-      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      await page.locator('.modal-ux .btn-done').click();
       await page.getByRole('button', { name: 'Try it out' }).click();
     },
     async send(body) {
-      await page.locator('.body-param__text').fill(body);
+      await page.getByLabel('Body').fill(body);
       return answerTo(page, () => page.getByRole('button', { name: 'Execute' }).click());
     },
   };
@@ -105,20 +123,21 @@ function withPointer(page) {
 
 function withKeyboard(page) {
   const { keyboard } = page;
-  const tabTo = async (selector) => {
+  const tabTo = async (selector, key = 'Tab') => {
     for (let tabs = 0; tabs < TABS_MAX; tabs++) {
-      await keyboard.press('Tab');
       if (await page.evaluate((wanted) => document.activeElement.matches(wanted), selector)) return;
+      await keyboard.press(key);
     }
-    throw new Error(`no way to ${selector} by Tab`);
+    throw new Error(`no way to ${selector} by ${key}`);
   };
   const press = async (selector) => {
     await tabTo(selector);
     await keyboard.press('Enter');
   };
+  let toBody = 'Tab';
   return {
+    openDialog: () => press('.btn.authorize'),
     async authorise() {
-      await press('.btn.authorize');
       await tabTo('.modal-ux input');
       await keyboard.type(token);
       await press('.modal-ux .btn.authorize');
@@ -126,7 +145,8 @@ function withKeyboard(page) {
       await press('.try-out__btn');
     },
     async send(body) {
-      await tabTo('.body-param__text');
+      await tabTo('.body-param__text', toBody);
+      toBody = 'Shift+Tab';
       await keyboard.press('Control+A');
       await keyboard.type(body);
       return answerTo(page, () => press('.btn.execute'));
@@ -134,9 +154,28 @@ function withKeyboard(page) {
   };
 }
 
-/** Sends, and reads the answer from the page as it stands there. */
+/** Sends, and reads the answer where it stands on the page. */
 async function answerTo(page, send) {
-  const [response] = await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), send()]);
-  const answer = page.locator('.live-responses-table .response', { hasText: `${response.status()}` });
-  return { status: response.status(), shown: JSON.parse(await answer.locator('pre').first().innerText()) };
+  const isPost = (response) => response.request().method() === 'POST';
+  const [response] = await Promise.all([page.waitForResponse(isPost), send()]);
+  const status = response.status();
+  const answer = page.locator('.live-responses-table .response', { hasText: `${status}` });
+  const body = answer.locator('.response-col_description pre').first();
+  return { status, shown: JSON.parse(await body.textContent()) };
+}
+
+/** What axe finds to stand in somebody's way. */
+async function barriersIn(page) {
+  if (axe === undefined) return [];
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map(({ id }) => id);
+}
+
+function sourceOfAxe() {
+  try {
+    return readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  } catch {
+    return undefined;
+  }
 }

@@ -94,7 +94,11 @@ describe('The page', () => {
     it(`answers HEAD of ${path}, and no other method`, async () => {
       const client = await RawClient.connect(service().port);
       const head = await client.send(request(`HEAD ${path}`)).answer('HEAD');
-      const { date, 'x-request-id': id, ...headers } = (await client.send(request(`GET ${path}`)).answer())?.headers ?? {};
+      const {
+        date,
+        'x-request-id': id,
+        ...headers
+      } = (await client.send(request(`GET ${path}`)).answer())?.headers ?? {};
       client.close();
       expect(head?.headers).to.include(headers);
       for (const method of ['POST', 'OPTIONS', 'DELETE']) {
