@@ -158,10 +158,9 @@ function withKeyboard(page) {
 async function answerTo(page, send) {
   const isPost = (response) => response.request().method() === 'POST';
   const [response] = await Promise.all([page.waitForResponse(isPost), send()]);
-  const status = response.status();
-  const answer = page.locator('.live-responses-table .response', { hasText: `${status}` });
+  const answer = page.locator('.live-responses-table .response', { hasText: response.headers()['x-request-id'] });
   const body = answer.locator('.response-col_description pre').first();
-  return { status, shown: JSON.parse(await body.textContent()) };
+  return { status: response.status(), shown: JSON.parse(await body.textContent()) };
 }
 
 /** What axe finds to stand in somebody's way. */

@@ -36,7 +36,7 @@ SwaggerUIBundle({
   url: 'openapi.json',
   deepLinking: true,
   docExpansion: 'full',
-  syntaxHighlight: { theme: 'monokai' },
+  syntaxHighlight: false,
   validatorUrl: null,
   plugins: [fromHere, named],
 });
