@@ -81,10 +81,8 @@ async function visit(context, reader, colorScheme, hands) {
 
   const kept = JSON.stringify(await context.storageState({ indexedDB: true }));
   await page.reload();
-  const isForgotten = await page
-    .locator('.btn.authorize.unlocked')
-    .waitFor()
-    .then(() => true);
+  await page.locator('.opblock-body').waitFor();
+  const isForgotten = await page.locator('.btn.authorize.unlocked').isVisible();
   return {
     id,
     answers,
