@@ -67,7 +67,7 @@ async function visit(context, reader, colorScheme, hands) {
 
   const id = `${FIRST_ID + 2n * BigInt(visits.length)}`;
   const plant = `{"id": ${id}, "name": "Monstera", "tag": "indoor"}`;
-  const { openDialog, authorise, send } = hands(page);
+  const { openDialog, authorise, send, unmarked } = hands(page);
   await openDialog();
   const inDialog = await barriersIn(page);
   await authorise();
@@ -87,6 +87,7 @@ async function visit(context, reader, colorScheme, hands) {
     id,
     answers,
     barriers,
+    unmarked,
     complaints,
     requests,
     look,
@@ -103,8 +104,15 @@ function lookOf() {
   return { className, background, overflowPx: scrollWidth - clientWidth };
 }
 
+/** By what one can tell that an element has the focus; runs in the page. */
+function marksOf(element) {
+  const { outlineStyle, borderColor, boxShadow } = getComputedStyle(element);
+  return [outlineStyle, borderColor, boxShadow].join();
+}
+
 function withPointer(page) {
   return {
+    unmarked: [],
     openDialog: () => page.getByRole('button', { name: 'Authorize' }).click(),
     async authorise() {
       await page.locator('.modal-ux input').fill(token);
@@ -121,10 +129,15 @@ function withPointer(page) {
 
 function withKeyboard(page) {
   const { keyboard } = page;
+  const unmarked = [];
   const tabTo = async (selector, key = 'Tab') => {
     for (let tabs = 0; tabs < TABS_MAX; tabs++) {
-      if (await page.evaluate((wanted) => document.activeElement.matches(wanted), selector)) return;
+      const focused = await page.evaluateHandle(() => document.activeElement);
+      if (await focused.evaluate((element, wanted) => element.matches(wanted), selector)) return;
+      const marked = await focused.evaluate(marksOf);
       await keyboard.press(key);
+      const html = await focused.evaluate((element) => element.outerHTML);
+      if ((await focused.evaluate(marksOf)) === marked && !html.startsWith('<body')) unmarked.push(html);
     }
     throw new Error(`no way to ${selector} by ${key}`);
   };
@@ -134,6 +147,7 @@ function withKeyboard(page) {
   };
   let toBody = 'Tab';
   return {
+    unmarked,
     openDialog: () => press('.btn.authorize'),
     async authorise() {
       await tabTo('.modal-ux input');
@@ -165,6 +179,8 @@ async function answerTo(page, send) {
 async function barriersIn(page) {
   if (axe === undefined) return [];
   await page.evaluate(axe);
+  // Colours that are on their way to others have the contrast of neither.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   return violations.map(({ id }) => id);
 }

@@ -18,6 +18,8 @@ interface Visit {
   readonly id: string;
   readonly answers: readonly { readonly status: number; readonly shown: Readonly<Record<string, unknown>> }[];
   readonly barriers?: readonly string[];
+  /** What had the focus without looking as if it had. */
+  readonly unmarked: readonly string[];
   readonly complaints: readonly string[];
   readonly requests: readonly string[];
   readonly look: object;
@@ -79,7 +81,8 @@ describe('The page in Chromium, behind a proxy that puts a prefix before BASE_PA
     const address = proxy.address();
     base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/shop/garden`;
     const program = [inRepository('test/wide/look-at-page.js'), `${base}/`, TOKEN];
-    visits = JSON.parse((await promisify(execFile)(process.execPath, program)).stdout);
+    const { stdout } = await promisify(execFile)(process.execPath, program, { timeout: 150_000 });
+    visits = JSON.parse(stdout);
   });
   after(async () => {
     proxy.close();
@@ -117,6 +120,10 @@ describe('The page in Chromium, behind a proxy that puts a prefix before BASE_PA
       expect(BARRIERS_OF_SWAGGER_UI).to.include.members([...(barriers ?? [])]);
     });
   }
+
+  it('keyboard: it can always be seen what has the focus', () => {
+    expect(visitOf('keyboard').unmarked).to.deep.equal([]);
+  });
 
   it('the ids reached the storage as they were typed', async () => {
     const ids: bigint[] = [];
