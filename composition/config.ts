@@ -165,7 +165,7 @@ export const settings = {
     help: 'how long a stop waits for what is under way',
     ...duration,
   },
-  docs: { variable: 'DOCS', default: 'on', help: 'the page at /docs (accepted, does nothing yet)', ...onOff },
+  docs: { variable: 'DOCS', default: 'on', help: 'the page at /docs, to which / leads', ...onOff },
   logLevel: {
     variable: 'LOG_LEVEL',
     default: 'info',

@@ -126,6 +126,7 @@ async function createHttpServer(
     admission,
     log,
     onAnswered,
+    docs: config.docs,
     basePath: config.basePath ?? '',
     bodyLimitBytes: config.bodyLimitBytes,
     storageTimeoutMs: config.storageTimeoutMs,

@@ -30,7 +30,8 @@ export async function answerUnread(ctx: Context): Promise<void> {
   if (req.complete) return;
   ctx.respond = false;
   ctx.set('Connection', 'close');
-  res.write(ctx.body);
+  // 304 has no body.
+  res.write(ctx.body ?? '');
   dropRest(req).then(() => res.end());
 }
 

@@ -3,6 +3,7 @@ import Koa, { type Context } from 'koa';
 import { rejections } from '../wire/index.js';
 import { answerUnread, setError } from './answer.js';
 import { ClientLeft } from './body.js';
+import { docsRouter } from './docs-page.js';
 import { countOf } from './headers.js';
 import { Refusal, refusalOf } from './refusal.js';
 import { type PlantRouterOptions, plantRouter } from './router.js';
@@ -27,6 +28,8 @@ export interface AnsweredRequest {
 
 /** What {@link createApp} is made of. */
 export interface AppOptions extends PlantRouterOptions {
+  /** Whether there is a page at `/docs` to which `/` leads; there is none unless this is `true`. */
+  readonly docs?: boolean | undefined;
   readonly log: Log;
   /** Told of each request; for metrics. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined;
@@ -89,6 +92,7 @@ export function createApp(options: AppOptions): Koa {
     onAnswered?.({ method, route: ctx['_matchedRoute'], status, error, durationMs });
   });
   app.use(plantRouter(options).routes());
+  if (options.docs) app.use(docsRouter(options.basePath).routes());
   app.use(() => {
     throw new Refusal(rejections.noSuchPath);
   });

@@ -31,3 +31,10 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof TokenIssuerUnavailable) return new Refusal(rejections.issuerUnavailable, {}, options);
   return new Refusal(rejections.defect, {}, options);
 }
+
+/** Answers, behind the methods that a path has, whatever else comes to it. */
+export function refuseMethod(allowed: string): () => never {
+  return () => {
+    throw new Refusal(rejections.methodNotAllowed, { Allow: allowed });
+  };
+}

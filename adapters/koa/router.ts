@@ -11,7 +11,7 @@ import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } fro
 import type { Admission } from './admission.js';
 import { bodyReader } from './body.js';
 import { countOf } from './headers.js';
-import { Refusal } from './refusal.js';
+import { Refusal, refuseMethod } from './refusal.js';
 
 /** What the HTTP interface is made of. */
 export interface PlantRouterOptions {
@@ -73,12 +73,6 @@ export function plantRouter(options: PlantRouterOptions): Router {
 function baseOf({ originalUrl }: Context, path: string): string {
   const [url = ''] = originalUrl.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1);
   return url.slice(0, -path.length) || '/';
-}
-
-function refuseMethod(allowed: string): () => never {
-  return () => {
-    throw new Refusal(rejections.methodNotAllowed, { Allow: allowed });
-  };
 }
 
 async function principalOf(ctx: Context, tokenVerifier: TokenVerifier): Promise<Principal> {
