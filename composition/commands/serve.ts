@@ -42,7 +42,8 @@ export async function serve(configured: Config): Promise<number> {
       told = `Health and metrics: ${url}/healthz, /readyz, /metrics\n`;
     }
     const url = `${await urlOf(server, '', host, port)}${basePath}`;
-    process.stdout.write(`Plant Store listens on ${url}\n${told}${madeToken ? invitation(url, madeToken) : ''}`);
+    const page = config.docs ? `The interface as a page: ${url}/docs\n` : '';
+    process.stdout.write(`Plant Store listens on ${url}\n${page}${told}${madeToken ? invitation(url, madeToken) : ''}`);
   } catch (error) {
     await plants.close();
     throw error;
