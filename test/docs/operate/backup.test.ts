@@ -42,8 +42,9 @@ describe('A backup that is made, by the guide, while plants are created', () => 
 
     const before = load.created.length;
     await run(backUp, folder, backingUp);
+    const backedUpAt = performance.now();
     expect(load.created.length, 'created during the backup').to.be.above(before);
-    await load.more(CLIENTS, 200);
+    await load.more(2 * CLIENTS, 200);
     expect([...load.outcomes().keys()], 'and none refused').to.deep.equal([200]);
     service.kill('SIGKILL');
     await load.ended();
@@ -54,6 +55,12 @@ describe('A backup that is made, by the guide, while plants are created', () => 
     expect(
       answered.filter(({ id }) => !restored.has(id)),
       `lost, of ${answered.length} that were answered before the backup began`,
+    ).to.deep.equal([]);
+    const later = load.created.filter(({ sentAt }) => sentAt > backedUpAt);
+    expect(later).not.to.have.length(0);
+    expect(
+      later.filter(({ plant }) => restored.has(plant.id)),
+      'of a later time',
     ).to.deep.equal([]);
     expect([...restored].filter(([id, plant]) => !isDeepStrictEqual(plant, load.sent.get(id)))).to.deep.equal([]);
 

@@ -43,10 +43,18 @@ export function commandsUnder(heading: keyof typeof headingsRun): readonly strin
   return commandBlocks().get(heading) ?? [];
 }
 
+/** Makes a folder for `PATH` in which there is `plant-store`, and returns it. */
+export function programsFor(folder: string, node: string = process.execPath): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\nexec '${node}' '${CLI}' "$@"\n`, { mode: 0o755 });
+  return bin;
+}
+
 /**
  * Runs commands of the guide as they stand there, in a shell that stops at the first one that fails.
  *
- * @param folder the working directory, in which there is a `bin` with `plant-store` from then on
+ * @param folder the working directory
  * @param environment what the guide leaves to the reader
  * @returns what they wrote to standard output
  */
@@ -55,11 +63,8 @@ export async function run(
   folder: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const bin = join(folder, 'bin');
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`, { mode: 0o755 });
   const shell = new Program(folder, ['sh', '-euc', commands ?? 'false'], {
-    PATH: `${bin}:${process.env['PATH']}`,
+    PATH: `${programsFor(folder)}:${process.env['PATH']}`,
     ...environment,
   });
   expect(await shell.exited(), `${commands}${shell.stderr}`).to.equal(0);
