@@ -100,7 +100,9 @@ function connect({ engine: { driver }, config, timeoutMs }: Database): Knex {
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
-  return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
+  // Knex would write the values into the messages of errors, which tracers send on.
+  const options = { compileSqlOnError: false, log: silent, acquireConnectionTimeout: timeoutMs };
+  return knexFactory({ client: driver, ...options, ...config });
 }
 
 /** Runs `work`; what a driver or the operating system throws becomes a sentence. */
