@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { endProgramsAfterEach } from '../../support/executable.js';
 import { exchange, RawClient } from '../../support/raw-http.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { create, linesOf, serve, TOKEN } from '../../system/client.js';
+import { create, creating, linesOf, serve } from '../../system/client.js';
 import { SqliteFile } from '../../system/sqlite-file.js';
 import { commandBlocks, guide, headingsNotRun, headingsRun } from './guide.js';
 
@@ -21,11 +21,10 @@ describe('The guide to operating', () => {
       const port = await service.port();
       for (const name of ['Monstera', 'Ficus']) await create(port, { id: 1n, name });
       await exchange(port, 'no request\r\n\r\n');
-      const half = `POST /plants HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
       const client = await RawClient.connect(port);
-      client.send(`${half}\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n`);
-      await client.answer();
-      client.close();
+      const bytes = creating({ id: 3n, name: 'Monstera' }, { Expect: '100-continue' });
+      await client.send(bytes.subarray(0, bytes.indexOf('{'))).answer();
+      client.socket.resetAndDestroy();
       await service.says(/"aborted":true/);
       const file = await SqliteFile.open(`${folder}/plants.db`);
       await file.exec('DROP TABLE plants');
