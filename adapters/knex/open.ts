@@ -100,8 +100,10 @@ function connect({ engine: { driver }, config, timeoutMs }: Database): Knex {
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
+  // Knex would write the values into the messages of errors, which tracers send on.
+  const options = { compileSqlOnError: false, log: silent, acquireConnectionTimeout: timeoutMs };
   try {
-    return knexFactory({ client: driver, log: silent, acquireConnectionTimeout: timeoutMs, ...config });
+    return knexFactory({ client: driver, ...options, ...config });
   } catch {
     // Its install script has not run.
     throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);

@@ -205,7 +205,8 @@ function postgresPrograms(): string {
   return spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

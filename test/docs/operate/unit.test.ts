@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { settings } from '../../composition/config.js';
-import { needs } from '../support/needs.js';
+import { settings } from '../../../composition/config.js';
+import { needs } from '../../support/needs.js';
+import { inRepository } from '../../support/paths.js';
 
-const UNIT = fileURLToPath(new URL('../../../docs/operate/plant-store.service', import.meta.url));
+const UNIT = inRepository('docs/operate/plant-store.service');
 /** 0 is a service that may do nothing, 10 one that may do everything; below 2 it is "OK" to systemd. */
 const EXPOSURE_MAX = 1.5;
 
@@ -20,6 +20,15 @@ describe('The systemd unit', () => {
       lines.filter((line) => /^(ReadWritePaths|CacheDirectory|LogsDirectory|BindPaths)=/.test(line)),
     ).to.deep.equal([]);
     expect(lines).to.include('Environment=DATABASE_URL=sqlite:/var/lib/plant-store/plants.db');
+  });
+
+  it('comes again after every failure, however often, but for settings that are wrong', () => {
+    const lines = unit.split('\n');
+    expect(lines).to.include.members([
+      'Restart=on-failure',
+      'StartLimitIntervalSec=0',
+      'RestartPreventExitStatus=64 78',
+    ]);
   });
 
   it('sets nothing that is no setting', () => {
