@@ -185,9 +185,14 @@ export class HttpServer {
         if (req.socket.writableLength > 0) req.socket.setTimeout(this.#timeouts.keepAliveTimeoutMs);
       });
     };
+    if (!expecting) {
+      handle();
+      return;
+    }
+    // As many may wait for it as may be unanswered; Node warns of eleven.
+    expecting.setMaxListeners(0);
     // Where an expectation is refused Node closes the connection, also where the body came without being asked for.
-    if (expecting) expecting.once('close', () => saysClose(expecting) || isBehindClose(connection, res) || handle());
-    else handle();
+    expecting.once('close', () => saysClose(expecting) || isBehindClose(connection, res) || handle());
   }
 
   /** CONNECT is a method like any other here; Node hands it over with the bare socket. */

@@ -43,7 +43,7 @@ describe('What the service writes while it runs', () => {
       await post({}, '{"id":2,"name":"canary-name"}');
       await post({ Authorization: 'Bearer canary-wrong-token' }, '{}');
       await post({ Authorization: 'Basic canary-password' }, '{}');
-      note(await exchange(port, request('GET /?canary-query')));
+      note(await exchange(port, request('GET /nowhere?canary-query')));
       note(await exchange(port, request('GET http://canary-user:canary-password@plants.example/nothing')));
       note(await exchange(port, 'canary malformed HTTP\r\n\r\n'));
 
@@ -61,8 +61,8 @@ describe('What the service writes while it runs', () => {
       lines = linesOf(service.stderr).map((line) => JSON.parse(line));
     });
 
-    it('is nothing more on standard output than where it listens', () => {
-      expect(linesOf(stdout)).to.have.length(1);
+    it('is nothing more on standard output than where it listens and has its page', () => {
+      expect(linesOf(stdout)).to.have.length(2);
     });
 
     it('is one line a request, with the id that its answer had, the status and the error number', () => {
@@ -80,7 +80,7 @@ describe('What the service writes while it runs', () => {
       // Of bytes that are no request there is nothing to tell but what was answered.
       for (const line of lines.filter(({ msg, error }) => msg === 'request' && error !== 40000)) {
         expect(line['method']).to.be.oneOf(['GET', 'POST']);
-        expect(line['path']).to.be.oneOf(['/plants', '/', '/nothing']);
+        expect(line['path']).to.be.oneOf(['/plants', '/nowhere', '/nothing']);
         expect(line['durationMs']).to.be.a('number');
       }
     });

@@ -50,7 +50,7 @@ describe('Nothing that a client or an operator keeps to himself comes out', () =
       [request('POST /plants', { Cookie: 'canary=canary', 'X-Canary': 'canary' }, plant), 40101],
       [request('POST /plants', { ...good, 'X-Request-Id': `${TOKEN}{` }, plant), 40902],
       [request('PUT /plants?canary', good, plant), 40501],
-      [request('GET http://canary:canary@canary.example/?canary'), 40401],
+      [request('GET http://canary:canary@canary.example/nowhere?canary'), 40401],
       ['canary canary canary\r\n\r\n', 40000],
       [`POST /plants HTTP/1.1\r\nHost: canary\r\nHost: canary\r\nX-Canary: ${TOKEN}\r\n\r\n`, 40000],
       [`POST /plants HTTP/1.1\r\nHost: test\r\nX-Canary: ${'canary'.repeat(4000)}\r\n\r\n`, 43101],

@@ -92,7 +92,9 @@ describe('Starting the service', () => {
       const service = serve(folder, { DATABASE_URL: 'memory:' });
       await service.port();
       await service.kill('SIGTERM').exited();
-      expect(service.stdout).to.match(/^Plant Store listens on (http:\/\/127\.0\.0\.1:\d+)\nThe interface as a page: \1\/docs\n$/);
+      expect(service.stdout).to.match(
+        /^Plant Store listens on (http:\/\/127\.0\.0\.1:\d+)\nThe interface as a page: \1\/docs\n$/,
+      );
       expect(service.stderr).not.to.contain(TOKEN);
     });
   });

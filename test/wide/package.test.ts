@@ -16,6 +16,8 @@ const TARBALL_BYTES_MAX = 1_000_000;
 const PUBLISHED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/openapi\.json)$/,
   /^dist\/(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+(\.js|\.d\.ts)(\.map)?$/,
+  // What the guide to operating copies.
+  /^docs\/operate\/[\w.-]+$/,
   // What the maps lead to.
   /^(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+\.ts$/,
   // The page at /docs.
@@ -124,23 +126,24 @@ describe('A TypeScript program that embeds the package', function () {
       ['nodenext', 'nodenext'],
       ['esnext', 'bundler'],
     ] as const) {
-      const options = ['--module', module, '--moduleResolution', moduleResolution, '--resolveJsonModule'];
-      const compile = (...more: string[]) =>
-        runToEnd(folder, [
-          process.execPath,
-          path,
-          ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--lib', 'es2024'],
-          ...['--types', 'node', '--typeRoots', inRepository('node_modules/@types'), '--pretty', 'false'],
-          ...[...options, ...more, 'consumer.ts', 'description.ts'],
-        ]);
+      const compile = (skipLibCheck: boolean) => {
+        const compilerOptions = {
+          ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck },
+          ...{ target: 'es2023', lib: ['es2024'], module, moduleResolution, resolveJsonModule: true },
+          ...{ types: ['node'], typeRoots: [inRepository('node_modules/@types')] },
+        };
+        const files = ['consumer.ts', 'description.ts'];
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+        return runToEnd(folder, [process.execPath, path, '-p', '.', '--pretty', 'false']);
+      };
 
       it(`compiles with ${compiler}, --moduleResolution ${moduleResolution}`, () => {
-        const { status, stdout } = compile('--skipLibCheck');
+        const { status, stdout } = compile(true);
         expect([status, stdout]).to.deep.equal([0, '']);
       });
 
       it(`finds no fault with our types either: ${compiler}, --moduleResolution ${moduleResolution}`, () => {
-        const { stdout, stderr } = compile('--skipLibCheck', 'false');
+        const { stdout, stderr } = compile(false);
         // Those of others are not ours to mend.
         expect(stderr).to.equal('');
         expect(

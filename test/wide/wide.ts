@@ -60,5 +60,10 @@ export function folderWithPackage(): string {
 export function runToEnd(folder: string, command: readonly [string, ...string[]]) {
   const [program, ...args] = command;
   const { NODE_V8_COVERAGE, ...env } = process.env;
-  return spawnSync(program, args, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS_MAX });
+  return spawnSync(program, args, {
+    cwd: folder,
+    env: { ...env, NO_COLOR: '1' },
+    encoding: 'utf8',
+    timeout: RUN_MS_MAX,
+  });
 }

@@ -44,8 +44,11 @@ describe('The HTTP adapter', () => {
     });
 
     it('gave no answer to POST /plants that its description does not declare', () => {
+      // 404 and 405 belong to no operation; here they answer under a BASE_PATH, or a later request of the connection.
+      const others = [100, 404, 405];
       const toPlants = answersSeen.filter(
-        ({ firstLine, answer }) => /^POST \/plants(\?\S*)? HTTP\/1\.[01]$/.test(firstLine) && answer.status !== 100,
+        ({ firstLine, answer }) =>
+          /^POST \/plants(\?\S*)? HTTP\/1\.[01]$/.test(firstLine) && !others.includes(answer.status),
       );
       const wrong = toPlants.map(({ firstLine, answer }) => ({
         firstLine,
