@@ -43,7 +43,7 @@ export class PlantCodec {
     try {
       body = JSON.parse(text);
     } catch {
-      return { ...rejections.notJson, message: 'The body is not one JSON text' };
+      return { ...rejections.notJson, message: 'This is not one JSON text' };
     }
     const isNumeric = typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number';
     const id = isNumeric ? exactId(text) : undefined;

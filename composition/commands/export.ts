@@ -2,11 +2,16 @@ import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
-import { fileFailure } from '../failure.js';
+import { databaseOf } from '../database.js';
+import { CommandFailure, fileFailure } from '../failure.js';
 import { noProgress, progressBar } from '../progress.js';
 
 /** Writes the whole store as NDJSON to standard output. Resolves to the exit code of the process. */
 export async function exportAll(config: Config): Promise<number> {
+  const database = databaseOf(config);
+  if (database?.file?.isMissing()) {
+    throw new CommandFailure(`there is nothing to export: ${database.name} does not exist; look at DATABASE_URL`);
+  }
   const container = createContainer({ ...config, managementPort: 'off' });
   const plants = await container.getAsync(services.PlantRepository);
   const readPlants = await container.getAsync(services.ReadPlants);

@@ -109,7 +109,7 @@ describe('Moving a store', () => {
 
     const BAD = '{"id":1,"name":"a"}\nno JSON\n{"id":1,"name":"b"}\n{"id":2,"name":"c"}\n';
     const REFUSED = [
-      { line: 2, error: 40001, message: 'The body is not one JSON text' },
+      { line: 2, error: 40001, message: 'This is not one JSON text' },
       { line: 3, error: 40901, message: 'id is taken by a plant that differs in name or tag' },
     ];
 
@@ -314,7 +314,17 @@ describe('Moving a store', () => {
     });
 
     it('of an empty store writes nothing', async () => {
-      expect(await run(['export'], newDatabase())).to.deep.equal({ exitCode: 0, stdout: '', stderr: '' });
+      const database = newDatabase();
+      await run(['migrate'], database);
+      expect(await run(['export'], database)).to.deep.equal({ exitCode: 0, stdout: '', stderr: '' });
+    });
+
+    it('of a store that is not there fails, and makes none', async () => {
+      const database = newDatabase();
+      const { exitCode, stdout, stderr } = await run(['export'], database);
+      expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' });
+      expect(stderr).to.match(/^plant-store: there is nothing to export: .* does not exist; look at DATABASE_URL\n$/);
+      expect(existsSync(fileOf(database))).to.equal(false);
     });
 
     it('ends quietly where its reader has had enough, as with | head', async () => {
@@ -653,6 +663,7 @@ describe('Moving a store', () => {
         if (missing.includes(name) || name.startsWith('.')) continue;
         symlinkSync(join(root, 'node_modules', name), join(scratch, 'node_modules', name));
       }
+      writeFileSync(join(scratch, 'dist', 'composition', 'no-driver.db'), '');
     });
 
     for (const [driver, url] of [

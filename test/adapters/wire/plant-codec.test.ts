@@ -88,7 +88,7 @@ describe('A body', () => {
       ['a form', 'id=1&name=x'],
     ] as const) {
       it(what, () => {
-        expect(decode(text)).to.deep.equal({ error: 40001, message: 'The body is not one JSON text' });
+        expect(decode(text)).to.deep.equal({ error: 40001, message: 'This is not one JSON text' });
       });
     }
 

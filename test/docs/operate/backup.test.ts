@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
@@ -79,6 +79,30 @@ describe('A backup that is made, by the guide, while plants are created', () => 
     const DATA = join(folder, name);
     mkdirSync(DATA);
     return { DATA, BACKUP: join(folder, `${name}.backup`) };
+  }
+
+  for (const [heading, program] of [
+    ['SQLite', 'sqlite3'],
+    ['PostgreSQL', 'pg_dump'],
+    ['MariaDB and MySQL', 'mariadb-dump'],
+    ['Any engine', 'node'],
+  ] as const) {
+    it(`that fails leaves the one before it as it is: ${heading}`, async function () {
+      needsProgram(this, program, '--version');
+      const { DATA, BACKUP } = places(`failing-${program}`);
+      writeFileSync(BACKUP, 'the one before');
+      const [backUp] = commandsUnder(heading);
+      const nowhere = {
+        HOME: DATA,
+        PGHOST: DATA,
+        PGDATABASE: 'none',
+        DATABASE: 'none',
+        DATABASE_URL: `sqlite:${DATA}/none`,
+      };
+      const failure = await run(backUp, folder, { DATA, BACKUP, ...nowhere }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error);
+      expect(readFileSync(BACKUP, 'utf8')).to.equal('the one before');
+    });
   }
 
   describe('of SQLite', () => {
