@@ -14,7 +14,7 @@ export interface Import {
 export function importsIn(folder: string): Import[] {
   const files = readdirSync(inRepository(folder), { recursive: true, encoding: 'utf8' });
   return files
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'))
     .flatMap((name) => {
       const path = inRepository(`${folder}/${name}`);
       const text = readFileSync(path, 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');

@@ -7,7 +7,7 @@ import type { Context } from 'mocha';
  * @example before(function () { needsProgram(this, 'strace', '-V'); });
  */
 export function needsProgram(context: Context, program: string, ...args: string[]): void {
-  needs(context, spawnSync(program, args).status === 0, `${program}: apt-get install ${program}`);
+  needs(context, spawnSync(program, args).status === 0, `the program ${program}; .ci/run names its package`);
 }
 
 /** Skips a test, by name, on a machine that lacks `what` (`condition` is false); where `CI=true` that is a failure. */

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -23,10 +23,6 @@ describe('The repository', () => {
       setting.default === undefined ? 'none' : `\`${setting.default}\``,
     ]);
     expect(documented).to.deep.equal(Object.fromEntries(defaults));
-  });
-
-  it('has a .ci/run that can be run', () => {
-    expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.to.throw();
   });
 
   it('names in allowScripts every installed package that runs something when it is installed', () => {

@@ -46,7 +46,9 @@ function pack(): string {
 export function folderWithPackage(): string {
   // Inside `node_modules`, Node looks for packages in those of `test/wide`, then in those of the repository.
   const folder = mkdtempSync(join(MODULES, '.embedding-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  after(remove);
+  process.once('exit', remove);
   const target = join(folder, 'node_modules/plant-store');
   mkdirSync(target, { recursive: true });
   const { status, stderr } = spawnSync('tar', ['-xzf', tarball(), '--strip-components=1', '-C', target], {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { before, beforeEach, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { endProgramsAfterEach } from '../../support/executable.js';
-import { needs, needsProgram } from '../../support/needs.js';
+import { needsProgram } from '../../support/needs.js';
 import { inRepository } from '../../support/paths.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { create, serve } from '../../system/client.js';
@@ -40,7 +40,7 @@ describe('The alerts of the guide', () => {
 
   describe('to promtool', () => {
     before(function () {
-      needs(this, spawnSync('promtool', ['--version']).status === 0, 'promtool: apt-get install prometheus');
+      needsProgram(this, 'promtool', '--version');
     });
     const promtool = (...args: string[]) => {
       const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
@@ -97,7 +97,7 @@ describe('The alerts of the guide', () => {
 
     it('is asked for by the commands of the guide', async function () {
       needsProgram(this, 'curl', '--version');
-      needs(this, spawnSync('promtool', ['--version']).status === 0, 'promtool: apt-get install prometheus');
+      needsProgram(this, 'promtool', '--version');
       const [ask] = commandsUnder('Metrics and alerts');
       expect(await run(ask, folder, { MANAGEMENT: management })).to.include('"status":"ready"');
     });

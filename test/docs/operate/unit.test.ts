@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { settings } from '../../../composition/config.js';
-import { needs } from '../../support/needs.js';
+import { needsProgram } from '../../support/needs.js';
 import { inRepository } from '../../support/paths.js';
 
 const UNIT = inRepository('docs/operate/plant-store.service');
@@ -40,7 +40,7 @@ describe('The systemd unit', () => {
 
   describe('to systemd', () => {
     before(function () {
-      needs(this, spawnSync('systemd-analyze', ['--version']).status === 0, 'systemd-analyze: apt-get install systemd');
+      needsProgram(this, 'systemd-analyze', '--version');
     });
 
     it(`is exposed by no more than ${EXPOSURE_MAX} of 10`, function () {
