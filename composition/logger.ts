@@ -8,6 +8,8 @@ const STANDARD_ERROR = 2;
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 /** How long a line waits for others that are written with it, in milliseconds. */
 const GATHERING_MS = 10;
+/** How much is gathered at most; pino drops what is larger than it may keep in one piece. */
+const GATHERED_CHARACTERS_MAX = 64 * 1024;
 /** How far down the causes of an error are logged. */
 const CAUSES_MAX = 5;
 
@@ -39,14 +41,18 @@ function openStandardError(): DestinationStream {
   // A log that cannot be written, on a full disk say, is no reason to fail a request.
   destination.on('error', () => {});
   let lines: string[] = [];
+  let characters = 0;
   const write = () => {
     destination.write(lines.join(''));
     lines = [];
+    characters = 0;
   };
   process.once('exit', write);
   return {
     write: (line) => {
       if (lines.push(line) === 1) setTimeout(write, GATHERING_MS).unref();
+      characters += line.length;
+      if (characters > GATHERED_CHARACTERS_MAX) write();
     },
   };
 }

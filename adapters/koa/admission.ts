@@ -12,6 +12,7 @@ export interface AdmissionLimits {
 
 /** Made once: there are many of them when time is short. */
 const OVERLOADED = new Refusal(rejections.overloaded);
+const OVERLOADED_CLOSING = new Refusal(rejections.overloaded, { Connection: 'close' });
 const STOPPING = new Refusal(rejections.stopping);
 
 /** How long at least lies between two refusals of one connection, in milliseconds. */
@@ -25,6 +26,8 @@ export class Admission {
   #stopping = false;
   /** When a connection was refused last, by `performance.now()`. */
   readonly #refusedAt = new WeakMap<object, number>();
+  /** Connections with a create that is held back. */
+  readonly #heldBack = new WeakSet<object>();
 
   constructor(limits: AdmissionLimits) {
     this.limits = limits;
@@ -71,7 +74,12 @@ export class Admission {
     const refusedAt = this.#refusedAt.get(connection);
     if (refusedAt === undefined) return;
     const restMs = refusedAt + BETWEEN_REFUSALS_MS - performance.now();
-    if (restMs > 0) await setTimeout(restMs);
+    if (restMs <= 0) return;
+    // What is pipelined behind one that is held back is not held back as well, one by one.
+    if (this.#heldBack.has(connection)) throw OVERLOADED_CLOSING;
+    this.#heldBack.add(connection);
+    await setTimeout(restMs);
+    this.#heldBack.delete(connection);
   }
 
   /** How many creates are under way. */

@@ -30,8 +30,9 @@ export async function answerUnread(ctx: Context): Promise<void> {
   if (req.complete) return;
   ctx.respond = false;
   ctx.set('Connection', 'close');
-  // 304 has no body.
-  res.write(ctx.body ?? '');
+  // An answer to HEAD and a 304 have no body with which their head would go out.
+  res.flushHeaders();
+  if (ctx.body) res.write(ctx.body);
   dropRest(req).then(() => res.end());
 }
 

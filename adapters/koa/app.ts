@@ -8,6 +8,9 @@ import { countOf } from './headers.js';
 import { Refusal, refusalOf } from './refusal.js';
 import { type PlantRouterOptions, plantRouter } from './router.js';
 
+/** How much of a path is logged; those of the interface are shorter. */
+const LOGGED_PATH_MAX = 256;
+
 /** Where this adapter writes what happened; a pino logger is one. */
 export interface Log {
   info(fields: object, message: string): void;
@@ -80,7 +83,7 @@ export function createApp(options: AppOptions): Koa {
       {
         requestId,
         method,
-        path: target?.split('?', 1)[0],
+        path: target?.split('?', 1)[0]?.slice(0, LOGGED_PATH_MAX),
         subject: ctx.state['principal']?.subject,
         status,
         error,
@@ -109,6 +112,10 @@ function assertWellFormed(ctx: Context): void {
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
     throw new Refusal({ ...rejections.malformedHttp, message: 'The request must have exactly one Host header' });
   }
+  // RFC 9112 §3.2: a host and perhaps a port, or nothing.
+  if (hosts === 1 && !/^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i.test(headers.host ?? '')) {
+    throw new Refusal({ ...rejections.malformedHttp, message: 'The Host header is not a host' });
+  }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
     throw new Refusal({
@@ -123,7 +130,7 @@ function assertWellFormed(ctx: Context): void {
  * path. Koa would have the rest of an odd one repaired, or thrown at, by Node's lenient URL parser.
  */
 function originForm(target: string): string | undefined {
-  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const path = target.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '').replace(/^(?=\?|$)/, '/');
   return /^\/[\x21\x22\x24-\x7e]*$/.test(path) ? path : undefined;
 }
 

@@ -54,9 +54,13 @@ export function docsRouter(basePath: string): Router {
       ctx.set(HEADERS);
       ctx.type = extname(file);
       ctx.etag = isGzip ? `${digest}-gzip` : digest;
+      ctx.status = 200;
+      if (ctx.fresh) {
+        ctx.status = 304;
+        return;
+      }
       if (isGzip) ctx.set('Content-Encoding', 'gzip');
       ctx.body = isGzip ? gzipped : bytes;
-      if (ctx.fresh) ctx.status = 304;
     });
     router.all(path, refuseMethod('GET, HEAD'));
   }

@@ -86,6 +86,8 @@ export class HttpServer {
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // The size of all headers is limited; dropping the last of many small ones without a word would be no help.
     this.#server.maxHeadersCount = 0;
+    // `close` calls it, and Node takes a connection for idle whose answers are not written out yet; `stop` sees to these.
+    this.#server.closeIdleConnections = () => {};
     const serve = (req: IncomingMessage, res: ServerResponse) => this.#serve(req, res);
     this.#server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
     this.#server.on('connection', (socket) => this.#track(socket));

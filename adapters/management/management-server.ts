@@ -9,6 +9,8 @@ import type { Metrics } from './metrics.js';
 
 /** How long an operator's request may take to arrive, in milliseconds. */
 const REQUEST_MS_MAX = 5000;
+/** How often it is looked whether one took longer, in milliseconds. */
+const CHECKING_MS = 500;
 /** How long the storage may take to say that it is there, in milliseconds: who asks does not wait long either. */
 const READY_MS_MAX = 1000;
 const CONNECTIONS_MAX = 64;
@@ -25,7 +27,10 @@ export class ManagementServer {
   readonly #server: Server;
 
   constructor(options: ManagementOptions) {
-    this.#server = createServer(managementApp(options).callback());
+    this.#server = createServer({ connectionsCheckingInterval: CHECKING_MS }, managementApp(options).callback());
+    // Who does not read its answers, or sends nothing, keeps its place no longer than a request may take.
+    this.#server.maxRequestsPerSocket = 1;
+    this.#server.setTimeout(REQUEST_MS_MAX);
     this.#server.requestTimeout = REQUEST_MS_MAX;
     this.#server.headersTimeout = REQUEST_MS_MAX;
     this.#server.maxConnections = CONNECTIONS_MAX;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import knexFactory from 'knex';
 import { after, describe, it } from 'mocha';
@@ -6,6 +7,20 @@ import { PlantRefused, StorageUnavailable } from '../../core/index.js';
 
 /** Stands where a value of a client would. */
 const CANARY = 'canary-4711';
+
+describe('The log', () => {
+  it('keeps every line of those that come in one turn, however many', () => {
+    const program = `
+      import { createLogger } from ${JSON.stringify(new URL('../../composition/logger.js', import.meta.url).href)};
+      const log = await createLogger({ logLevel: 'info' });
+      for (let line = 0; line < 5000; line++) log.info({ text: 'x'.repeat(1000) }, 'line');`;
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      maxBuffer: 16 * 1024 ** 2,
+    });
+    expect(stderr.match(/\n/g)).to.have.length(5000);
+  });
+});
 
 describe('What is logged of an error', () => {
   const knex = knexFactory({ client: 'sqlite3', connection: ':memory:', useNullAsDefault: true });

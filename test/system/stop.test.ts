@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { endProgramsAfterEach, Program } from '../support/executable.js';
-import { type RawAnswer, RawClient, request } from '../support/raw-http.js';
+import { exchange, type RawAnswer, RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { byId, create, creating, outcomeOf, serve, type TestPlant, TOKEN } from './client.js';
 import { plantsIn, SqliteFile } from './sqlite-file.js';
@@ -31,6 +31,24 @@ describe('Stopping the service', () => {
       await Promise.all([neverSpoke.ended(), idle.ended()]);
     });
   }
+
+  it('waits for a client that has not read its answers yet: they come whole', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:' });
+    const port = await service.port();
+    const script = request('GET /docs/swagger-ui-bundle.js');
+    const whole = await exchange(port, script);
+    const slow = await RawClient.connect(port, { isRecorded: false });
+    slow.socket.pause();
+    slow.send(Buffer.concat(Array(4).fill(script)));
+    // What the slow one asked for is being answered by the time that another one has its answer.
+    await exchange(port, request('GET /openapi.json'));
+    service.kill('SIGTERM');
+    await service.says(/"stopping"/);
+    slow.socket.resume();
+    const answers = await slow.answersToEnd();
+    expect(answers.map(({ body }) => body === whole?.body)).to.deep.equal([true, true, true, true]);
+    expect(await service.exited()).to.equal(0);
+  });
 
   it('leaves one file that is whole by itself, to copy or to move', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db' });

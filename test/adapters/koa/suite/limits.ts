@@ -48,6 +48,19 @@ export function limits(start: Start): void {
       hasty.close();
     });
 
+    it('closes the connection of who sends more behind one that is held back', async () => {
+      const gate = new Gate();
+      const one = await startOne({ MAX_PENDING: '1' }, gate.beforeAdd());
+      const first = create(one);
+      await gate.arrived;
+      const bytes = Buffer.concat(Array.from({ length: 5 }, () => Buffer.from(post(newPlant()))));
+      const hasty = await RawClient.connect(one.port);
+      expect(verdict(await hasty.send(post(newPlant())).answer())).to.equal(50302);
+      expect((await hasty.send(bytes).answersToEnd()).map(verdict)).to.deep.equal([50302, 50302]);
+      gate.open();
+      expect(verdict(await first)).to.equal(200);
+    });
+
     it('has as many places as MAX_PENDING says', async () => {
       const gate = new Gate();
       const one = await startOne({ MAX_PENDING: '3' }, gate.beforeAdd());

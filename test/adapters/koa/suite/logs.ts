@@ -52,7 +52,7 @@ const send = (body: string | Uint8Array, headers = {}) =>
 const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> = {
   'a plant that is created': [send(plant()), 200],
   'a path that is none': [request(`POST /plant?${CANARY}`, HEADERS, plant()), 40401],
-  'a target with a user': [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plants?${CANARY}`, HEADERS, '{}'), 40002],
+  'a target with a user': [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plants?${CANARY}`, HEADERS, '{}'), 40401],
   'a target that is no path': [request(`CONNECT ${CANARY}:443`, HEADERS), 40401],
   'another method': [request(`PUT /plants?${CANARY}`, HEADERS, plant()), 40501],
   'another scheme': [send(plant(), { Authorization: `Basic ${CANARY}` }), 40101],

@@ -18,6 +18,11 @@ const good = `${post()}`;
 
 const MALFORMED: Record<string, string | Uint8Array> = {
   'no Host': good.replace('Host: test\r\n', ''),
+  'a Host with a blank': good.replace('Host: test', 'Host: a b'),
+  'a Host with a path': good.replace('Host: test', 'Host: a/b?c'),
+  'a Host with a user': good.replace('Host: test', 'Host: a@b'),
+  'two Hosts in one': good.replace('Host: test', 'Host: a, b'),
+  'a Host with a port that is none': good.replace('Host: test', 'Host: a:b'),
   'two Hosts': good.replace('Host: test\r\n', 'Host: test\r\nHost: test\r\n'),
   'a first line of garbage': 'garbage\r\n\r\n',
   'a first line without version': 'POST /plants\r\n\r\n',
