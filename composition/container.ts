@@ -86,10 +86,8 @@ async function createMetrics({ managementPort }: Config): Promise<Metrics | unde
 async function openPlants(config: Config, log: Logger, metrics: Metrics | undefined): Promise<PlantRepository> {
   const database = databaseOf(config, (warning) => log.warn(warning));
   const engine = database ? await openRepository(database) : new MemoryPlantRepository();
-  const plants = metrics?.observed(engine) ?? engine;
-  if (database === undefined) return plants;
-  return new BatchingPlantRepository(plants, {
-    writesMax: config.maxWrites ?? database.engine.writesMax,
+  return new BatchingPlantRepository(metrics?.observed(engine) ?? engine, {
+    writesMax: config.maxWrites ?? database?.engine.writesMax ?? 1,
     waitingRowsMax: config.maxPending,
     waitingBytesMax: 2 * config.maxPendingBytes,
   });
