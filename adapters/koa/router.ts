@@ -60,9 +60,13 @@ export function plantRouter(options: PlantRouterOptions): Router {
 
   router.all('/plants', refuseMethod('POST'));
 
+  // One text for all, however many clients are slow to take it.
+  let served = { url: '', text: '' };
   router.get('/openapi.json', (ctx) => {
+    const url = baseOf(ctx, '/openapi.json');
+    if (url !== served.url) served = { url, text: JSON.stringify({ ...description, servers: [{ url }] }) };
     ctx.set('Content-Type', 'application/json');
-    ctx.body = JSON.stringify({ ...description, servers: [{ url: baseOf(ctx, '/openapi.json') }] });
+    ctx.body = served.text;
   });
   router.all('/openapi.json', refuseMethod('GET, HEAD'));
 

@@ -137,7 +137,9 @@ function expectOneAnswerEach(
     if (request.method === 'POST' && /^\/plants(\?|$)/.test(request.target)) {
       expect(undeclared(answer), context).to.deep.equal([]);
     } else {
-      expect(answer.headers['content-type'], context).to.equal('application/json');
+      // What leads from / to the page is for people.
+      const type = answer.status === 302 ? 'text/html; charset=utf-8' : 'application/json';
+      expect(answer.headers['content-type'], context).to.equal(type);
       if (answer.status !== 200) expect(answer.json(), context).to.have.all.keys('error', 'message');
     }
     if (isClosing || (index === answers.length - 1 && !isCut)) {
