@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -27,9 +27,16 @@ export class ManagementServer {
   readonly #server: Server;
 
   constructor(options: ManagementOptions) {
-    this.#server = createServer({ connectionsCheckingInterval: CHECKING_MS }, managementApp(options).callback());
-    // Who does not read its answers, or sends nothing, keeps its place no longer than a request may take.
-    this.#server.maxRequestsPerSocket = 1;
+    const handle = managementApp(options).callback();
+    const asked = new WeakSet<Socket>();
+    this.#server = createServer({ connectionsCheckingInterval: CHECKING_MS }, (req, res) => {
+      // One request a connection: who pipelines many and does not read would have their answers kept.
+      if (asked.has(req.socket)) return;
+      asked.add(req.socket);
+      res.setHeader('Connection', 'close');
+      handle(req, res);
+    });
+    // Who does not read its answer, or sends nothing, keeps its place no longer than a request may take.
     this.#server.setTimeout(REQUEST_MS_MAX);
     this.#server.requestTimeout = REQUEST_MS_MAX;
     this.#server.headersTimeout = REQUEST_MS_MAX;
