@@ -1,67 +1,94 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { StorageUnavailable } from '../core/index.js';
-import { type Command, commands } from './commands/index.js';
-import { InvalidConfig, readConfig, settings } from './config.js';
-import { CommandFailure } from './failure.js';
-import { version } from './version.js';
+import { CommandError } from './command-error.js';
+import { commands } from './commands/index.js';
+import { InvalidConfig, readConfig, settingsOf } from './config.js';
+import { commandHelp, flagName, programHelp } from './help.js';
+import { assertEnoughFiles } from './open-files.js';
+import { readVersion } from './version.js';
 
 /** Exit codes of BSD's sysexits.h. */
 const EX_USAGE = 64;
 const EX_CONFIG = 78;
 
-const EXIT_CODES =
-  'Exit codes: 0 done, 1 failed or something was refused or cut off, 64 wrong usage, 78 a bad setting, 128 + n ended by signal n.';
+/** The flags that are not settings. */
+const FLAGS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+  json: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  rejects: { type: 'string' },
+} as const;
 
-const flags = Object.values(settings).filter((setting) => !('flag' in setting));
+/** Maximum number of edits between an unknown name and the one that is suggested for it. */
+const MAX_EDITS = 2;
 
 process.exit(await run(process.argv.slice(2)));
 
-async function run(given: readonly string[]): Promise<number> {
-  // `help import` is `import --help`.
-  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : [...given];
-  const name = args[0]?.startsWith('-') === false ? args.shift() : undefined;
-  const command = commands.get(name ?? 'serve');
-  const wrong = (problem: string) =>
-    fail(EX_USAGE, `${problem}; see plant-store ${command && name ? `${name} ` : ''}--help`);
+async function run(argv: readonly string[]): Promise<number> {
+  // `help import` means `import --help`.
+  const args = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+  const named = args[0]?.startsWith('-') === false ? args.shift() : undefined;
+  const name = named ?? 'serve';
+  const command = commands.get(name);
+  const failUsage = (problem: string) =>
+    fail(EX_USAGE, `${problem}; see plant-store ${command && named ? `${named} ` : ''}--help`);
   if (command === undefined) {
-    return wrong(`${JSON.stringify(name)} is not a command (${[...commands.keys()].join(', ')})`);
+    const known = [...commands.keys()];
+    return failUsage(`unknown command ${JSON.stringify(name)}${suggest(name, known)}: use ${known.join(', ')}`);
+  }
+  const variables = new Map(
+    settingsOf(name).flatMap(({ variable, flag }) => (flag === false ? [] : [[flagName(variable), variable] as const])),
+  );
+  const settingFlags = Object.fromEntries([...variables.keys()].map((flag) => [flag, { type: 'string' } as const]));
+  const options = { ...settingFlags, ...FLAGS };
+  const flags = ['help', 'version', ...Object.keys(command.flags ?? {}), ...variables.keys()];
+  for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
+    if (token.kind !== 'option' || flags.includes(token.name)) continue;
+    return failUsage(
+      `unknown flag ${token.rawName}${suggest(
+        token.rawName,
+        flags.map((flag) => `--${flag}`),
+      )}`,
+    );
   }
   try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean', short: 'v' },
-        ...command.flags,
-        ...Object.fromEntries(flags.map(({ variable }) => [flagOf(variable), { type: 'string' } as const])),
-      },
-    });
-    if (values['help']) return print(name === undefined ? help() : helpOf(command));
-    if (values['version']) return print(version());
-    if (positionals.length > command.argumentsMax) {
-      return wrong(`${JSON.stringify(positionals[command.argumentsMax])} is one argument too many`);
-    }
-    const set = flags.flatMap(({ variable }) => {
-      const value = Object.entries(values).find(([flag]) => flag === flagOf(variable))?.[1];
-      return value ? [[variable, value]] : [];
-    });
-    return await command.run(readConfig({ ...process.env, ...Object.fromEntries(set) }), values, positionals);
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    if (values.help) return print(named === undefined ? programHelp() : commandHelp(name, command));
+    if (values.version) return print(readVersion());
+    const unexpected = positionals[command.usage.includes(' [FILE]') ? 1 : 0];
+    if (unexpected !== undefined) return failUsage(`unexpected argument ${JSON.stringify(unexpected)}`);
+    const given = Object.entries(values).filter(([flag, value]) => variables.has(flag) && value);
+    assertEnoughFiles();
+    const settings = Object.fromEntries(given.map(([flag, value]) => [variables.get(flag), value]));
+    const config = readConfig({ ...process.env, ...settings }, name);
+    return await (await command.load()).run(config, values, positionals[0]);
   } catch (error) {
-    if (error instanceof InvalidConfig) return fail(EX_CONFIG, ...error.problems);
-    if (error instanceof StorageUnavailable || error instanceof CommandFailure) return fail(1, error.message);
-    if (isParseArgsError(error)) return wrong(`${error.message.split(/\.\s|\n/, 1)[0]}`);
-    throw error;
+    if (error instanceof InvalidConfig) return fail(EX_CONFIG, error.message);
+    if (error instanceof StorageUnavailable || error instanceof CommandError) return fail(1, error.message);
+    if (error instanceof Error && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS_')) {
+      return failUsage(`${error.message.split(/\.\s|\n/, 1)[0]}`);
+    }
+    // The message of any other error may contain user data.
+    const { describeError } = await import('./logger.js');
+    return fail(1, `internal error: ${inspect(describeError(error))}`);
   }
 }
 
-function flagOf(variable: string): string {
-  return variable.toLowerCase().replaceAll('_', '-');
+/** Returns a suggestion with the known name most similar to `name`, or an empty string. */
+function suggest(name: string, known: readonly string[]): string {
+  const similar = [1, MAX_EDITS].flatMap((edits) => known.filter((other) => isSimilar(name, other, edits)));
+  return similar[0] === undefined ? '' : ` (did you mean ${similar[0]}?)`;
 }
 
-function isParseArgsError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && `${error.code}`.startsWith('ERR_PARSE_ARGS_');
+/** Returns whether at most `edits` letters must be inserted, removed or replaced to turn `a` into `b`. */
+function isSimilar(a: string, b: string, edits: number): boolean {
+  if (a === b) return true;
+  if (a !== '' && a[0] === b[0]) return isSimilar(a.slice(1), b.slice(1), edits);
+  if (edits === 0) return false;
+  const shorter = [a.slice(1), b.slice(1)] as const;
+  return isSimilar(...shorter, edits - 1) || isSimilar(shorter[0], b, edits - 1) || isSimilar(a, shorter[1], edits - 1);
 }
 
 function print(text: string): number {
@@ -69,52 +96,8 @@ function print(text: string): number {
   return 0;
 }
 
-function fail(exitCode: number, ...problems: readonly string[]): number {
-  for (const problem of problems) process.stderr.write(`plant-store: ${problem}\n`);
+/** Prints each line of a message. */
+function fail(exitCode: number, message: string): number {
+  for (const line of message.split('\n')) process.stderr.write(`plant-store: ${line}\n`);
   return exitCode;
-}
-
-/** The help of all. */
-function help(): string {
-  return [
-    'Usage: plant-store [COMMAND] [settings]',
-    '',
-    ...[...commands].map(([name, { does }]) => `  ${name.padEnd(8)} ${does}`),
-    '',
-    'Example: plant-store --port 8080 --database-url postgres://localhost/plants',
-    'The flags of a command, and an example: plant-store COMMAND --help',
-    '',
-    ...settingRows(),
-    '',
-    '  --help, -h       this text, or that of one command',
-    '  --version, -v    the version',
-    '',
-    EXIT_CODES,
-  ].join('\n');
-}
-
-/** The help of one command. */
-function helpOf({ usage, does, example, flags }: Command): string {
-  const rows = Object.entries(flags).map(([flag, { type, help }]) => {
-    return `  ${`--${flag}${type === 'string' ? ' FILE' : ''}`.padEnd(16)} ${help}`;
-  });
-  return [
-    `Usage: plant-store ${usage}`,
-    '',
-    does,
-    '',
-    `Example: ${example}`,
-    '',
-    ...(rows.length > 0 ? [...rows, ''] : []),
-    ...(usage.endsWith('[settings]') ? [...settingRows(), ''] : []),
-    EXIT_CODES,
-  ].join('\n');
-}
-
-function settingRows(): string[] {
-  const rows = Object.values(settings).map((setting) => {
-    const flag = 'flag' in setting ? '' : `--${flagOf(setting.variable)}`;
-    return `  ${setting.variable.padEnd(20)} ${flag.padEnd(23)} ${setting.help} [${setting.default ?? 'none'}]`;
-  });
-  return ['Settings: an environment variable, or the flag, which goes before it. [default]', ...rows];
 }

@@ -1,262 +1,203 @@
 import { isIP } from 'node:net';
 import { assertTokens, InvalidTokenList } from '../adapters/static-token/index.js';
-import { readTokensFile, type TokensFile } from './tokens.js';
-import { durationMs, integer, sizeBytes } from './units.js';
-import { type DatabaseUrl, parseDatabaseUrl, parseJwksUrl, showDatabaseUrl } from './urls.js';
+import { readTokensFile } from './tokens.js';
+import { parseDurationMs, parseInteger, parseSizeBytes } from './units.js';
+import { parseDatabaseUrl, parseJwksUrl, redactDatabaseUrl } from './urls.js';
 
-/** One setting: an environment variable, and a flag of the same name. */
-interface Setting<T> {
-  readonly variable: string;
-  readonly default: string | undefined;
-  /** What values are allowed, to stand after "must be". */
+/** Converts the text of a setting to its value. */
+export interface Parser<T> {
+  /** The allowed values, phrased to follow "must be". */
   readonly allowed: string;
-  readonly help: string;
-  /** `false` for what does not belong on a command line, which every user of the machine can read. */
-  readonly flag?: false;
-  /** What of a bad value may be shown, where not all of it may. */
+  /** Returns the part of an invalid value that is safe to print. */
   readonly show?: (text: string) => string;
-  /** The value, or `undefined` where the text is not allowed. */
-  parse(text: string): T | undefined;
+  /** `false` for secrets: every user of the machine can read a command line. */
+  readonly flag?: false;
+  /** Returns `undefined` if the text is not allowed. */
+  readonly parse: (text: string) => T | undefined;
 }
 
-const duration = { allowed: 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', parse: durationMs };
-const onOff = {
-  allowed: 'on or off',
-  parse: (text: string) => (isOneOf(['on', 'off'], text) ? text === 'on' : undefined),
+/** An environment variable and the flag of the same name. */
+export interface Setting<T = unknown, Default = string | undefined> extends Parser<T> {
+  readonly variable: string;
+  readonly default: Default;
+  readonly help: string;
+  /** The section of `--help` that lists it. */
+  readonly group: string;
+}
+
+const parser = <T>(allowed: string, parse: (text: string) => T | undefined): Parser<T> => ({ allowed, parse });
+
+const port = parser('a port from 0 to 65535', (text) => parseInteger(text, 0, 65_535));
+const portOrOff = parser(`${port.allowed}, or off`, (text) => (text === 'off' ? 'off' : port.parse(text)));
+const hostName = parser('a host name or an IP address, without a port', (text) =>
+  isIP(text) !== 0 || /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined,
+);
+const pathPrefix = parser(
+  'a path such as /garden: letters, digits and . _ ~ -, with no slash at the end',
+  (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0],
+);
+const onOff = parser('on or off', (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined));
+const oneOf = <T extends string>(values: readonly T[]) =>
+  parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
+const anyText = parser('a text', (text) => text);
+const size = (max: string) =>
+  parser(`a size from 1b to ${max}, such as 64kb or 1mb`, (text) => {
+    const bytes = parseSizeBytes(text) ?? 0;
+    return bytes >= 1 && bytes <= Number(parseSizeBytes(max)) ? bytes : undefined;
+  });
+const count = (max: number) => parser(`a whole number from 1 to ${max}`, (text) => parseInteger(text, 1, max));
+const duration = parser('a duration from 1ms to 24h, such as 500ms, 10s or 2m', parseDurationMs);
+const databaseUrl = {
+  ...parser('sqlite:PATH, postgres://…, mysql://… or memory:', parseDatabaseUrl),
+  show: redactDatabaseUrl,
 };
-const host = {
-  allowed: 'a host name or an IP address, without a port',
-  parse: (text: string) => (isIP(text) !== 0 || /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined),
+const modules = parser('paths that start with ./, ../ or /, or names of packages, separated by commas', (text) =>
+  /(^|,)\s*(,|$)/.test(text) ? undefined : splitList(text),
+);
+const tokens = {
+  ...parser('tokens or sha256:<hex> digests, separated by commas', parseTokenList),
+  show: () => '***',
+  flag: false as const,
+};
+const tokensFile = parser('the path of a file with one token or sha256:<hex> digest per line', readTokensFile);
+const jwksUrl = {
+  ...parser('an https URL without user or password; http only to a loopback address', parseJwksUrl),
+  show: (text: string) => (/^(\w+:\/\/)?[\w.-]*(\/[\w./-]*)?$/.test(text) ? text : '***'),
 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const BODY_LIMIT_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Every setting. `--help` and {@link Config} follow from it; a test compares the README's table with it. */
+const inGroup =
+  (group: string) =>
+  <T, Default extends string | undefined>(
+    variable: string,
+    defaultText: Default,
+    parser: Parser<T>,
+    help: string,
+  ): Setting<T, Default> => ({ ...parser, variable, default: defaultText, help, group });
+const listener = inGroup('Listeners');
+const storage = inGroup('Storage');
+const credential = inGroup('Credentials');
+const limit = inGroup('Limits');
+const timeout = inGroup('Timeouts');
+const logging = inGroup('Logging');
+
+/** Every setting: variable, default, parser and help. A test compares them with the README's table. */
 export const settings = {
-  host: { variable: 'HOST', default: '127.0.0.1', help: 'address of the public listener', ...host },
-  port: {
-    variable: 'PORT',
-    default: '3000',
-    allowed: 'a port from 0 to 65535',
-    help: 'port of the public listener; 0 takes any free port',
-    parse: (text) => integer(text, 0, 65_535),
-  } satisfies Setting<number>,
-  basePath: {
-    variable: 'BASE_PATH',
-    default: undefined,
-    allowed: 'a path such as /garden, of letters, digits and . _ ~ -, without a slash at its end',
-    help: 'path prefix of the interface',
-    parse: (text) => (/^(\/[\w~-][\w.~-]*)+$/.test(text) ? text : undefined),
-  } satisfies Setting<string>,
-  database: {
-    variable: 'DATABASE_URL',
-    default: 'sqlite:./plants.db',
-    allowed: 'sqlite:PATH, postgres://…, mysql://… or memory:',
-    help: 'where plants are kept: sqlite:PATH, postgres://…, mysql://…, or memory: while the process lives',
-    show: showDatabaseUrl,
-    parse: parseDatabaseUrl,
-  } satisfies Setting<DatabaseUrl>,
-  accessTokens: {
-    variable: 'ACCESS_TOKENS',
-    default: undefined,
-    allowed: 'tokens or sha256:<hex> digests, separated by commas',
-    help: 'the tokens that are let in, separated by commas; sha256:<hex> stands for a token by its digest',
-    flag: false,
-    show: () => '***',
-    parse: parseTokens,
-  } satisfies Setting<readonly string[]>,
-  accessTokensFile: {
-    variable: 'ACCESS_TOKENS_FILE',
-    default: undefined,
-    allowed: 'the path of a file with one token or sha256:<hex> digest a line',
-    help: 'a file with one token or digest a line, # comments; read again on SIGHUP',
-    parse: (path) => ({ path, tokens: readTokensFile(path) }),
-  } satisfies Setting<TokensFile>,
-  jwtIssuer: {
-    variable: 'JWT_ISSUER',
-    default: undefined,
-    allowed: 'the issuer of the JWTs, as it stands in them',
-    help: 'lets in who has a JWT of this issuer (iss); needs the two below',
-    parse: (text) => text,
-  } satisfies Setting<string>,
-  jwtAudience: {
-    variable: 'JWT_AUDIENCE',
-    default: undefined,
-    allowed: 'the audience of the JWTs, as it stands in them',
-    help: 'the audience (aud) that a JWT must be for',
-    parse: (text) => text,
-  } satisfies Setting<string>,
-  jwtJwksUrl: {
-    variable: 'JWT_JWKS_URL',
-    default: undefined,
-    allowed: 'an https URL without user or password; http only to a loopback address',
-    help: "where the issuer's keys are (a JSON Web Key Set)",
-    show: (text) => (/^(\w+:\/\/)?[\w.-]*(\/[\w./-]*)?$/.test(text) ? text : '***'),
-    parse: parseJwksUrl,
-  } satisfies Setting<URL>,
-  managementHost: {
-    variable: 'MANAGEMENT_HOST',
-    default: '127.0.0.1',
-    help: 'address of the management listener',
-    ...host,
-  },
-  managementPort: {
-    variable: 'MANAGEMENT_PORT',
-    default: '3001',
-    allowed: 'a port from 0 to 65535, or off',
-    help: 'port of the management listener: /healthz, /readyz and /metrics; or off',
-    parse: (text) => (text === 'off' ? 'off' : integer(text, 0, 65_535)),
-  } satisfies Setting<number | 'off'>,
-  bodyLimitBytes: {
-    variable: 'BODY_LIMIT',
-    default: '1mb',
-    allowed: 'a size from 1b to 256mb, such as 64kb or 1mb',
-    help: 'largest body after decompression',
-    parse: (text) => within(sizeBytes(text), 1, BODY_LIMIT_BYTES_MAX),
-  } satisfies Setting<number>,
-  maxPending: {
-    variable: 'MAX_PENDING',
-    default: '10000',
-    allowed: 'a whole number from 1 to 1000000',
-    help: 'most creates under way at once',
-    parse: (text) => integer(text, 1, 1_000_000),
-  } satisfies Setting<number>,
-  maxPendingBytes: {
-    variable: 'MAX_PENDING_BYTES',
-    default: '64mb',
-    allowed: 'a size from 1b to 64gb, such as 64mb',
-    help: 'most bytes of the bodies of these',
-    parse: (text) => within(sizeBytes(text), 1, 64 * 1024 ** 3),
-  } satisfies Setting<number>,
-  maxWrites: {
-    variable: 'MAX_WRITES',
-    default: undefined,
-    allowed: 'a whole number from 1 to 100',
-    help: 'most batches of plants that are written side by side; by default what does best with the engine',
-    parse: (text) => integer(text, 1, 100),
-  } satisfies Setting<number>,
-  headersTimeoutMs: {
-    variable: 'HEADERS_TIMEOUT',
-    default: '10s',
-    help: "how long a request's headers may take to arrive",
-    ...duration,
-  },
-  requestTimeoutMs: {
-    variable: 'REQUEST_TIMEOUT',
-    default: '30s',
-    help: 'how long a whole request may take to arrive',
-    ...duration,
-  },
-  keepAliveTimeoutMs: {
-    variable: 'KEEP_ALIVE_TIMEOUT',
-    default: '65s',
-    help: 'how long an idle connection is kept, and a client that does not read is waited for',
-    ...duration,
-  },
-  storageTimeoutMs: {
-    variable: 'STORAGE_TIMEOUT',
-    default: '10s',
-    help: 'how long a create may wait for the storage',
-    ...duration,
-  },
-  shutdownTimeoutMs: {
-    variable: 'SHUTDOWN_TIMEOUT',
-    default: '10s',
-    help: 'how long a stop waits for what is under way',
-    ...duration,
-  },
-  docs: { variable: 'DOCS', default: 'on', help: 'the page at /docs, to which / leads', ...onOff },
-  logLevel: {
-    variable: 'LOG_LEVEL',
-    default: 'info',
-    allowed: `one of ${LOG_LEVELS.join(', ')}`,
-    help: 'how much is logged, on standard error',
-    parse: (text) => (isOneOf(LOG_LEVELS, text) ? text : undefined),
-  } satisfies Setting<(typeof LOG_LEVELS)[number]>,
-} as const;
-
-/** The settings, by the names that {@link Config} has for them. */
-export type Settings = typeof settings;
-
-/** Every setting, read and checked. */
-export type Config = {
-  readonly [Key in keyof Settings]:
-    | Exclude<ReturnType<Settings[Key]['parse']>, undefined>
-    | (Settings[Key]['default'] extends undefined ? undefined : never);
+  host: listener('HOST', '127.0.0.1', hostName, 'address of the public listener'),
+  port: listener('PORT', '3000', port, 'port of the public listener; 0 takes any free port'),
+  basePath: listener('BASE_PATH', undefined, pathPrefix, 'path prefix of the interface, such as /garden'),
+  docs: listener('DOCS', 'on', onOff, 'serve the documentation at /docs, and redirect / to it'),
+  managementHost: listener('MANAGEMENT_HOST', '127.0.0.1', hostName, 'address of the management listener'),
+  /** Port of the management listener; 0 selects any free port, `off` disables the listener. */
+  managementPort: listener('MANAGEMENT_PORT', '3001', portOrOff, 'port of /healthz, /readyz and /metrics, or off'),
+  /** The storage, unless a plugin replaces it. */
+  database: storage('DATABASE_URL', 'sqlite:./plants.db', databaseUrl, databaseUrl.allowed),
+  /** Modules that replace parts of the service, in loading order. */
+  plugins: storage('PLUGINS', undefined, modules, 'modules that replace the storage or other parts: ./garden.js'),
+  accessTokens: credential('ACCESS_TOKENS', undefined, tokens, 'accepted tokens, or sha256:<hex> digests of tokens'),
+  /** A file of static tokens or digests, and what it contained when it was read. */
+  accessTokensFile: credential('ACCESS_TOKENS_FILE', undefined, tokensFile, 'one token or digest per line, # comments'),
+  jwtIssuer: credential('JWT_ISSUER', undefined, anyText, 'accept JWTs of this issuer (iss); requires the next two'),
+  jwtAudience: credential('JWT_AUDIENCE', undefined, anyText, 'required audience (aud) of a JWT'),
+  jwtJwksUrl: credential('JWT_JWKS_URL', undefined, jwksUrl, "URL of the issuer's keys (a JSON Web Key Set)"),
+  bodyLimitBytes: limit('BODY_LIMIT', '1mb', size('256mb'), 'size of a decompressed body, or of a line of an import'),
+  maxPending: limit('MAX_PENDING', '10000', count(1_000_000), 'creates in flight'),
+  maxPendingBytes: limit('MAX_PENDING_BYTES', '64mb', size('64gb'), 'bytes of the bodies of creates in flight'),
+  maxWrites: limit('MAX_WRITES', undefined, count(100), 'batches written at once; the default depends on the engine'),
+  headersTimeoutMs: timeout('HEADERS_TIMEOUT', '10s', duration, "for a request's headers to arrive"),
+  requestTimeoutMs: timeout('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
+  keepAliveTimeoutMs: timeout('KEEP_ALIVE_TIMEOUT', '65s', duration, 'for an idle client, or one that does not read'),
+  storageTimeoutMs: timeout('STORAGE_TIMEOUT', '10s', duration, 'for the storage to respond'),
+  shutdownTimeoutMs: timeout('SHUTDOWN_TIMEOUT', '10s', duration, 'for requests in flight at a shutdown'),
+  logLevel: logging('LOG_LEVEL', 'info', oneOf(LOG_LEVELS), 'minimum level of log lines, on standard error'),
 };
 
-/** Settings that stop the start: one line for each, that names the variable, its value and what is allowed. */
-export class InvalidConfig extends Error {
-  override readonly name = 'InvalidConfig';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
+/** Returns the settings that a command reads. */
+export function settingsOf(command: string): readonly Setting[] {
+  const { database, plugins, storageTimeoutMs, logLevel, bodyLimitBytes } = settings;
+  if (command === 'serve') return Object.values(settings);
+  if (command === 'token') return [];
+  return [database, plugins, ...(command === 'import' ? [bodyLimitBytes] : []), storageTimeoutMs, logLevel];
 }
 
 /**
- * Reads the configuration. An empty variable counts as one that is not set.
- *
- * @throws {InvalidConfig} with everything that is wrong, not only the first
+ * The parsed value of every setting: durations (`…Ms`) in milliseconds, sizes (`…Bytes`) in bytes, and `undefined` if a
+ * setting without a default is unset. The README's table describes each setting.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export type Config = {
+  readonly [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer T, infer Default>
+    ? T | (Default extends undefined ? undefined : never)
+    : never;
+};
+
+/** Invalid settings. The message has one line per setting, with the variable, its value and the allowed values. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig';
+}
+
+/**
+ * Reads the configuration. An empty variable counts as unset, and so does one that `command` does not read.
+ * @throws {InvalidConfig} with every problem, not only the first
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>, command = 'serve'): Config {
   const problems: string[] = [];
-  const read = <T>(setting: Setting<T>): T | undefined => {
-    const text = environment[setting.variable] || setting.default;
+  const read = (setting: Setting): unknown => {
+    const given = settingsOf(command).includes(setting) ? environment[setting.variable] : undefined;
+    const text = given === undefined || given === '' ? setting.default : given;
     if (text === undefined) return undefined;
+    // A caller in JavaScript may pass a number.
+    let problem = `${setting.variable} must be a string: ${setting.allowed}`;
     try {
-      const value = setting.parse(text);
-      if (value === undefined) problems.push(`${shown(setting, text)} must be ${setting.allowed}`);
-      return value;
+      if (typeof text === 'string') {
+        problem = `${describe(setting, text)} must be ${setting.allowed}`;
+        const value = setting.parse(text);
+        if (value !== undefined) return value;
+      }
     } catch (error) {
       if (!(error instanceof InvalidTokenList)) throw error;
-      problems.push(`${shown(setting, text)} must be ${setting.allowed}; ${error.message}`);
-      return undefined;
+      problem += `; ${error.message}`;
     }
+    problems.push(problem);
+    return undefined;
   };
-  const entries = Object.entries(settings).map(([key, setting]) => [key, read<unknown>(setting)]);
+  const entries = Object.entries(settings).map(([key, setting]) => [key, read(setting)]);
   const config: Partial<Config> = Object.fromEntries(entries);
-
-  const told = (setting: Setting<unknown>) => {
-    const text = environment[setting.variable];
-    return text ? shown(setting, text) : `${setting.variable} (${setting.default} by default)`;
-  };
-  const mustNotBeLess = (
-    larger: 'requestTimeoutMs' | 'maxPendingBytes',
-    smaller: 'headersTimeoutMs' | 'bodyLimitBytes',
-  ) => {
-    if (Number(config[larger]) < Number(config[smaller])) {
-      problems.push(`${told(settings[larger])} must not be less than ${told(settings[smaller])}`);
-    }
-  };
-  mustNotBeLess('requestTimeoutMs', 'headersTimeoutMs');
-  mustNotBeLess('maxPendingBytes', 'bodyLimitBytes');
-  const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
-  const missing = jwt.filter((variable) => !environment[variable]);
-  if (missing.length > 0 && missing.length < jwt.length) {
-    problems.push(`${missing.join(' and ')} must be set too: ${jwt.join(', ')} go together`);
-  }
-  if (problems.length > 0) throw new InvalidConfig(problems);
-  // Without a problem every setting that has a default has a value.
+  if (command === 'serve') problems.push(...conflicts(config, environment));
+  if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
+  // Without a problem, every setting with a default has a value.
   return config as Config;
 }
 
-function shown({ variable, show }: Setting<unknown>, text: string): string {
+/** Returns the problems of settings that depend on each other. */
+function conflicts(config: Partial<Config>, environment: Readonly<Record<string, string | undefined>>): string[] {
+  const describeValue = (setting: Setting) => {
+    const text = environment[setting.variable];
+    return text ? describe(setting, text) : `${setting.variable} (${setting.default} by default)`;
+  };
+  const ordered = [
+    ['requestTimeoutMs', 'headersTimeoutMs'],
+    ['maxPendingBytes', 'bodyLimitBytes'],
+  ] as const;
+  const problems = ordered
+    .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
+    .map((pair) => pair.map((key) => describeValue(settings[key])).join(' must not be less than '));
+  const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
+  const missing = jwt.filter((variable) => !environment[variable]);
+  if (missing.length > 0 && missing.length < jwt.length) {
+    problems.push(`${missing.join(' and ')} must be set: ${jwt.join(', ')} require each other`);
+  }
+  return problems;
+}
+
+function describe({ variable, show }: Setting, text: string): string {
   return `${variable}=${JSON.stringify(show ? show(text) : text)}`;
 }
 
-function parseTokens(text: string): readonly string[] {
-  const tokens = text.split(',').map((token) => token.trim());
-  assertTokens(tokens);
-  return tokens;
+function parseTokenList(text: string): readonly string[] {
+  assertTokens(splitList(text));
+  return splitList(text);
 }
 
-function within(value: number | undefined, min: number, max: number): number | undefined {
-  return value !== undefined && value >= min && value <= max ? value : undefined;
-}
-
-function isOneOf<const T extends string>(allowed: readonly T[], text: string): text is T {
-  return allowed.some((value) => value === text);
+function splitList(text: string): readonly string[] {
+  return text.split(',').map((item) => item.trim());
 }

@@ -1,151 +1,127 @@
 import 'reflect-metadata';
-import { Container, ContainerModule, type ServiceIdentifier } from 'inversify';
-import type { Logger } from 'pino';
+import { Container, ContainerModule, type ResolutionContext, type ServiceIdentifier } from 'inversify';
+import { openApiDescription, PlantCodec } from '../adapters/api/index.js';
 import { BatchingPlantRepository } from '../adapters/batching/index.js';
 import { openRepository } from '../adapters/knex/index.js';
-import type { HttpServer } from '../adapters/koa/index.js';
-import type { ManagementServer, Metrics } from '../adapters/management/index.js';
 import { MemoryPlantRepository } from '../adapters/memory/index.js';
 import { StaticTokenVerifier } from '../adapters/static-token/index.js';
-import { loadDescription, type OpenApiDescription, PlantCodec } from '../adapters/wire/index.js';
-import { CreatePlant, type PlantRepository, ReadPlants, type TokenVerifier } from '../core/index.js';
+import { CreatePlant, ReadPlants } from '../core/index.js';
 import type { Config } from './config.js';
-import { databaseOf } from './database.js';
-import { createLogger } from './logger.js';
-import { tokensOf } from './tokens.js';
-import { version } from './version.js';
+import { createDatabase } from './database.js';
+import { countDroppedLines, createLogger } from './logger.js';
+import { maxConnections } from './open-files.js';
+import { services } from './services.js';
+import { configuredTokens } from './tokens.js';
+import { readVersion } from './version.js';
 
-/** The names under which the parts are bound; bind another part to a name to put it in that place. */
-export const services = {
-  Config: identifier<Config>('Config'),
-  Logger: identifier<Logger>('Logger'),
-  PlantRepository: identifier<PlantRepository>('PlantRepository'),
-  TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
-  StaticTokens: identifier<StaticTokenVerifier>('StaticTokens'),
-  CreatePlant: identifier<CreatePlant>('CreatePlant'),
-  ReadPlants: identifier<ReadPlants>('ReadPlants'),
-  PlantCodec: identifier<PlantCodec>('PlantCodec'),
-  OpenApiDescription: identifier<OpenApiDescription>('OpenApiDescription'),
-  HttpServer: identifier<HttpServer>('HttpServer'),
-  Metrics: identifier<Metrics | undefined>('Metrics'),
-  ManagementServer: identifier<ManagementServer | undefined>('ManagementServer'),
-} as const;
+export { services } from './services.js';
 
-/** Given a configuration, which adapter goes into which port. */
+/** Binds every service but `Config`: each port to its adapter, each use case to its ports. */
 export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
-  const { Config, Logger, Metrics, PlantRepository, TokenVerifier, StaticTokens, OpenApiDescription } = services;
+  // `whenDefault` lets isReplaced recognize the binding.
+  const single = <T>(service: ServiceIdentifier<T>, create: (context: ResolutionContext) => T | Promise<T>) =>
+    bind(service).toDynamicValue(create).inSingletonScope().whenDefault();
 
-  bind(Logger).toResolvedValue(createLogger, [Config]).inSingletonScope();
-  bind(Metrics).toResolvedValue(createMetrics, [Config]).inSingletonScope();
-  bind(PlantRepository).toResolvedValue(openPlants, [Config, Logger, Metrics]).inSingletonScope();
-  bind(StaticTokens)
-    .toResolvedValue((config) => new StaticTokenVerifier(tokensOf(config)), [Config])
-    .inSingletonScope();
-  bind(TokenVerifier).toResolvedValue(verifierOf, [Config, StaticTokens]).inSingletonScope();
-  bind(services.CreatePlant)
-    .toResolvedValue((plants) => new CreatePlant(plants), [PlantRepository])
-    .inSingletonScope();
-  bind(services.ReadPlants)
-    .toResolvedValue((plants) => new ReadPlants(plants), [PlantRepository])
-    .inSingletonScope();
-  bind(OpenApiDescription).toResolvedValue(loadDescription).inSingletonScope();
-  bind(services.PlantCodec)
-    .toResolvedValue((description) => new PlantCodec(description), [OpenApiDescription])
-    .inSingletonScope();
-  bind(services.HttpServer)
-    .toResolvedValue(createHttpServer, [
-      Config,
-      Logger,
-      Metrics,
-      services.CreatePlant,
-      TokenVerifier,
-      services.PlantCodec,
-      OpenApiDescription,
-    ])
-    .inSingletonScope();
-  bind(services.ManagementServer)
-    .toResolvedValue(createManagementServer, [Metrics, PlantRepository, services.HttpServer])
-    .inSingletonScope();
+  // Imports dynamically what only some commands need, so that the others start faster.
+  single(services.Logger, async (context) => createLogger(await context.getAsync(services.Config)));
+  single(services.Metrics, async (context) => {
+    const { managementPort } = await context.getAsync(services.Config);
+    if (managementPort === 'off') return undefined;
+    const { Metrics } = await import('../adapters/metrics/index.js');
+    const metrics = new Metrics(readVersion());
+    metrics.observeDroppedLines(countDroppedLines);
+    return metrics;
+  });
+
+  // Driven adapters.
+  single(services.Database, async (context) => {
+    const log = await context.getAsync(services.Logger);
+    return createDatabase(await context.getAsync(services.Config), { warn: (text) => log.warn(text) });
+  });
+  single(services.Storage, async (context) => {
+    const database = await context.getAsync(services.Database);
+    return database ? openRepository(database) : new MemoryPlantRepository();
+  });
+  single(services.PlantRepository, async (context) => {
+    const config = await context.getAsync(services.Config);
+    const database = await context.getAsync(services.Database);
+    const metrics = await context.getAsync(services.Metrics);
+    const storage = await context.getAsync(services.Storage);
+    assertMethods('Storage', storage, ['add', 'readAll', 'ready', 'close']);
+    return new BatchingPlantRepository(metrics?.instrument(storage) ?? storage, {
+      maxWrites: config.maxWrites ?? database?.engine.maxWrites ?? 1,
+      maxPendingRows: config.maxPending,
+      maxPendingBytes: 2 * config.maxPendingBytes,
+    });
+  });
+  single(services.StaticTokens, async (context) => {
+    return new StaticTokenVerifier(configuredTokens(await context.getAsync(services.Config)));
+  });
+  single(services.TokenVerifier, async (context) => {
+    const staticTokens = await context.getAsync(services.StaticTokens);
+    const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = await context.getAsync(services.Config);
+    if (issuer === undefined || audience === undefined || jwksUrl === undefined) return staticTokens;
+    const { JwtVerifier } = await import('../adapters/jwt/index.js');
+    const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
+    return { verify: async (token: string) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
+  });
+
+  // The core.
+  single(services.CreatePlant, async (context) => new CreatePlant(await context.getAsync(services.PlantRepository)));
+  single(services.ReadPlants, async (context) => new ReadPlants(await context.getAsync(services.PlantRepository)));
+
+  // Driving adapters.
+  bind(services.OpenApiDescription).toConstantValue(openApiDescription);
+  single(services.PlantCodec, async (context) => new PlantCodec(await context.getAsync(services.OpenApiDescription)));
+  single(services.HttpServer, async (context) => {
+    const { AdmissionControl, createApp, HttpServer } = await import('../adapters/koa/index.js');
+    const config = await context.getAsync(services.Config);
+    const log = await context.getAsync(services.Logger);
+    const metrics = await context.getAsync(services.Metrics);
+    const tokenVerifier = await context.getAsync(services.TokenVerifier);
+    assertMethods('TokenVerifier', tokenVerifier, ['verify']);
+    const admission = new AdmissionControl(config);
+    metrics?.observeLoad(admission);
+    const onRequestEnd = metrics?.onRequestEnd;
+    const app = createApp({
+      ...config,
+      createPlant: await context.getAsync(services.CreatePlant),
+      tokenVerifier,
+      codec: await context.getAsync(services.PlantCodec),
+      description: await context.getAsync(services.OpenApiDescription),
+      admission,
+      log,
+      onRequestEnd,
+      basePath: config.basePath ?? '',
+    });
+    return new HttpServer(app, { ...config, admission, log, onRequestEnd, maxConnections: maxConnections() });
+  });
+  single(services.ManagementServer, async (context) => {
+    const metrics = await context.getAsync(services.Metrics);
+    if (metrics === undefined) return undefined;
+    const { ManagementServer } = await import('../adapters/management/index.js');
+    const server = await context.getAsync(services.HttpServer);
+    const repository = await context.getAsync(services.PlantRepository);
+    return new ManagementServer({ repository, metrics, isStopping: () => server.isStopping });
+  });
 });
 
-/** A container with the whole service in it, for one configuration. Get its parts with `getAsync`. */
+/** Checks an adapter that may come from a plugin, which no compiler has checked. */
+function assertMethods<T>(service: string, adapter: T, methods: readonly (keyof T & string)[]): void {
+  const missing = methods.filter((method) => typeof adapter?.[method] !== 'function');
+  if (missing.length > 0) throw new TypeError(`services.${service} lacks these methods: ${missing.join(', ')}`);
+}
+
+/** Creates a container with the whole service. Get its parts with `getAsync`. */
 export function createContainer(config: Config): Container {
-  const container = new Container();
+  const container = new Container({ defaultScope: 'Singleton' });
   container.bind(services.Config).toConstantValue(config);
   container.load(plantStoreModule);
   return container;
 }
 
-/** Where nobody can ask for metrics, none are made. */
-async function createMetrics({ managementPort }: Config): Promise<Metrics | undefined> {
-  if (managementPort === 'off') return undefined;
-  const { Metrics } = await import('../adapters/management/index.js');
-  return new Metrics(version());
-}
-
-async function openPlants(config: Config, log: Logger, metrics: Metrics | undefined): Promise<PlantRepository> {
-  const database = databaseOf(config, (warning) => log.warn(warning));
-  const engine = database ? await openRepository(database) : new MemoryPlantRepository();
-  return new BatchingPlantRepository(metrics?.observed(engine) ?? engine, {
-    writesMax: config.maxWrites ?? database?.engine.writesMax ?? 1,
-    waitingRowsMax: config.maxPending,
-    waitingBytesMax: 2 * config.maxPendingBytes,
-  });
-}
-
-/** Static tokens, and JWTs where an issuer is configured. */
-async function verifierOf(config: Config, staticTokens: TokenVerifier): Promise<TokenVerifier> {
-  const { jwtIssuer, jwtAudience, jwtJwksUrl } = config;
-  if (jwtIssuer === undefined || jwtAudience === undefined || jwtJwksUrl === undefined) return staticTokens;
-  const { JwtVerifier } = await import('../adapters/jwt/index.js');
-  const jwts = new JwtVerifier({ issuer: jwtIssuer, audience: jwtAudience, jwksUrl: jwtJwksUrl });
-  return { verify: async (token) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
-}
-
-/** Koa and what comes with it are loaded here: `import` and `export` do without. */
-async function createHttpServer(
-  config: Config,
-  log: Logger,
-  metrics: Metrics | undefined,
-  createPlant: CreatePlant,
-  tokenVerifier: TokenVerifier,
-  codec: PlantCodec,
-  description: OpenApiDescription,
-): Promise<HttpServer> {
-  const { Admission, createApp, HttpServer } = await import('../adapters/koa/index.js');
-  const admission = new Admission(config);
-  metrics?.watch(admission);
-  const onAnswered = metrics?.onAnswered;
-  const app = createApp({
-    createPlant,
-    tokenVerifier,
-    codec,
-    description,
-    admission,
-    log,
-    onAnswered,
-    docs: config.docs,
-    basePath: config.basePath ?? '',
-    bodyLimitBytes: config.bodyLimitBytes,
-    storageTimeoutMs: config.storageTimeoutMs,
-  });
-  return new HttpServer(app, admission, config, { log, onAnswered });
-}
-
-async function createManagementServer(
-  metrics: Metrics | undefined,
-  plants: PlantRepository,
-  server: HttpServer,
-): Promise<ManagementServer | undefined> {
-  if (metrics === undefined) return undefined;
-  const { ManagementServer } = await import('../adapters/management/index.js');
-  return new ManagementServer({
-    plants,
-    metrics,
-    isStopping: () => server.isStopping,
-  });
-}
-
-function identifier<T>(name: string): ServiceIdentifier<T> {
-  return Symbol.for(`plant-store:${name}`);
+/** Returns whether a plugin or a program has replaced one of the services. */
+export function isReplaced(container: Container, ...replaceable: readonly ServiceIdentifier[]): boolean {
+  // A default binding never matches a named request; any other binding does.
+  return replaceable.some((service) => !container.isBound(service) || container.isBound(service, { name: Symbol() }));
 }

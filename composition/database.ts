@@ -1,19 +1,13 @@
 import { type Database, mysqlDatabase, postgresDatabase, sqliteDatabase } from '../adapters/knex/index.js';
 import type { Config } from './config.js';
 
-/** The SQL database of the configuration, if it has one. */
-export function databaseOf(
+/** Returns the configured SQL database, or `undefined` for `memory:`. Opens nothing. */
+export function createDatabase(
   { database, storageTimeoutMs: timeoutMs }: Config,
-  warn?: (warning: string) => void,
+  options: Pick<Database, 'readOnly' | 'warn'>,
 ): Database | undefined {
-  switch (database.kind) {
-    case 'memory':
-      return undefined;
-    case 'sqlite':
-      return sqliteDatabase({ path: database.path, timeoutMs });
-    case 'postgres':
-      return postgresDatabase({ url: database.url, timeoutMs, warn });
-    case 'mysql':
-      return mysqlDatabase({ url: database.url, timeoutMs, warn });
-  }
+  if (database.kind === 'memory') return undefined;
+  if (database.kind === 'sqlite') return sqliteDatabase({ path: database.path, timeoutMs, readOnly: options.readOnly });
+  const describe = database.kind === 'mysql' ? mysqlDatabase : postgresDatabase;
+  return describe({ url: database.url, timeoutMs, ...options });
 }

@@ -1,19 +1,31 @@
+import { constants, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type Logger } from 'pino';
 import { PlantStoreError } from '../core/index.js';
 import type { Config } from './config.js';
 
 const STANDARD_ERROR = 2;
-/** How much is kept of what could not be written; more is dropped. */
-const UNWRITTEN_BYTES_MAX = 1024 * 1024;
-/** How long a line waits for others that are written with it, in milliseconds. */
-const GATHERING_MS = 10;
-/** How much is gathered at most; pino drops what is larger than it may keep in one piece. */
-const GATHERED_CHARACTERS_MAX = 64 * 1024;
-/** How far down the causes of an error are logged. */
-const CAUSES_MAX = 5;
+/** Maximum size of the buffer while standard error cannot be written; further lines are dropped and counted. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+/** PIPE_BUF of Linux: writes up to this size are atomic, so a full pipe never ends in a partial line. */
+const MAX_WRITE_BYTES = 4096;
+/** Lines are collected up to this size: one write per line costs more than twice as much. */
+const MIN_WRITE_BYTES = 2048;
+/** Maximum delay of a line, and interval of retries after a failed write. */
+const FLUSH_INTERVAL_MS = 100;
+/** Maximum number of causes logged for an error. */
+const MAX_CAUSES = 5;
 
-/** JSON lines on standard error; readable lines where that is a terminal. */
+/** Writes to standard error; shared by all loggers of the process. */
+let standardError: ((line: string) => void) | undefined;
+let droppedLines = 0;
+
+/** Returns the number of lines dropped because standard error could not be written. */
+export function countDroppedLines(): number {
+  return droppedLines;
+}
+
+/** Creates a logger that writes JSON lines to standard error, or formatted lines if that is a terminal. */
 export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Promise<Logger> {
   const options = {
     level: logLevel,
@@ -22,44 +34,49 @@ export async function createLogger({ logLevel }: Pick<Config, 'logLevel'>): Prom
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => describeError(error) },
   };
-  if (!isatty(STANDARD_ERROR)) {
-    standardError ??= openStandardError();
-    return pino(options, standardError);
-  }
-  const { default: pretty } = await import('pino-pretty');
-  // Node by itself lets FORCE_COLOR go before NO_COLOR, and knows which terminals have colours.
+  const isTerminal = isatty(STANDARD_ERROR);
+  standardError ??= openStandardError(isTerminal);
+  const write = standardError;
+  if (!isTerminal) return pino(options, { write });
+  const { prettyFactory } = await import('pino-pretty');
+  // `hasColors` prefers FORCE_COLOR to NO_COLOR.
   const colorize = !process.env['NO_COLOR'] && process.stderr.hasColors();
-  return pino(options, pretty({ destination: STANDARD_ERROR, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }));
+  const prettify = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l' });
+  return pino(options, { write: (line) => write(prettify(line)) });
 }
 
-/** One for the process, however many loggers it has. */
-let standardError: DestinationStream | undefined;
+/** Opens standard error so that writes neither block nor throw; see docs/decisions/0022-logging-never-blocks.md. */
+function openStandardError(isTerminal: boolean): (line: string) => void {
+  const destination = pino.destination({
+    // Node makes a pipe non-blocking when it creates the stream.
+    dest: isTerminal ? openTerminal() : process.stderr.fd,
+    sync: true,
+    minLength: MIN_WRITE_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
+    periodicFlush: FLUSH_INTERVAL_MS,
+    retryEAGAIN: () => false,
+  });
+  // Keeps failed lines for a retry. pino's own listener drops all lines after the first EPIPE, uncounted.
+  destination.removeAllListeners('error').on('error', () => {});
+  destination.on('drop', () => droppedLines++);
+  process.once('exit', () => destination.end());
+  // Hides `flushSync`, which pino calls after a fatal line and which retries forever on a full disk.
+  return (line) => destination.write(line);
+}
 
-/** Writes lines together that come within a moment, which costs less than half of writing each. */
-function openStandardError(): DestinationStream {
-  const destination = pino.destination({ dest: STANDARD_ERROR, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
-  // A log that cannot be written, on a full disk say, is no reason to fail a request.
-  destination.on('error', () => {});
-  let lines: string[] = [];
-  let characters = 0;
-  const write = () => {
-    destination.write(lines.join(''));
-    lines = [];
-    characters = 0;
-  };
-  process.once('exit', write);
-  return {
-    write: (line) => {
-      if (lines.push(line) === 1) setTimeout(write, GATHERING_MS).unref();
-      characters += line.length;
-      if (characters > GATHERED_CHARACTERS_MAX) write();
-    },
-  };
+/** Reopens the terminal in non-blocking mode: writing to Node's descriptor would block while output is stopped (Ctrl-S). */
+function openTerminal(): number {
+  try {
+    return openSync('/dev/stderr', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return STANDARD_ERROR;
+  }
 }
 
 /**
- * What is logged of an error: its class, its code and where it happened, and so on down its causes. Its message only
- * where it is one of ours: those of others quote what they were given (JSON.parse the body, Knex the SQL with all values).
+ * Describes an error for the log: class, code, stack frames and causes. Includes the message only of the core's errors:
+ * other messages may contain user data (JSON.parse quotes the body, Knex the SQL with all values).
  */
 export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -67,13 +84,13 @@ export function describeError(error: unknown, causes = 0): object {
     type: error.name,
     code: 'code' in error ? error.code : undefined,
     message: error instanceof PlantStoreError ? error.message : undefined,
-    stack: framesOf(error),
-    cause: error.cause === undefined || causes === CAUSES_MAX ? undefined : describeError(error.cause, causes + 1),
+    stack: stackFrames(error),
+    cause: error.cause === undefined || causes === MAX_CAUSES ? undefined : describeError(error.cause, causes + 1),
   };
 }
 
-/** The lines after the message. Where the stack does not begin with the message as it is now, no line is known to be a frame. */
-function framesOf({ message, stack = '' }: Error): string | undefined {
+/** Returns the stack without the message, or `undefined` if the stack does not start with the current message. */
+function stackFrames({ message, stack = '' }: Error): string | undefined {
   const start = stack.indexOf(`${message}\n`);
   return start === -1 || stack.slice(0, start).includes('\n') ? undefined : stack.slice(start + message.length + 1);
 }

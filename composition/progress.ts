@@ -1,25 +1,15 @@
 import { SingleBar } from 'cli-progress';
 
-/** How far something is, for a person who watches. */
-export interface Progress {
-  update(value: number): void;
-  /** Makes room for a whole line of others; the bar comes back below it. */
-  clear(): void;
-  stop(): void;
-}
-
-/** Nobody watches. */
-export const noProgress: Progress = { update() {}, clear() {}, stop() {} };
-
-/** A bar on standard error where that is a terminal that can move its cursor, else nothing. The cursor stays, also where a signal ends the process. */
-export function progressBar(unit: string, total?: number): Progress {
-  if (!process.stderr.isTTY || process.env['TERM'] === 'dumb') return noProgress;
+/** Shows a bar on standard error if that is a terminal which can move its cursor. Never hides the cursor: an exit by signal would not restore it. */
+export function progressBar(unit: string, total?: number, isShown = process.stderr.isTTY) {
+  if (!isShown || process.env['TERM'] === 'dumb') return { update: (_value: number) => {}, clear() {}, stop() {} };
   const format =
     total === undefined ? `{value} ${unit}` : `{bar} {percentage}% | {value} of {total} ${unit} | {eta_formatted}`;
   const bar = new SingleBar({ format, stream: process.stderr });
   bar.start(total ?? 0, 0);
   return {
-    update: (value) => bar.update(value),
+    update: (value: number) => bar.update(value),
+    /** Clears the line for other output; the bar reappears below it. */
     clear: () => {
       process.stderr.cursorTo(0);
       process.stderr.clearLine(1);

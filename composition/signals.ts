@@ -1,12 +1,9 @@
 import { constants } from 'node:os';
 
-/**
- * Signals that come together count as one: a terminal sends Ctrl-C to npm and to the service, and npm passes it on, in
- * milliseconds.
- */
-const SAME_SIGNAL_MS = 200;
+/** Signals within this time count as one: a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
+const SAME_SIGNAL_WINDOW_MS = 200;
 
-/** Calls `stop` at the first of `signals`; a later one ends the process at once. */
+/** Calls `stop` at the first of `signals`. A later one exits at once. */
 export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
   let first: number | undefined;
   for (const signal of signals) {
@@ -14,23 +11,12 @@ export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: Nod
       const now = performance.now();
       first ??= now;
       if (first === now) stop(signal);
-      else if (now - first > SAME_SIGNAL_MS) process.exit(exitCodeOf(signal));
+      else if (now - first > SAME_SIGNAL_WINDOW_MS) process.exit(signalExitCode(signal));
     });
   }
 }
 
-/** The exit code that says that a signal ended the process. */
-export function exitCodeOf(signal: NodeJS.Signals): number {
+/** Returns the exit code of a process terminated by a signal. */
+export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
-}
-
-/** An AbortSignal that SIGINT and SIGTERM abort, and which of them it was. */
-export function interruption(): { signal: AbortSignal; received(): NodeJS.Signals | undefined } {
-  const controller = new AbortController();
-  let first: NodeJS.Signals | undefined;
-  onSignals(['SIGINT', 'SIGTERM'], (signal) => {
-    first = signal;
-    controller.abort();
-  });
-  return { signal: controller.signal, received: () => first };
 }

@@ -1,51 +1,38 @@
 import { isIP } from 'node:net';
 
-/** Where plants are kept, as `DATABASE_URL` says it. */
+/** A parsed `DATABASE_URL`. */
 export type DatabaseUrl =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres' | 'mysql'; readonly url: string };
 
-/** What a `DATABASE_URL` says; `undefined` where it is not allowed. */
+/** Parses a `DATABASE_URL`. Returns `undefined` if it is not allowed. */
 export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
-  const [, scheme, rest] = /^([a-z]+):([^\0]*)$/.exec(text) ?? [];
-  switch (scheme) {
-    case 'memory':
-      return rest === '' ? { kind: 'memory' } : undefined;
-    case 'sqlite':
-      // Of sqlite://name nobody knows whether name is a host, or a file here or in the root folder.
-      return rest && !/^(:memory:$|\/\/[^/])/.test(rest) ? { kind: 'sqlite', path: rest } : undefined;
-    case 'postgres':
-    case 'postgresql':
-      return isServerUrl(text) ? { kind: 'postgres', url: text } : undefined;
-    case 'mysql':
-      return isServerUrl(text) ? { kind: 'mysql', url: text } : undefined;
-    default:
-      return undefined;
-  }
+  if (text === 'memory:') return { kind: 'memory' };
+  // In sqlite://name, the name could be a host, a relative path or an absolute path.
+  const path = /^sqlite:(?!:memory:$|\/\/[^/])([^\0]+)$/.exec(text)?.[1];
+  if (path !== undefined) return { kind: 'sqlite', path };
+  // Requires an authority: in postgres:user:password@host, the password would be part of the path.
+  const scheme = /^(postgres|postgresql|mysql):\/\/[^\0]*$/.exec(text)?.[1];
+  if (scheme === undefined || !URL.canParse(text)) return undefined;
+  return { kind: scheme === 'mysql' ? 'mysql' : 'postgres', url: text };
 }
 
-/** A URL with an authority: `postgres:user:password@host` parses too, but its password is then part of a path. */
-function isServerUrl(text: string): boolean {
-  return /^\w+:\/\//.test(text) && URL.canParse(text);
-}
-
-/** An https URL without a credential, or an http one of this machine; `undefined` for any other text. */
+/** Parses an https URL without credentials, or an http URL of a loopback address. */
 export function parseJwksUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '') return undefined;
-  const isSafe =
-    url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
-  return isSafe ? url : undefined;
+  const isLocal = url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
+  return url.protocol === 'https:' || isLocal ? url : undefined;
 }
 
-/** What of a bad value cannot hold a password: where one stands in a malformed URL, nobody knows. */
-export function showDatabaseUrl(text: string): string {
+/** Hides everything that may be a password: in a malformed URL, its position is unknown. */
+export function redactDatabaseUrl(text: string): string {
   const isHarmless = /^sqlite:|^\w*$|^(postgres|postgresql|mysql):\/\/[\w.-]+\/[\w.-]*$/i.test(text);
   return isHarmless ? text : `${/^[a-z]+:(?=\/\/)/i.exec(text)?.[0] ?? ''}***`;
 }
 
-/** Whether only programs of this machine can reach a listener on `host`. */
+/** Returns whether only this machine can reach a listener on `host`. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -1,65 +1,69 @@
-import type { PlantRefused } from './errors.js';
+import type { PlantRejected } from './errors.js';
 import { type NewPlant, Plant, type Violation } from './plant.js';
-import type { AddOutcome, PlantRepository } from './plant-repository.js';
+import type { AddOutcome, PlantRepository } from './ports/plant-repository.js';
 
-/** What became of one {@link NewPlant}. */
+/** The result of creating one plant. */
 export type CreatePlantOutcome =
   | { readonly kind: 'created'; readonly plant: Plant }
-  /** The very same plant is already stored: a retry has nothing left to do. */
+  /** An identical plant is already stored, for example by an earlier attempt. */
   | { readonly kind: 'already-stored'; readonly plant: Plant }
-  /** The id belongs to a plant that differs in name or tag. */
+  /** The id belongs to a plant with a different name or tag. */
   | { readonly kind: 'id-taken' }
   | { readonly kind: 'invalid'; readonly violations: readonly Violation[] }
-  /** The storage refuses this one plant. */
-  | { readonly kind: 'refused'; readonly error: PlantRefused };
+  /** The storage rejects this plant and would reject it again. */
+  | { readonly kind: 'rejected'; readonly error: PlantRejected };
 
-/** Use case: a client creates a plant under an id that it chose. */
+/** Use case: create plants under ids that the client chooses. */
 export class CreatePlant {
-  readonly #plants: PlantRepository;
+  readonly #repository: PlantRepository;
 
-  constructor(plants: PlantRepository) {
-    this.#plants = plants;
+  constructor(repository: PlantRepository) {
+    this.#repository = repository;
   }
 
   /**
-   * Creates one plant; a created plant is durable when this resolves.
-   *
-   * @throws {StorageUnavailable} whether the plant was stored may be open then; creating it again finds out
+   * Creates one plant. Resolves once the plant is durable.
+   * @throws {StorageUnavailable} The plant may have been stored; retry to find out.
    */
   async execute(newPlant: NewPlant): Promise<CreatePlantOutcome> {
-    const plant = Plant.from(newPlant);
-    if (!(plant instanceof Plant)) return { kind: 'invalid', violations: plant };
-    const outcomes = await this.#plants.add([plant]);
-    return outcomeOf(plant, outcomes[0]);
+    const result = Plant.from(newPlant);
+    if (result.kind === 'invalid') return result;
+    const outcomes = await this.#repository.add([result.plant]);
+    return toOutcome(result.plant, outcomes[0]);
   }
 
   /**
-   * Creates many plants, each by itself: one that fails does not take its neighbours along.
-   *
-   * @returns one outcome per plant, in their order
-   * @throws {StorageUnavailable} as {@link execute} does, for all of them
+   * Creates many plants. The outcome of one plant does not affect the others.
+   * @returns One outcome per plant, in the order of `newPlants`.
+   * @throws {StorageUnavailable} Any of the plants may have been stored; retry to find out.
+   * @throws {TypeError} `newPlants` is not an array.
    */
   async executeAll(newPlants: readonly NewPlant[]): Promise<CreatePlantOutcome[]> {
-    const candidates = newPlants.map(Plant.from);
-    const plants = candidates.filter((candidate) => candidate instanceof Plant);
-    const outcomes = (await this.#plants.add(plants)).values();
-    return candidates.map((candidate) =>
-      candidate instanceof Plant
-        ? outcomeOf(candidate, outcomes.next().value)
-        : { kind: 'invalid', violations: candidate },
+    if (!Array.isArray(newPlants)) throw new TypeError('newPlants must be an array');
+    // Array.from, because map skips the holes of a sparse array.
+    const results = Array.from(newPlants, Plant.from);
+    const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
+    const outcomes = zip(plants, await this.#repository.add(plants));
+    return results.map((result) =>
+      result.kind === 'valid' ? toOutcome(result.plant, outcomes.get(result.plant)) : result,
     );
   }
 }
 
-function outcomeOf(plant: Plant, added: AddOutcome | undefined): CreatePlantOutcome {
-  switch (added?.kind) {
+/** Maps each plant to its outcome. */
+function zip(plants: readonly Plant[], outcomes: readonly AddOutcome[]): Map<Plant, AddOutcome | undefined> {
+  return new Map(plants.map((plant, index) => [plant, outcomes[index]]));
+}
+
+function toOutcome(plant: Plant, outcome: AddOutcome | undefined): CreatePlantOutcome {
+  switch (outcome?.kind) {
     case 'added':
       return { kind: 'created', plant };
     case 'taken':
-      return added.holder.equals(plant) ? { kind: 'already-stored', plant } : { kind: 'id-taken' };
-    case 'refused':
-      return added;
-    case undefined:
+      return outcome.holder.equals(plant) ? { kind: 'already-stored', plant } : { kind: 'id-taken' };
+    case 'rejected':
+      return outcome;
+    default:
       throw new TypeError('PlantRepository.add must return one outcome per plant');
   }
 }

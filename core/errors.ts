@@ -1,6 +1,6 @@
 /**
- * What is broken, as against what is expected (which is a value). Adapters throw these; whoever catches one tells them
- * apart by class or by `code`, never by message. The messages hold no value of a plant, no SQL and no text of a driver.
+ * Base class of the errors that adapters throw. Distinguish them by class or `code`, never by message. Messages contain no
+ * plant values, SQL or driver text.
  */
 export abstract class PlantStoreError extends Error {
   abstract readonly code: string;
@@ -11,20 +11,17 @@ export abstract class PlantStoreError extends Error {
   }
 }
 
-/**
- * The storage does not answer, is full, or was closed. Whether the plants of the failed call were stored may be open;
- * adding the very same plants again finds out.
- */
+/** The storage is unavailable, full or closed. Plants of the failed call may have been stored; retry to find out. */
 export class StorageUnavailable extends PlantStoreError {
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
-/** The storage refuses this one plant and would refuse it again; plants added beside it are not touched. */
-export class PlantRefused extends PlantStoreError {
-  readonly code = 'PLANT_REFUSED';
+/** The storage rejects this plant and would reject it again. Other plants of the batch are not affected. */
+export class PlantRejected extends PlantStoreError {
+  readonly code = 'PLANT_REJECTED';
 }
 
-/** Whether the token is valid cannot be told now, because its issuer does not answer. */
+/** The token cannot be checked because its issuer is unavailable. */
 export class TokenIssuerUnavailable extends PlantStoreError {
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
 }

@@ -1,20 +1,16 @@
 import type { Plant } from './plant.js';
-import type { PlantRepository } from './plant-repository.js';
+import type { PlantRepository } from './ports/plant-repository.js';
 
-/** Use case: every plant of the store, ascending by id. */
+/** Use case: read every plant, ordered by id. */
 export class ReadPlants {
-  readonly #plants: PlantRepository;
+  readonly #repository: PlantRepository;
 
-  constructor(plants: PlantRepository) {
-    this.#plants = plants;
+  constructor(repository: PlantRepository) {
+    this.#repository = repository;
   }
 
-  /**
-   * The plants in batches, for constant memory.
-   *
-   * @throws {StorageUnavailable} while iterating
-   */
+  /** Reads the plants in batches, in constant memory. Throws {@link StorageUnavailable} while iterating. */
   execute(): AsyncIterable<readonly Plant[]> {
-    return this.#plants.readAll();
+    return this.#repository.readAll();
   }
 }

@@ -1,21 +1,29 @@
-import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '../../core/index.js';
+import { type AddOutcome, Plant, type PlantRepository, StorageUnavailable } from '../../core/index.js';
 
-/** What may be written, and what may wait. */
+/** Limits on writes and on pending plants. */
 export interface BatchLimits {
-  /** The most batches that are written side by side; 1 by default. */
-  readonly writesMax?: number;
-  /** The most plants of one batch; 1000 by default. A single call may exceed it. */
-  readonly batchRowsMax?: number;
-  /** The most bytes of text of one batch, 2 for each UTF-16 code unit; 2 MiB by default. A single call may exceed it. */
-  readonly batchBytesMax?: number;
-  /** The most plants that wait for their write; 10 000 by default. */
-  readonly waitingRowsMax?: number;
-  /** The most bytes of text that wait for their write; 128 MiB by default. */
-  readonly waitingBytesMax?: number;
+  /** Maximum number of concurrent writes. Default: 1. */
+  readonly maxWrites?: number;
+  /** Maximum number of plants per batch. Default: 1000. A single call may exceed it. */
+  readonly maxBatchRows?: number;
+  /** Maximum bytes of text per batch, 2 per UTF-16 code unit. Default: 2 MiB. A single call may exceed it. */
+  readonly maxBatchBytes?: number;
+  /** Maximum number of pending plants. Default: 10 000. */
+  readonly maxPendingRows?: number;
+  /** Maximum bytes of pending text. Default: 128 MiB. */
+  readonly maxPendingBytes?: number;
 }
 
-/** One call of `add` that waits for its write. */
-interface Waiting {
+const DEFAULT_LIMITS: Required<BatchLimits> = {
+  maxWrites: 1,
+  maxBatchRows: 1000,
+  maxBatchBytes: 2 * 1024 ** 2,
+  maxPendingRows: 10_000,
+  maxPendingBytes: 128 * 1024 ** 2,
+};
+
+/** A call of `add` that waits for its write. */
+interface PendingCall {
   readonly plants: readonly Plant[];
   readonly bytes: number;
   resolve(outcomes: readonly AddOutcome[]): void;
@@ -23,129 +31,117 @@ interface Waiting {
 }
 
 /**
- * Group commit around any repository: what arrives while a write is under way goes together into the next one, so that
- * many plants share the sync that makes them durable. Where nothing is under way, a write begins at once. Each caller
- * learns of its own plants alone, and only when the write that holds them is durable.
+ * Group commit around any repository: calls that arrive during a write share the next one, and so its sync. If no write
+ * is in flight, a write starts after the current turn of the event loop. A call resolves once its own plants are durable.
  */
 export class BatchingPlantRepository implements PlantRepository {
-  readonly #plants: PlantRepository;
+  readonly #repository: PlantRepository;
   readonly #limits: Required<BatchLimits>;
-  readonly #waiting: Waiting[] = [];
-  #waitingRows = 0;
-  #waitingBytes = 0;
-  readonly #writes = new Set<Promise<unknown>>();
-  #isPlanned = false;
+  readonly #pending: PendingCall[] = [];
+  #pendingRows = 0;
+  #pendingBytes = 0;
+  #writes = 0;
+  #onIdle: (() => void) | undefined;
+  #isScheduled = false;
   #closed: Promise<void> | undefined;
 
-  /** @param plants belongs to this repository from now on: closing the one closes the other */
-  constructor(plants: PlantRepository, limits: BatchLimits = {}) {
-    this.#plants = plants;
-    this.#limits = {
-      writesMax: 1,
-      batchRowsMax: 1000,
-      batchBytesMax: 2 * 1024 ** 2,
-      waitingRowsMax: 10_000,
-      waitingBytesMax: 128 * 1024 ** 2,
-      ...limits,
-    };
+  /**
+   * @param repository Closed by {@link close}.
+   * @throws {RangeError} if a limit is less than 1
+   */
+  constructor(repository: PlantRepository, limits: BatchLimits = {}) {
+    this.#repository = repository;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    for (const [name, limit] of Object.entries(this.#limits))
+      if (!(limit >= 1)) throw new RangeError(`${name} must be at least 1`);
   }
 
-  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    if (this.#closed) return Promise.reject(new StorageUnavailable('the repository is closed'));
-    const bytes = bytesOf(plants);
-    const { waitingRowsMax, waitingBytesMax } = this.#limits;
-    const isFull = this.#waitingRows + plants.length > waitingRowsMax || this.#waitingBytes + bytes > waitingBytesMax;
-    if (isFull && this.#waiting.length > 0) {
-      return Promise.reject(new StorageUnavailable('too many plants are waiting for the storage'));
-    }
+  async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    if (this.#closed) throw new StorageUnavailable('the repository is closed');
+    // A copy, because the caller may change its array. Checked here, so that an invalid call fails only itself.
+    const plants = [...given];
+    Plant.assertAll(plants);
+    const bytes = textBytes(plants);
+    const { maxPendingRows, maxPendingBytes } = this.#limits;
+    const isFull = this.#pendingRows + plants.length > maxPendingRows || this.#pendingBytes + bytes > maxPendingBytes;
+    if (isFull && this.#pending.length > 0) throw new StorageUnavailable('too many pending plants');
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ plants, bytes, resolve, reject });
-      this.#waitingRows += plants.length;
-      this.#waitingBytes += bytes;
-      this.#planWrites();
+      this.#pending.push({ plants, bytes, resolve, reject });
+      this.#pendingRows += plants.length;
+      this.#pendingBytes += bytes;
+      this.#scheduleWrites();
     });
   }
 
   readAll(): AsyncIterable<readonly Plant[]> {
-    return this.#plants.readAll();
+    return this.#repository.readAll();
   }
 
   ready(): Promise<void> {
-    return this.#plants.ready();
+    return this.#repository.ready();
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#drained().then(() => this.#plants.close());
+    this.#closed ??= this.#drain().then(() => this.#repository.close());
     return this.#closed;
   }
 
-  /** Begins to write once this turn of the event loop has brought all that it brings. */
-  #planWrites(): void {
-    if (this.#isPlanned || this.#writes.size >= this.#limits.writesMax) return;
-    this.#isPlanned = true;
+  /** Starts writing after the current turn of the event loop, so that all calls of that turn share the write. */
+  #scheduleWrites(): void {
+    if (this.#isScheduled || this.#writes >= this.#limits.maxWrites) return;
+    this.#isScheduled = true;
     setImmediate(() => {
-      this.#isPlanned = false;
+      this.#isScheduled = false;
       this.#startWrites();
     });
   }
 
   #startWrites(): void {
-    while (this.#waiting.length > 0 && this.#writes.size < this.#limits.writesMax) {
-      const batch = this.#takeBatch();
-      const write = this.#plants.add(batch.flatMap(({ plants }) => plants));
-      this.#writes.add(write);
-      const done = (answer: () => void) => {
-        this.#writes.delete(write);
-        // The next write is on its way before the answers of this one are.
-        this.#startWrites();
-        answer();
-      };
-      write.then(
-        (outcomes) => done(() => resolveAll(batch, outcomes)),
-        (error) => done(() => rejectAll(batch, error)),
-      );
-    }
+    while (this.#pending.length > 0 && this.#writes < this.#limits.maxWrites) void this.#write(this.#takeBatch());
   }
 
-  /** The first that wait, as many as a batch may hold, at least one. */
-  #takeBatch(): readonly Waiting[] {
-    const { batchRowsMax, batchBytesMax } = this.#limits;
+  async #write(batch: readonly PendingCall[]): Promise<void> {
+    this.#writes++;
+    try {
+      const outcomes = await this.#repository.add(batch.flatMap(({ plants }) => plants));
+      let start = 0;
+      for (const { plants, resolve } of batch) {
+        resolve(outcomes.slice(start, start + plants.length));
+        start += plants.length;
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    // Runs before the callers continue, so that the storage is not idle meanwhile.
+    this.#writes--;
+    this.#startWrites();
+    if (this.#writes === 0) this.#onIdle?.();
+  }
+
+  /** Removes the calls of the next batch from the queue, at least one. */
+  #takeBatch(): readonly PendingCall[] {
+    const { maxBatchRows, maxBatchBytes } = this.#limits;
     let rows = 0;
     let bytes = 0;
-    const end = this.#waiting.findIndex((call) => {
+    const end = this.#pending.findIndex((call) => {
       rows += call.plants.length;
       bytes += call.bytes;
-      return rows > batchRowsMax || bytes > batchBytesMax;
+      return rows > maxBatchRows || bytes > maxBatchBytes;
     });
-    const batch = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(end, 1));
+    const batch = this.#pending.splice(0, end === -1 ? this.#pending.length : Math.max(end, 1));
     for (const call of batch) {
-      this.#waitingRows -= call.plants.length;
-      this.#waitingBytes -= call.bytes;
+      this.#pendingRows -= call.plants.length;
+      this.#pendingBytes -= call.bytes;
     }
     return batch;
   }
 
-  async #drained(): Promise<void> {
-    for (this.#startWrites(); this.#writes.size > 0; ) await Promise.allSettled(this.#writes);
+  async #drain(): Promise<void> {
+    this.#startWrites();
+    if (this.#writes > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 }
 
-/** Gives each call the outcomes of its own plants. */
-function resolveAll(batch: readonly Waiting[], outcomes: readonly AddOutcome[]): void {
-  let start = 0;
-  for (const { plants, resolve } of batch) {
-    const end = start + plants.length;
-    resolve(outcomes.slice(start, end));
-    start = end;
-  }
-}
-
-function rejectAll(batch: readonly Waiting[], error: unknown): void {
-  for (const { reject } of batch) reject(error);
-}
-
-function bytesOf(plants: readonly Plant[]): number {
-  let units = 0;
-  for (const { name, tag } of plants) units += name.length + (tag?.length ?? 0);
-  return 2 * units;
+function textBytes(plants: readonly Plant[]): number {
+  return plants.reduce((bytes, { name, tag }) => bytes + 2 * (name.length + (tag?.length ?? 0)), 0);
 }

@@ -8,66 +8,53 @@ import {
 } from 'jose';
 import { type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
 
-/** Whose JWTs are let in. */
+/** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
-  /** The `iss` that a token must have. */
+  /** Required `iss` of a token. */
   readonly issuer: string;
-  /** The `aud` that a token must have, among others perhaps. */
+  /** Required `aud` of a token; it may have others too. */
   readonly audience: string;
-  /** Where the issuer's keys are (RFC 7517 §5). */
+  /** URL of the issuer's JWK Set (RFC 7517 §5). */
   readonly jwksUrl: URL;
-  /** How long the issuer is waited for, in milliseconds. */
+  /** Timeout for fetching the keys, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number;
-  /** After a look at the keys, how long until the next one for a key that was not there, in milliseconds. */
+  /** Minimum interval between fetches for an unknown key, in milliseconds. Default: 30 000. */
   readonly cooldownMs?: number;
 }
 
-/** Signatures that only the holder of a private key can make; never `none`, never a shared secret (RFC 8725 §3.1). */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+/** Accepted signature algorithms: asymmetric only, never `none` or a shared secret (RFC 8725 §3.1). */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** RFC 7515 §7.1. Not every decoder of base64url minds blanks or line breaks. */
+/** RFC 7515 §7.1. Checked here because some base64url decoders ignore spaces and line breaks. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** How far the clocks of the issuer and of this machine may be apart, in seconds. */
+/** Maximum clock skew between the issuer and this machine, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** The largest answer of an issuer that is read, inflated, in bytes. A set of a hundred RSA keys has 60 kB. */
-const KEYS_BYTES_MAX = 1024 * 1024;
+/** Maximum size of a JWK Set after decompression, in bytes. A hundred RSA keys take 60 kB. */
+const MAX_JWKS_BYTES = 1024 * 1024;
 
-/** How long keys are believed without another look, in milliseconds. */
-const KEYS_AGE_MS_MAX = 10 * 60 * 1000;
+/** Maximum age of fetched keys, in milliseconds. */
+const MAX_JWKS_AGE_MS = 10 * 60 * 1000;
 
-/** Lets in who has a JWT (RFC 7519) of one issuer, for one audience, signed with a key that the issuer publishes. */
+/** Authenticates JWTs (RFC 7519) of one issuer for one audience, signed with a key that the issuer publishes. */
 export class JwtVerifier implements TokenVerifier {
   readonly #options: JwtVerifierOptions;
-  readonly #key: JWTVerifyGetKey;
+  readonly #getKey: JWTVerifyGetKey;
 
+  /** @throws {TypeError} if the issuer or the audience is empty: the library would then accept any */
   constructor(options: JwtVerifierOptions) {
+    for (const name of ['issuer', 'audience'] as const)
+      if (typeof options[name] !== 'string' || options[name] === '')
+        throw new TypeError(`${name} must be a non-empty string`);
     this.#options = options;
-    const keys = createRemoteJWKSet(options.jwksUrl, {
-      timeoutDuration: options.timeoutMs ?? 5000,
-      cooldownDuration: options.cooldownMs ?? 30_000,
-      cacheMaxAge: KEYS_AGE_MS_MAX,
-      [customFetch]: fetchWithLimit,
-    });
-    this.#key = async (header, token) => {
+    const getKey = fetchKeys(options);
+    this.#getKey = async (header, token) => {
       try {
-        return await keys(header, token);
+        return await getKey(header, token);
       } catch (error) {
-        if (isAboutTheToken(error)) throw error;
-        throw new TokenIssuerUnavailable('the keys of the issuer cannot be read', { cause: error });
+        if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
+        throw new TokenIssuerUnavailable('cannot read the keys of the token issuer', { cause: error });
       }
     };
   }
@@ -75,16 +62,16 @@ export class JwtVerifier implements TokenVerifier {
   async verify(token: string): Promise<Principal | undefined> {
     if (!COMPACT_JWS.test(token)) return undefined;
     try {
-      return await this.#principalOf(token, this.#key);
+      return await this.#authenticate(token, this.#getKey);
     } catch (error) {
       if (error instanceof TokenIssuerUnavailable) throw error;
-      return error instanceof errors.JWKSMultipleMatchingKeys ? this.#principalByAny(token, error) : undefined;
+      return error instanceof errors.JWKSMultipleMatchingKeys ? this.#authenticateWithAnyKey(token, error) : undefined;
     }
   }
 
-  async #principalOf(token: string, key: JWTVerifyGetKey): Promise<Principal> {
+  async #authenticate(token: string, getKey: JWTVerifyGetKey): Promise<Principal> {
     const { issuer, audience } = this.#options;
-    const { payload } = await jwtVerify(token, key, {
+    const { payload } = await jwtVerify(token, getKey, {
       issuer,
       audience,
       algorithms: ALGORITHMS,
@@ -94,36 +81,58 @@ export class JwtVerifier implements TokenVerifier {
     return { subject: typeof payload.sub === 'string' && payload.sub !== '' ? payload.sub : issuer };
   }
 
-  /** A token need not name its key (RFC 7515 §4.1.4); an issuer that rotates has several that it may be. */
-  async #principalByAny(token: string, keys: errors.JWKSMultipleMatchingKeys): Promise<Principal | undefined> {
+  /** Tries every matching key, because a token need not name its key (RFC 7515 §4.1.4). */
+  async #authenticateWithAnyKey(token: string, keys: errors.JWKSMultipleMatchingKeys): Promise<Principal | undefined> {
     for await (const key of keys) {
-      const principal = await this.#principalOf(token, async () => key).catch(() => undefined);
+      const principal = await this.#authenticate(token, async () => key).catch(() => undefined);
       if (principal) return principal;
     }
     return undefined;
   }
 }
 
-/** An answer that is longer than a set of keys may be fails while it is read. */
-const fetchWithLimit: FetchImplementation = async (url, options) => {
-  const { body, status, headers } = await fetch(url, options);
-  let bytes = 0;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      bytes += chunk.length;
-      if (bytes > KEYS_BYTES_MAX)
-        controller.error(new Error(`the issuer answers with more than ${KEYS_BYTES_MAX} bytes`));
-      else controller.enqueue(chunk);
-    },
+/**
+ * Fetches the issuer's keys on demand. Measures their age with a monotonic clock: jose uses the wall clock, so a clock set
+ * back would keep a revoked key valid.
+ */
+function fetchKeys({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: JwtVerifierOptions): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(jwksUrl, {
+    timeoutDuration: timeoutMs,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    [customFetch]: fetchWithLimit,
   });
-  return new Response(body?.pipeThrough(limit) ?? null, { status, headers });
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  const fetchIfOlderThan = async (ageMs: number): Promise<boolean> => {
+    if (performance.now() - fetchedAt < ageMs) return false;
+    await keys.reload();
+    fetchedAt = performance.now();
+    return true;
+  };
+  return async (header, token) => {
+    await fetchIfOlderThan(MAX_JWKS_AGE_MS);
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey && (await fetchIfOlderThan(cooldownMs))) return keys(header, token);
+      throw error;
+    }
+  };
+}
+
+/** Like `fetch`, but reading the body fails beyond {@link MAX_JWKS_BYTES}. */
+const fetchWithLimit: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options);
+  async function* limitedBody() {
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_JWKS_BYTES) throw new Error(`the response of the issuer exceeds ${MAX_JWKS_BYTES} bytes`);
+      yield chunk;
+    }
+  }
+  return new Response(ReadableStream.from(limitedBody()), response);
 };
 
-/** Whether the issuer's keys could be read, and it is the token that does not fit them. */
-function isAboutTheToken(error: unknown): boolean {
-  return (
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys ||
-    error instanceof errors.JOSENotSupported
-  );
-}
+/** Errors caused by the token, not by an unavailable issuer. */
+const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];

@@ -1,67 +1,51 @@
 import type { Knex } from 'knex';
 import type { Plant } from '../../core/index.js';
+import type { PlantRow } from './rows.js';
 
-/** A row, with its id as decimal text. */
-export interface PlantRow {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
-/** All that differs between SQL engines. One small file implements it for each. */
+/** Everything that differs between SQL engines. Each engine is one file. */
 export interface Engine {
-  /** The package that Knex needs to talk to it. */
+  /** The npm package of the driver. */
   readonly driver: string;
-  /** How many batches do best side by side; measured, see docs/decisions/0012-group-commit.md. */
-  readonly writesMax: number;
-  /** SQL that turns the column `id` into decimal text: drivers round or retype a BIGINT. */
-  readonly idToText: string;
-  /** SQL that turns decimal text, bound to its `?`, into an id. */
+  /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
+  readonly maxWrites: number;
+  /** SQL that converts decimal text, bound to its `?`, to an id. */
   readonly textToId: string;
+  /** The SQL of each migration, by name and in order. The database stores the names, so they never change. */
+  readonly migrations: Readonly<Record<string, string>>;
+  /** SQL of a small write that stores no plant. Its commit waits for everything that a plant's commit waits for. */
+  readonly probe: string;
+  /**
+   * SQL that selects earlier probes still hanging in the server; the text of the probe is bound to its `?`. A commit may
+   * hang after its connection is closed. Absent if writes cannot hang: SQLite reports that it is busy.
+   */
+  readonly hangingProbes?: string;
+  /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
+  readonly nonDurableSettings?: string;
+  /** The first pattern that matches the {@link errorKey} determines the class. */
+  readonly errorClasses: readonly (readonly [RegExp, ErrorClass])[];
+  /** Reasons why the database cannot be opened, by error code, phrased to follow "cannot open …:". */
+  readonly openErrorMessages: Readonly<Partial<Record<string, string>>>;
 
   /**
-   * Inserts, durably, those plants whose id is free.
-   *
-   * @param plants no id twice, ascending by id
-   * @returns the others, whose id is taken
+   * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once they
+   * are durable, and the holders of the other ids too: an engine may show a row before it is durable, and a statement that
+   * writes nothing does not wait for a sync.
    */
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
-
-  /**
-   * The first plants with an id of at least `from`, ascending by id: as many as a page may hold, at least one; none where
-   * there are no more.
-   */
-  page(knex: Knex, from: bigint): Promise<readonly PlantRow[]>;
-
-  /**
-   * Runs `work` while other starting instances wait, so that one of them migrates; one that is killed meanwhile does not
-   * keep them waiting.
-   */
-  underMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
-
-  /** Creates the table of plants. */
-  createTable(transaction: Knex): Promise<void>;
-
-  /** The settings with which the engine acknowledges a write before it is synced, each with its value. */
-  unsyncedSettings(knex: Knex): Promise<readonly string[]>;
-
-  /**
-   * Looks, after each statement, whether the database is still where others look for it. What is written into a file
-   * that was deleted is lost as soon as the process ends.
-   *
-   * @throws {StorageUnavailable} where it is not
-   */
-  assertInPlace?(): void;
-
-  /** What a driver's error means. */
-  diagnose(error: unknown): Diagnosis;
-
-  /** Why the database cannot be opened, by the codes of errors, to stand at the end of a sentence. */
-  readonly reasons: Partial<Record<string, string>>;
+  /** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to it, as decimal text. */
+  select(knex: Knex, condition: string, ids: readonly string[]): Promise<readonly PlantRow[]>;
+  /** Like `select`, but faster for a page of rows. */
+  readonly selectPage?: Engine['select'];
+  /** Runs `work` while holding a lock that other starting instances wait for. The lock ends with its process. */
+  withMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
+  /** Throws StorageUnavailable if the database file was moved, deleted or replaced. Called after each statement. */
+  assertNotReplaced?(): void;
+  /** Returns the key that {@link errorClasses} match. */
+  errorKey(error: Error): string;
 }
 
 /**
- * `busy`: others are in the way, try again at once; `unavailable`: try again later; `refused`: a row of the statement is
- * not accepted; `defect`: anything else.
+ * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a row
+ * of the statement; `defect`: anything else.
  */
-export type Diagnosis = 'busy' | 'unavailable' | 'refused' | 'defect';
+export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'defect';

@@ -1,7 +1,10 @@
-export type { Diagnosis, Engine, PlantRow } from './engine.js';
-export { StorageFailure } from './failure.js';
+export { DriverError } from './driver-error.js';
+export type { Engine, ErrorClass } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export { mysql, mysqlDatabase } from './mysql.js';
-export { type Database, openRepository, pendingMigrations, type ServerOptions } from './open.js';
+export { type Database, openRepository, pendingMigrations } from './open.js';
 export { postgres, postgresDatabase } from './postgres.js';
-export { type SqliteOptions, sqlite, sqliteDatabase } from './sqlite.js';
+export type { PlantRow } from './rows.js';
+export type { ServerOptions } from './server.js';
+export { sqlite } from './sqlite.js';
+export { type SqliteOptions, sqliteDatabase } from './sqlite-database.js';

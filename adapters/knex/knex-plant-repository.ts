@@ -1,40 +1,44 @@
-import { setTimeout } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import {
   type AddOutcome,
-  PLANT_ID_MAX,
-  PLANT_ID_MIN,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
   Plant,
-  type PlantId,
-  PlantRefused,
+  PlantRejected,
   type PlantRepository,
   PlantStoreError,
   StorageUnavailable,
 } from '../../core/index.js';
-import { whileBusy } from './busy.js';
-import type { Engine, PlantRow } from './engine.js';
-import { StorageFailure } from './failure.js';
+import { classifyError, DriverError, retryWhileBusy } from './driver-error.js';
+import type { Engine } from './engine.js';
+import { lastIdOfPage, type PlantRow, selectHolders } from './rows.js';
 
 const ADDED: AddOutcome = { kind: 'added' };
-/** How often a silent storage is asked whether it is there again, in milliseconds. */
+/** Pause between probes while writes hang, in milliseconds. */
 const PROBE_PAUSE_MS = 1000;
-/** The most rows that one statement inserts. */
-const STATEMENT_ROWS_MAX = 4000;
-/** The most text, in UTF-16 units, that one statement inserts; a single plant may exceed it. */
-const STATEMENT_TEXT_MAX = 1024 * 1024;
-/** Keeps plants in a table `plants` of an SQL database. */
+/** Longer than most names, but stays in the row: MariaDB 10.11 crashed on a full disk when it stored a name off-page. */
+const PROBE_NAME_LENGTH = 4000;
+/** Maximum number of rows per statement. */
+const MAX_STATEMENT_ROWS = 4000;
+/** Maximum text per statement, in UTF-16 code units; a single plant may exceed it. */
+const MAX_STATEMENT_TEXT = 1024 * 1024;
+
+/** Stores plants in the table `plants` of a SQL database. */
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #engine: Engine;
   readonly #timeoutMs: number;
-  readonly #underWay = new Set<Promise<unknown>>();
-  #isSilent = false;
-  #closed: Promise<void> | undefined;
+  readonly #pendingCalls = new Set<Promise<unknown>>();
+  /** `failing` after a write failed, `hanging` after one timed out, until a probe succeeds. While `hanging`, writes fail at once. */
+  #writes: 'working' | 'failing' | 'hanging' = 'working';
+  #pendingProbe: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
 
   /**
-   * @param knex belongs to the repository from now on: closing the one destroys the other
-   * @param engine what is special about the database that `knex` leads to
-   * @param timeoutMs how long a statement that finds others in its way is tried again, in milliseconds
+   * @param knex the connection pool; `close` destroys it
+   * @param timeoutMs maximum time to retry a statement while the engine is busy, and to wait for a write, in milliseconds
    */
   constructor(knex: Knex, engine: Engine, timeoutMs: number) {
     this.#knex = knex;
@@ -46,175 +50,203 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#whileOpen(() => this.#add(plants));
   }
 
-  async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    // In the order of ids, so that overlapping batches of several instances wait for one another and do not deadlock.
-    const firsts = isAscending(plants) ? plants : ascendingFirsts(plants);
+  async #add(given: readonly Plant[]): Promise<AddOutcome[]> {
+    // A copy, because the caller may change its array meanwhile.
+    const plants = [...given];
+    Plant.assertAll(plants);
+    // Ascending ids prevent deadlocks between overlapping batches of several instances.
+    const ascending = plants.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    const unique = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
     const notAdded = new Map<bigint, AddOutcome>();
-    for (const batch of statements(firsts)) await this.#addBatch(batch, notAdded);
+    await this.#addBatch(unique, notAdded);
 
-    const hasTwins = firsts.length < plants.length;
     return plants.map((plant) => {
       const outcome = notAdded.get(plant.id);
       if (outcome) return outcome;
-      // Whoever comes later in the batch finds the plant that was added before it.
-      if (hasTwins) notAdded.set(plant.id, { kind: 'taken', holder: plant });
+      // Later plants in the batch with the same id are duplicates.
+      if (unique.length < plants.length) notAdded.set(plant.id, { kind: 'taken', holder: plant });
       return ADDED;
     });
   }
 
-  /** Adds plants of different ids. Where the engine refuses the batch, it is halved until the refused plant is alone. */
+  /** Adds plants with different ids. Splits a batch that is too large or contains a rejected plant, until that plant is alone. */
   async #addBatch(batch: readonly Plant[], notAdded: Map<bigint, AddOutcome>): Promise<void> {
-    let taken: readonly Plant[];
+    const [plant] = batch;
+    if (plant === undefined) return;
     try {
-      taken = await this.#run(() => this.#engine.insert(this.#knex, batch));
+      if (!exceedsStatement(batch)) return await this.#addWithOneStatement(batch, notAdded);
     } catch (error) {
-      const [plant, ...others] = batch;
-      if (!(error instanceof PlantRefused) || plant === undefined) throw error;
-      if (others.length === 0) {
-        notAdded.set(plant.id, { kind: 'refused', error });
+      if (!(error instanceof PlantRejected)) throw error;
+      if (batch.length === 1) {
+        notAdded.set(plant.id, { kind: 'rejected', error });
         return;
       }
-      const middle = Math.ceil(batch.length / 2);
-      await this.#addBatch(batch.slice(0, middle), notAdded);
-      await this.#addBatch(batch.slice(middle), notAdded);
-      return;
     }
-    for (const row of await this.#holders(taken)) {
-      const holder = plantOf(row);
-      const outcome: AddOutcome =
-        holder instanceof Plant
-          ? { kind: 'taken', holder }
-          : { kind: 'refused', error: new PlantRefused(`the row that holds its id is no plant: ${holder}`) };
-      notAdded.set(BigInt(row.id), outcome);
-    }
+    const middle = Math.ceil(batch.length / 2);
+    await this.#addBatch(batch.slice(0, middle), notAdded);
+    await this.#addBatch(batch.slice(middle), notAdded);
   }
 
-  /** The rows that hold the ids of these. */
-  async #holders(taken: readonly Plant[]): Promise<readonly PlantRow[]> {
-    if (taken.length === 0) return [];
-    const { idToText, textToId } = this.#engine;
-    const ids = taken.map(({ id }) => `${id}`);
-    const rows: PlantRow[] = await this.#run(async () =>
-      this.#knex('plants')
-        .select(this.#knex.raw(`${idToText} AS id`), 'name', 'tag')
-        .whereRaw(`id IN (${ids.map(() => textToId).join(', ')})`, ids),
-    );
-    if (rows.length !== ids.length)
-      throw new StorageUnavailable('plants vanished from the storage while they were read');
-    return rows;
+  async #addWithOneStatement(batch: readonly Plant[], notAdded: Map<bigint, AddOutcome>): Promise<void> {
+    const taken = await this.#write(() => this.#engine.insert(this.#knex, batch));
+    if (taken.length === 0) return;
+    const holders = await this.#write(() => selectHolders(this.#knex, this.#engine, taken));
+    if (holders.length < taken.length)
+      throw new StorageUnavailable('plants disappeared from the storage during a read');
+    for (const row of holders) notAdded.set(BigInt(row.id), toHolderOutcome(row));
   }
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    const read = (from: bigint) => this.#whileOpen(() => this.#run(() => this.#engine.page(this.#knex, from)));
-    for (let page = read(PLANT_ID_MIN); ; ) {
-      const plants = (await page).map(assertedPlantOf);
-      const last = plants.at(-1)?.id ?? PLANT_ID_MAX;
-      // The next page is read while this one is used. Where nobody asks for it, nobody minds that it failed.
-      if (last < PLANT_ID_MAX) page = read(last + 1n);
+    const { select, selectPage = select, textToId } = this.#engine;
+    const condition = `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`;
+    const read = (from: bigint) =>
+      this.#whileOpen(() => this.#run(() => selectPage(this.#knex, condition, [`${from}`, `${from}`])));
+    let page = read(MIN_PLANT_ID);
+    for (let last = MIN_PLANT_ID; last < MAX_PLANT_ID; ) {
+      const plants = (await page).map(toPlant);
+      last = plants.at(-1)?.id ?? MAX_PLANT_ID;
+      // Reads the next page while the caller uses this one. Its error only matters if the caller continues.
+      if (last < MAX_PLANT_ID) page = read(last + 1n);
       page.catch(() => {});
       if (plants.length > 0) yield plants;
-      if (last === PLANT_ID_MAX) return;
     }
   }
 
   async ready(): Promise<void> {
-    await this.#whileOpen(() => this.#run(async () => this.#knex('plants').select('id').limit(1)));
+    await this.#whileOpen(async () => {
+      this.#assertNotHanging();
+      if (this.#writes === 'failing') await this.#probe();
+      await this.#run(async () => this.#knex('plants').select('id').limit(1));
+    });
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.#knex.destroy());
-    return this.#closed;
+    this.#closing ??= Promise.allSettled(this.#pendingCalls).then(async () => {
+      const destroyed = this.#knex.destroy();
+      // A hanging probe keeps its connection, so `destroy` would not finish.
+      if (!this.#pendingProbe) await destroyed;
+    });
+    return this.#closing;
   }
 
-  /** Refuses work after a close, and lets a close wait for work. */
+  /** Throws after `close`, and lets `close` wait for calls in flight. */
   async #whileOpen<T>(start: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new StorageUnavailable('the repository is closed');
-    const work = start();
-    this.#underWay.add(work);
+    if (this.#closing) throw new StorageUnavailable('the repository is closed');
+    const call = start();
+    this.#pendingCalls.add(call);
     try {
-      return await work;
+      return await call;
     } finally {
-      this.#underWay.delete(work);
+      this.#pendingCalls.delete(call);
     }
   }
 
-  /** Runs one statement, again while others are in its way, and turns what a driver throws into the core's errors. */
+  /** Runs a statement, retries it while the engine is busy, and translates errors of the driver. */
   async #run<T>(statement: () => Promise<T>): Promise<T> {
-    if (this.#isSilent) throw new StorageUnavailable('the storage is silent');
     try {
-      const result = await whileBusy(this.#engine, this.#timeoutMs, statement);
-      this.#engine.assertInPlace?.();
+      const result = await retryWhileBusy(this.#engine, this.#timeoutMs, statement);
+      this.#engine.assertNotReplaced?.();
       return result;
     } catch (error) {
       if (error instanceof PlantStoreError) throw error;
-      const cause = new StorageFailure(error);
-      if (cause.code === 'ETIMEDOUT') this.#awaitReturn();
-      switch (this.#engine.diagnose(error)) {
-        case 'defect':
-          throw cause;
-        case 'refused':
-          throw new PlantRefused(`the storage refuses the plant (${cause.code})`, { cause });
-        default:
-          throw new StorageUnavailable(`the storage does not answer (${cause.code})`, { cause });
+      const cause = new DriverError(error);
+      const kind = classifyError(this.#engine, error);
+      if (kind === 'defect') throw cause;
+      if (kind === 'rejected') throw new PlantRejected(`the storage rejected the plant (${cause.code})`, { cause });
+      throw new StorageUnavailable(`the storage is unavailable (${cause.code})`, { cause });
+    }
+  }
+
+  /** Runs a statement of a create. After a timeout, fails further calls immediately until a probe succeeds. */
+  async #write<T>(statement: () => Promise<T>): Promise<T> {
+    this.#assertNotHanging();
+    const canHang = this.#engine.hangingProbes !== undefined;
+    const startedAt = performance.now();
+    try {
+      return await (canHang ? this.#withTimeout(this.#run(statement)) : this.#run(statement));
+    } catch (error) {
+      if (error instanceof StorageUnavailable) {
+        // The server's or the pool's own timeout may fire first.
+        if (canHang && performance.now() - startedAt > this.#timeoutMs / 2) this.#probeUntilBack();
+        else if (this.#writes === 'working') this.#writes = 'failing';
       }
+      throw error;
     }
   }
 
-  /**
-   * Has nobody wait for a storage that was silent for as long as one may wait, until it answers again: else everybody who
-   * comes would wait as long, in vain.
-   */
-  async #awaitReturn(): Promise<void> {
-    if (this.#isSilent) return;
-    this.#isSilent = true;
-    while (this.#isSilent && !this.#closed) {
-      await setTimeout(PROBE_PAUSE_MS, undefined, { ref: false });
-      await this.#knex.raw('SELECT 1').then(
-        () => {
-          this.#isSilent = false;
-        },
-        () => {},
-      );
+  #withTimeout<T>(write: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new StorageUnavailable('the write timed out')), this.#timeoutMs);
+      write.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  #assertNotHanging(): void {
+    if (this.#writes === 'hanging')
+      throw new StorageUnavailable('an earlier write timed out, and no write has succeeded since');
+  }
+
+  async #probeUntilBack(): Promise<void> {
+    if (this.#writes === 'hanging') return;
+    this.#writes = 'hanging';
+    while (this.#writes === 'hanging' && !this.#closing) {
+      await this.#probe().catch(() => pause(PROBE_PAUSE_MS, undefined, { ref: false }));
+    }
+  }
+
+  /** Checks whether plants can be added. Concurrent calls share one probe. */
+  #probe(): Promise<void> {
+    this.#pendingProbe ??= this.#run(() => this.#probeWrites())
+      .catch((error: unknown) => {
+        // Any other error, such as a rejected probe, shows that writes do not hang.
+        if (error instanceof StorageUnavailable) throw error;
+      })
+      .then(() => {
+        this.#writes = 'working';
+      })
+      .finally(() => {
+        this.#pendingProbe = undefined;
+      });
+    return this.#pendingProbe;
+  }
+
+  /** Commits a small write, to check durability, and rolls back a plant, to check that there is room for one. */
+  async #probeWrites(): Promise<void> {
+    const { probe, hangingProbes } = this.#engine;
+    if (hangingProbes) {
+      const rows = await this.#knex.from(this.#knex.raw(`(${hangingProbes}) AS probes`, [probe]));
+      // At most one probe runs in a server.
+      if (rows.length > 0) throw new StorageUnavailable('an earlier probe hangs in the server');
+    }
+    await this.#knex.raw(probe);
+    const transaction = await this.#knex.transaction();
+    try {
+      // A large name, which does not compress.
+      const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
+      const plant = toPlant({ id: `${randomBytes(8).readBigInt64BE()}`, name, tag: null });
+      await this.#engine.insert(transaction, [plant]);
+    } finally {
+      await transaction.rollback();
     }
   }
 }
 
-function isAscending(plants: readonly Plant[]): boolean {
-  return plants.every(({ id }, index) => id > (plants[index - 1]?.id ?? PLANT_ID_MIN - 1n));
+function exceedsStatement(batch: readonly Plant[]): boolean {
+  if (batch.length === 1) return false;
+  const text = batch.reduce((sum, { name, tag }) => sum + name.length + (tag?.length ?? 0), 0);
+  return batch.length > MAX_STATEMENT_ROWS || text > MAX_STATEMENT_TEXT;
 }
 
-/** The first plant of each id, ascending by id. */
-function ascendingFirsts(plants: readonly Plant[]): readonly Plant[] {
-  const firsts = new Map<PlantId, Plant>();
-  for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
-  return [...firsts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+function toHolderOutcome({ id, name, tag }: PlantRow): Exclude<AddOutcome, { kind: 'added' }> {
+  const result = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
+  if (result.kind === 'valid') return { kind: 'taken', holder: result.plant };
+  const messages = result.violations.map(({ message }) => message).join('; ');
+  return { kind: 'rejected', error: new PlantRejected(`a stored row is not a valid plant: ${messages}`) };
 }
 
-/** Cuts plants into what one statement may hold. */
-function* statements(plants: readonly Plant[]): Generator<readonly Plant[]> {
-  let batch: Plant[] = [];
-  let text = 0;
-  for (const plant of plants) {
-    const length = plant.name.length + (plant.tag?.length ?? 0);
-    if (batch.length === STATEMENT_ROWS_MAX || (batch.length > 0 && text + length > STATEMENT_TEXT_MAX)) {
-      yield batch;
-      batch = [];
-      text = 0;
-    }
-    batch.push(plant);
-    text += length;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** The plant that a row is, or why somebody else must have written it. */
-function plantOf({ id, name, tag }: PlantRow): Plant | string {
-  const plant = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
-  return plant instanceof Plant ? plant : plant.map(({ message }) => message).join('; ');
-}
-
-function assertedPlantOf(row: PlantRow): Plant {
-  const plant = plantOf(row);
-  if (plant instanceof Plant) return plant;
-  throw new TypeError(`the table holds a row that is no plant: ${plant}`);
+/** @throws {StorageUnavailable} if another program wrote a row that is not a valid plant */
+function toPlant(row: PlantRow): Plant {
+  const outcome = toHolderOutcome(row);
+  if (outcome.kind === 'taken') return outcome.holder;
+  throw new StorageUnavailable(outcome.error.message);
 }

@@ -2,81 +2,50 @@ import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Engine } from './engine.js';
 
-interface Migration {
-  readonly name: string;
-  up(knex: Knex): Promise<void>;
-}
-
-function migrationsFor(engine: Engine): readonly Migration[] {
-  return [{ name: '001_plants', up: (knex) => engine.createTable(knex) }];
-}
-
-/** The names of all migrations, in their order. */
-export function migrationNames(engine: Engine): readonly string[] {
-  return migrationsFor(engine).map(({ name }) => name);
-}
+/** The table of applied migrations. */
+const TABLE = 'plant_store_migrations';
 
 /**
- * Brings the schema up to date. All of it happens in one transaction under a lock of the engine: instances that start
- * together wait for one another, and one that is killed in the middle leaves nothing behind that stops them.
- *
- * @throws {StorageUnavailable} when the schema is newer than this version of the package
+ * Migrates the schema, in one transaction under a lock of the engine. Instances that start at the same time wait for
+ * each other, and one that is killed does not block the others. Throws like {@link readPending}.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<void> {
-  // An error that ends a transaction is followed by those of the attempts to end it again; the first one says why.
-  let first: unknown;
-  const remember = (error: unknown) => {
-    first ??= error;
+  // After a failed statement, rolling back may fail too. The first error has the cause.
+  let firstError: unknown;
+  knex.once('query-error', (error: unknown) => {
+    firstError = error;
+  });
+  const config: Knex.MigratorConfig = {
+    tableName: TABLE,
+    migrationSource: {
+      getMigrations: async () => Object.entries(engine.migrations),
+      getMigrationName: ([name]: [string, string]) => name,
+      getMigration: async ([, sql]: [string, string]) => ({
+        up: (transaction) => transaction.raw(sql),
+        down: () => Promise.reject(new Error('migrations cannot be reverted')),
+      }),
+    },
   };
-  knex.on('query-error', remember);
   try {
     await knex.transaction((transaction) =>
-      engine.underMigrationLock(transaction, async () => {
-        await pendingOf(transaction, engine);
-        const config = configFor(engine);
-        // Nobody else migrates now, so Knex's own lock, where it is held, was left behind.
+      engine.withMigrationLock(transaction, async () => {
+        await readPending(transaction, engine);
+        // The engine's lock is held, so Knex's own was left by a killed process (or, on Galera, belongs to another node).
         await transaction.migrate.forceFreeMigrationsLock(config);
         await transaction.migrate.latest(config);
       }),
     );
   } catch (error) {
-    throw first ?? error;
-  } finally {
-    knex.off('query-error', remember);
+    throw firstError ?? error;
   }
 }
 
-/**
- * The names of the migrations that are still to come.
- *
- * @throws {StorageUnavailable} when the schema is newer than this version of the package
- */
-export async function pendingOf(knex: Knex, engine: Engine): Promise<readonly string[]> {
-  const known = migrationNames(engine);
+/** Returns the names of the pending migrations. Throws StorageUnavailable if the schema is newer than this version. */
+export async function readPending(knex: Knex, { migrations }: Engine): Promise<readonly string[]> {
+  const known = Object.keys(migrations);
   const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).orderBy('id').pluck('name') : [];
   const unknown = done.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new StorageUnavailable(
-      `its schema is newer than this version of plant-store (it has ${unknown.join(', ')}); start a newer version`,
-    );
-  }
+  if (unknown.length > 0)
+    throw new StorageUnavailable(`its schema has ${unknown.join(', ')}; start a newer version of plant-store`);
   return known.filter((name) => !done.includes(name));
-}
-
-const TABLE = 'plant_store_migrations';
-
-function configFor(engine: Engine): Knex.MigratorConfig {
-  return {
-    tableName: TABLE,
-    migrationSource: {
-      getMigrations: async () => [...migrationsFor(engine)],
-      getMigrationName: ({ name }: Migration) => name,
-      getMigration: async ({ up }: Migration) => ({ up, down: refuseDown }),
-    },
-  };
-}
-
-/** Knex asks for a way down; there is none, because it would lose plants. */
-async function refuseDown(): Promise<never> {
-  throw new Error('a store of plants is not migrated down');
 }

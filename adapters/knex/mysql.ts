@@ -1,163 +1,143 @@
 import type { Socket } from 'node:net';
-import type { Knex } from 'knex';
-import { type Plant, StorageUnavailable } from '../../core/index.js';
-import type { Diagnosis, Engine } from './engine.js';
-import { codeOf } from './failure.js';
-import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
-import { pageOfRows } from './page.js';
-import { endWhenSilent } from './silence.js';
+import { promisify } from 'node:util';
+import { StorageUnavailable } from '../../core/index.js';
+import { codeOf } from './driver-error.js';
+import type { Engine } from './engine.js';
+import type { Database } from './open.js';
+import { exclude, selectHolders, selectRows } from './rows.js';
+import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
 
-/** How often a batch may find that others took ids of it meanwhile. */
-const INSERT_ATTEMPTS_MAX = 10;
+/** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
+const MAX_INSERT_ATTEMPTS = 10;
 
 /**
- * MySQL and MariaDB, Galera clusters too. Not every one of them can say which rows an insert skipped, and INSERT IGNORE
- * hides other failures than the one meant. So a batch is inserted plainly; where an id is taken the engine takes back the
- * whole statement, and the rest of the batch is tried again.
+ * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB shows a row before that.
+ * On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round trip to
+ * the other nodes.
+ */
+const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1)
+  ON DUPLICATE KEY UPDATE syncs = syncs + IF(@plant_store_on_galera, 0, 1)`;
+
+/**
+ * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So a batch
+ * is one plain insert; if an id is taken, the engine rolls the statement back and the rest of the batch is retried.
  */
 export const mysql: Engine = {
   driver: 'mysql2',
-  writesMax: 1,
-  idToText: 'CAST(id AS CHAR)',
+  maxWrites: 1,
   textToId: 'CAST(? AS SIGNED)',
+  migrations: {
+    // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.
+    '001_plants': `CREATE TABLE IF NOT EXISTS plants (
+       id BIGINT PRIMARY KEY,
+       name LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+       tag LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+     ) ENGINE = InnoDB`,
+    '002_log_syncs':
+      'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
+  },
+  probe: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (2, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
+  hangingProbes: 'SELECT id FROM information_schema.processlist WHERE info = ? AND db = DATABASE() AND time > 0',
+  // After a crash, a server with a binary log keeps only the transactions recorded in it.
+  nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
+      FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
+    UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1`,
+  /**
+   * By SQLSTATE and error number; the driver's names are those of MySQL, and wrong for MariaDB
+   * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1153: packet too large; 1205: lock timeout; 1021, 1114: disk
+   * full; 1290, 1792, 1836: read-only; 1129, 1130, 1203, 1226: no connection; 1142, 1143: no privilege. On Galera, 1047:
+   * node without a cluster; 1180: cluster lost during a commit; 1050, 1412: another node has just created the table; 1305:
+   * the savepoint of a migration that conflicted with another node's; MigrationLocked: GET_LOCK holds on one node only, so
+   * another node may have Knex's own lock.
+   */
+  errorClasses: [
+    [/ 1153$/, 'rejected'],
+    [/^40| (1020|1050|1305|1412|MigrationLocked)$/, 'busy'],
+    [
+      /^(08|28|70)| (\d{1,3}|1021|1044|1047|1049|1114|1129|1130|1142|1143|1180|1203|1205|1226|1290|1792|1836|3024)$/,
+      'unavailable',
+    ],
+    [/^(22|23|44|45)/, 'rejected'],
+  ],
+  openErrorMessages: {
+    ER_ACCESS_DENIED_ERROR: 'wrong user or password',
+    ER_BAD_DB_ERROR: 'the database does not exist; create it first',
+    ER_CON_COUNT_ERROR: 'the server has too many connections',
+    ER_DBACCESS_DENIED_ERROR: 'this user has no access to the database',
+    ER_TABLEACCESS_DENIED_ERROR: 'this user lacks a table privilege; grant SELECT, INSERT and UPDATE',
+  },
 
   async insert(knex, plants) {
-    const taken: Plant[] = [];
     let free = plants;
-    for (let attempt = 0; attempt < INSERT_ATTEMPTS_MAX; attempt++) {
+    for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
       try {
-        if (free.length > 0)
-          await knex('plants').insert(free.map(({ id, name, tag }) => ({ id: `${id}`, name, tag: tag ?? null })));
-        return taken;
+        // An insert that succeeds after the duplicates were found has already waited.
+        if (free.length === 0) await knex.raw(WAIT_FOR_LOG);
+        else await knex('plants').insert(free.map(({ id, name, tag }) => ({ id: `${id}`, name, tag: tag ?? null })));
+        return exclude(plants, free);
       } catch (error) {
         if (codeOf(error) !== 'ER_DUP_ENTRY') throw error;
       }
-      const ids = new Set(await takenIds(knex, free));
-      taken.push(...free.filter(({ id }) => ids.has(`${id}`)));
-      free = free.filter(({ id }) => !ids.has(`${id}`));
+      free = exclude(free, await selectHolders(knex, mysql, free));
     }
-    throw new StorageUnavailable(`other instances took ids of this batch ${INSERT_ATTEMPTS_MAX} times in a row`);
+    throw new StorageUnavailable(`other instances took ids of the batch ${MAX_INSERT_ATTEMPTS} times in a row`);
   },
 
-  page: (knex, from) => pageOfRows(knex, mysql, from),
+  select: selectRows('CAST(id AS CHAR)'),
 
-  async underMigrationLock(transaction, work) {
-    // DDL commits by itself here, so that the lock is the session's, and of this database's name.
-    const [[{ locked }]] = await transaction.raw(
-      "SELECT GET_LOCK(CONCAT('plant-store.', DATABASE()), @@innodb_lock_wait_timeout) AS locked",
-    );
-    if (locked !== 1) throw new StorageUnavailable('another instance kept the schema locked for too long');
+  async withMigrationLock(transaction, work) {
+    // DDL commits implicitly, so the lock must belong to the session. Lock names are server-wide.
+    const name = "CONCAT('plant-store.', DATABASE())";
+    const [[{ locked }]] = await transaction.raw(`SELECT GET_LOCK(${name}, @@innodb_lock_wait_timeout) AS locked`);
+    if (locked !== 1) throw new StorageUnavailable('timed out waiting for another instance to migrate the schema');
     try {
       await work();
     } finally {
-      await transaction.raw("DO RELEASE_LOCK(CONCAT('plant-store.', DATABASE()))");
+      await transaction.raw(`DO RELEASE_LOCK(${name})`);
     }
   },
 
-  async createTable(transaction) {
-    // Binary collation: 'a' and 'A ' are different texts. LONGTEXT: TEXT ends at 64 KiB.
-    await transaction.raw(
-      `CREATE TABLE IF NOT EXISTS plants (
-         id BIGINT PRIMARY KEY,
-         name LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
-         tag LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
-       ) ENGINE = InnoDB`,
-    );
-  },
-
-  async unsyncedSettings(knex) {
-    const [[{ flush }]] = await knex.raw('SELECT @@innodb_flush_log_at_trx_commit AS flush');
-    return flush === 1 ? [] : [`innodb_flush_log_at_trx_commit=${flush}`];
-  },
-
-  diagnose(error) {
-    if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
-    // What has no SQLSTATE comes from the connection, not from the server.
-    // Knex finds its lock taken where GET_LOCK reaches one node of a cluster only.
-    if (!('sqlState' in error) || error.sqlState === undefined) {
-      return error.name === 'MigrationLocked' ? 'busy' : 'unavailable';
-    }
-    const key = `${error.sqlState} ${'errno' in error ? error.errno : ''}`;
-    return DIAGNOSES.find(([pattern]) => pattern.test(key))?.[1] ?? 'defect';
-  },
-
-  reasons: {
-    ECONNREFUSED: 'no server listens there',
-    ENOTFOUND: 'the name of the host is not known',
-    ER_ACCESS_DENIED_ERROR: 'the server does not accept the user or the password',
-    ER_BAD_DB_ERROR: 'the server has no such database; create it first',
-    ER_CON_COUNT_ERROR: 'the server has no connection left',
-    ER_DBACCESS_DENIED_ERROR: 'this user may not use the database',
-    ETIMEDOUT: 'the server does not answer in time',
-    KnexTimeoutError: 'the server does not answer in time',
+  // An error without SQLSTATE comes from the connection or from Knex.
+  errorKey(error) {
+    if (!('sqlState' in error) || !error.sqlState) return `08000 ${error.name}`;
+    return `${error.sqlState} ${'errno' in error ? error.errno : ''}`;
   },
 };
 
 /**
- * By SQLSTATE and error number: the driver's names are MySQL's, and wrong for MariaDB
- * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1153 is a packet that is too large, 1205 a lock that others
- * hold; 1021, 1114: full; 1290, 1836: read-only. Of Galera: 1047 is a node without its cluster, 1180 one that lost it
- * during a commit; 1050 and 1412: another node has just made the table; 1305: Knex misses a savepoint that its own DDL
- * ended, when it takes back a migration that was in the way of another node's.
+ * Describes a MySQL or MariaDB database for `openRepository`. The parameters of the URL are those of mysql2, such as
+ * `ssl` (a JSON object), `connectTimeout` (milliseconds) and `connectionLimit`.
  */
-const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
-  [/ 1153$/, 'refused'],
-  [/^40| (1020|1050|1305|1412)$/, 'busy'],
-  [/^(08|28|70)| (\d{1,3}|1021|1044|1047|1049|1114|1180|1205|1290|1836|3024)$/, 'unavailable'],
-  [/^(22|23|44|45)/, 'refused'],
-];
-
-async function takenIds(knex: Knex, plants: readonly Plant[]): Promise<readonly string[]> {
-  const ids = plants.map(({ id }) => `${id}`);
-  const marks = ids.map(() => mysql.textToId).join(', ');
-  const [rows] = await knex.raw(`SELECT ${mysql.idToText} AS id FROM plants WHERE id IN (${marks})`, ids);
-  return rows.map(({ id }: { id: string }) => id);
-}
-
-/**
- * A MySQL or MariaDB database. The URL's parameters are those of mysql2: `ssl` (a
- * JSON object), `connectTimeout` (milliseconds), `connectionLimit`, and so on.
- */
-export function mysqlDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
+export function mysqlDatabase(options: ServerOptions): Database {
+  const { url, timeoutMs } = options;
   const uri = new URL(url);
-  const connectionLimit = parameterOf(uri, 'connectionLimit', 10);
-  const connectTimeout = parameterOf(uri, 'connectTimeout', timeoutMs);
-  // Several statements in one text would be a door for an injection; text is always utf8mb4.
+  const max = numberParameter(uri, 'connectionLimit', 10);
+  const connectTimeout = numberParameter(uri, 'connectTimeout', timeoutMs);
+  // Multiple statements per query would allow injection, and texts are always utf8mb4.
   for (const parameter of ['connectionLimit', 'connectTimeout', 'multipleStatements', 'charset'])
     uri.searchParams.delete(parameter);
+  const connection = { uri: uri.href, charset: 'utf8mb4', connectTimeout };
   const seconds = Math.ceil(timeoutMs / 1000);
-  return {
-    engine: mysql,
-    name: withoutSecrets(url),
-    timeoutMs,
-    warn,
-    config: {
-      connection: { uri: uri.href, charset: 'utf8mb4', connectTimeout },
-      pool: {
-        min: 0,
-        max: connectionLimit,
-        createTimeoutMillis: timeoutMs,
-        afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-          endWhenSilent(connection.stream, timeoutMs);
-          // Strict, so that nothing is cut off without a word; the timeout of statements is MariaDB's alone.
-          connection.query(
-            `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds}
-           /*M! , max_statement_time = ${seconds} */`,
-            (error) => (error ? done(error) : readAllCommitted(connection, done)),
-          );
-        },
-      },
+  return serverDatabase(options, mysql, connection, {
+    max,
+    async configure(connection: Connection) {
+      destroyWhenIdle(connection.stream, timeoutMs);
+      const query = promisify(connection.query.bind(connection));
+      // Strict mode rejects texts instead of truncating them. Only MariaDB has max_statement_time.
+      await query(
+        `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds}
+         /*M! , max_statement_time = ${seconds} */`,
+      );
+      // On a Galera cluster, reads wait for the commits of all nodes. Other servers do not know these variables (1193).
+      await query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {
+        if (error.errno !== 1193) throw error;
+      });
     },
-  };
+  });
 }
 
-/** On a Galera cluster, lets reads wait for what any node has committed; other servers do not know the variable (1193). */
-function readAllCommitted(connection: Connection, done: (error: Error | null) => void): void {
-  connection.query('SET SESSION wsrep_sync_wait = 1', (error) => done(error?.errno === 1193 ? null : error));
-}
-
-/** What of the driver's connection is used here. */
+/** The part of the driver's connection that is used here. */
 interface Connection {
   readonly stream: Socket;
-  query(sql: string, done: (error: (Error & { errno?: number }) | null) => void): void;
+  query(sql: string, done: (error: Error | null) => void): void;
 }

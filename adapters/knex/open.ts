@@ -1,123 +1,107 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import knexFactory, { type Knex } from 'knex';
 import { StorageUnavailable } from '../../core/index.js';
-import { whileBusy } from './busy.js';
+import { DriverError, retryWhileBusy } from './driver-error.js';
 import type { Engine } from './engine.js';
-import { StorageFailure } from './failure.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
-import { migrate, migrationNames, pendingOf } from './migrations.js';
+import { migrate, readPending } from './migrations.js';
+import { createFile } from './sqlite-files.js';
 
-/** Knex would print errors, with the values of the statement in them. */
-const silent = { warn() {}, error() {}, deprecate() {}, debug() {} };
+const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
 
-/** A database, and how long it is waited for. `sqliteDatabase`, `postgresDatabase` and `mysqlDatabase` make one. */
+const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
+  ECONNREFUSED: 'connection refused; check the address and that the server is running',
+  ENOTFOUND: 'unknown host name',
+  ETIMEDOUT: 'the server did not respond in time',
+  KnexTimeoutError: 'the server did not respond in time',
+};
+
+/** A database to open. Create one with `sqliteDatabase`, `postgresDatabase` or `mysqlDatabase`. */
 export interface Database {
   readonly engine: Engine;
-  /** What to call it in a sentence, without a password. */
+  /** Name for messages, without a password. */
   readonly name: string;
   readonly config: Knex.Config;
-  /** How long a statement, and a wait for a connection, may take, in milliseconds. */
+  /** Maximum time for a statement, and for a wait for a connection, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told of the settings with which the engine acknowledges a write before it is synced. */
+  /** Open for reading only: creates no file, does not migrate; `add` may fail. */
+  readonly readOnly?: boolean | undefined;
+  /** Called with the responsible settings if the engine acknowledges writes before they are durable. */
   readonly warn?: ((warning: string) => void) | undefined;
-  /** Where it is a file: whether there is none yet, and making it. */
-  readonly file?: { isMissing(): boolean; create(): void };
-}
-
-/** Where a database server is, and how long to wait for it. */
-export interface ServerOptions extends Pick<Database, 'timeoutMs' | 'warn'> {
-  readonly url: string;
+  /** The path, if the database is a file. */
+  readonly file?: string;
 }
 
 /**
- * A number in a URL's parameters.
- *
- * @throws {StorageUnavailable} where it is none, or not above 0
- */
-export function parameterOf(url: URL, name: string, byDefault: number): number {
-  const text = url.searchParams.get(name);
-  const value = text === null ? byDefault : Number(text);
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new StorageUnavailable(
-    `cannot open ${withoutSecrets(url.href)}: its parameter ${name} must be a number above 0`,
-  );
-}
-
-/** What of a URL may be shown. */
-export function withoutSecrets(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
-/**
- * Opens a database and brings its schema up to date.
- *
- * @throws {StorageUnavailable} with a sentence that says why it cannot be opened
+ * Opens a database and migrates its schema. A read-only database must be migrated already.
+ * @throws {StorageUnavailable} with the reason, if it cannot be opened
  */
 export function openRepository(database: Database): Promise<KnexPlantRepository> {
-  const { engine, file, timeoutMs, warn } = database;
-  return explained(database, async () => {
-    file?.create();
-    const knex = connect(database);
-    try {
-      await whileBusy(engine, timeoutMs, () => migrate(knex, engine));
-      const unsynced = await engine.unsyncedSettings(knex);
-      if (unsynced.length > 0) {
-        warn?.(
-          `the database acknowledges plants before they are synced, so a power cut may lose them: ${unsynced.join(', ')}`,
-        );
-      }
-      return new KnexPlantRepository(knex, engine, timeoutMs);
-    } catch (error) {
-      await knex.destroy();
-      throw error;
+  const { engine, readOnly, timeoutMs } = database;
+  return connect(database, async (knex) => {
+    if (!readOnly) {
+      await migrate(knex, engine);
+      await warnIfNotDurable(knex, database);
     }
+    const pending = await readPending(knex, engine);
+    if (pending.length > 0)
+      throw new StorageUnavailable(`its schema lacks ${pending.join(', ')}; run plant-store migrate`);
+    return new KnexPlantRepository(knex, engine, timeoutMs);
+  });
+}
+
+/** Returns the names of the migrations that {@link openRepository} would apply. Changes nothing. Throws likewise. */
+export async function pendingMigrations(database: Database): Promise<readonly string[]> {
+  const { engine, file } = database;
+  if (file && !existsSync(file)) return Object.keys(engine.migrations);
+  return connect({ ...database, readOnly: true }, async (knex) => {
+    const pending = await readPending(knex, engine);
+    await knex.destroy();
+    return pending;
   });
 }
 
 /**
- * Says what {@link openRepository} would do to the schema, and does nothing.
- *
- * @returns the names of the migrations that are still to come
- * @throws {StorageUnavailable} with a sentence that says why the database cannot be opened
+ * Connects to a database for `work`, which is retried while the engine is busy. If it fails, disconnects, and throws a
+ * {@link StorageUnavailable} with the reason.
  */
-export function pendingMigrations(database: Database): Promise<readonly string[]> {
-  const { engine, file, timeoutMs } = database;
-  return explained(database, async () => {
-    if (file?.isMissing()) return migrationNames(engine);
-    const knex = connect(database);
-    try {
-      return await whileBusy(engine, timeoutMs, () => pendingOf(knex, engine));
-    } finally {
-      await knex.destroy();
-    }
-  });
+async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
+  const { engine, name, timeoutMs, readOnly, file } = database;
+  let knex: Knex | undefined;
+  try {
+    if (file && !readOnly) createFile(file);
+    const opened = createKnex(database);
+    knex = opened;
+    return await retryWhileBusy(engine, timeoutMs, () => work(opened));
+  } catch (error) {
+    await knex?.destroy();
+    const cause = new DriverError(error);
+    const message = engine.openErrorMessages[cause.code] ?? CONNECT_ERROR_MESSAGES[cause.code];
+    const reason = error instanceof StorageUnavailable ? error.message : (message ?? `it reported ${cause.code}`);
+    throw new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
+  }
 }
 
-function connect({ engine: { driver }, config, timeoutMs }: Database): Knex {
+function createKnex({ engine: { driver }, config, timeoutMs }: Database): Knex {
   try {
     createRequire(import.meta.url).resolve(driver);
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
-  // Knex would write the values into the messages of errors, which tracers send on.
-  const options = { compileSqlOnError: false, log: silent, acquireConnectionTimeout: timeoutMs };
+  // Keeps a statement's values out of the log, and out of error messages, which tracers export.
+  const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
+  const options = { compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
   try {
     return knexFactory({ client: driver, ...options, ...config });
   } catch {
-    // Its install script has not run.
+    // The install script of the driver has not run.
     throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);
   }
 }
 
-/** Runs `work`; what a driver or the operating system throws becomes a sentence. */
-async function explained<T>({ engine, name }: Database, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const cause = new StorageFailure(error);
-    const reason =
-      error instanceof StorageUnavailable ? error.message : (engine.reasons[cause.code] ?? `it reported ${cause.code}`);
-    throw new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
-  }
+async function warnIfNotDurable(knex: Knex, { engine, warn }: Database): Promise<void> {
+  if (!engine.nonDurableSettings) return;
+  const settings = await knex.from(knex.raw(`(${engine.nonDurableSettings}) AS settings`)).pluck('setting');
+  if (settings.length > 0) warn?.(`${NOT_DURABLE}: ${settings.join(', ')}`);
 }

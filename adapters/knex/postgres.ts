@@ -1,111 +1,119 @@
 import type { Socket } from 'node:net';
-import type { Diagnosis, Engine } from './engine.js';
-import { type Database, parameterOf, type ServerOptions, withoutSecrets } from './open.js';
-import { pageOfRows } from './page.js';
-import { endWhenSilent } from './silence.js';
+import type { Engine } from './engine.js';
+import type { Database } from './open.js';
+import { exclude, selectRows, toJsonRows } from './rows.js';
+import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
 
-/** Any constant will do, as long as nobody else's lock in the database has it: "PLNT". */
-const MIGRATION_LOCK = 0x504c4e54;
-
-/** PostgreSQL. Values travel as JSON in one bound text, so that the statement is the same for one plant and a thousand. */
-export const postgres: Engine = {
-  driver: 'pg',
-  writesMax: 2,
-  idToText: 'CAST(id AS TEXT)',
-  textToId: 'CAST(? AS BIGINT)',
-
-  async insert(knex, plants) {
-    const rows = JSON.stringify(plants.map(({ id, name, tag }) => [`${id}`, name, tag]));
-    const result = await knex.raw(INSERT, [rows]).options({ name: 'plant-store-insert' });
-    if (result.rowCount === plants.length) return [];
-    const ids = new Set(result.rows.map(({ id }: { id: string }) => id));
-    return plants.filter(({ id }) => !ids.has(`${id}`));
-  },
-
-  page: (knex, from) => pageOfRows(knex, postgres, from),
-
-  async underMigrationLock(transaction, work) {
-    await transaction.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
-    await work();
-  },
-
-  async createTable(transaction) {
-    await transaction.raw('CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-  },
-
-  async unsyncedSettings(knex) {
-    const { rows } = await knex.raw(
-      `SELECT name || '=' || setting AS setting FROM pg_settings
-       WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'`,
-    );
-    return rows.map(({ setting }: { setting: string }) => setting);
-  },
-
-  diagnose(error) {
-    if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
-    // What has no SQLSTATE comes from the connection, not from the server.
-    const state = 'severity' in error && 'code' in error ? `${error.code}` : '08000';
-    return DIAGNOSES.find(([pattern]) => pattern.test(state))?.[1] ?? 'defect';
-  },
-
-  reasons: {
-    '28000': 'the server does not let this user in',
-    '28P01': 'the server does not accept the user or the password',
-    '3D000': 'the server has no such database; create it first',
-    '42501': 'this user may not create tables there',
-    '53300': 'the server has no connection left',
-    ECONNREFUSED: 'no server listens there',
-    ENOTFOUND: 'the name of the host is not known',
-    Error: 'the server does not answer in time, or not as it should',
-    KnexTimeoutError: 'the server does not answer in time',
-  },
-};
+/** Key of the advisory lock: "PLNT". */
+const MIGRATION_LOCK_KEY = 0x504c4e54;
 
 const INSERT = `INSERT INTO plants (id, name, tag)
   SELECT CAST(value ->> 0 AS BIGINT), value ->> 1, value ->> 2 FROM json_array_elements(?)
   ON CONFLICT (id) DO NOTHING
   RETURNING CAST(id AS TEXT) AS id`;
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const DIAGNOSES: readonly (readonly [RegExp, Diagnosis])[] = [
-  [/^40/, 'busy'],
-  [/^(08|25006|28|3D000|53|55|57|58|XX001|XX002)/, 'unavailable'],
-  [/^(22|23|44|54|P0001)/, 'refused'],
-];
+/**
+ * Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit: after a crash or
+ * a cancelled wait, a row is visible before the standby has it.
+ */
+const WAIT_FOR_STANDBY = `SELECT pg_logical_emit_message(true, 'plant-store', '')
+  WHERE current_setting('synchronous_standby_names') <> ''`;
+
+/** PostgreSQL. */
+export const postgres: Engine = {
+  driver: 'pg',
+  maxWrites: 2,
+  textToId: 'CAST(? AS BIGINT)',
+  migrations: { '001_plants': 'CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)' },
+  probe: "SELECT pg_logical_emit_message(true, 'plant-store', 'probe')",
+  hangingProbes: `SELECT pid FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()
+    AND query_start < clock_timestamp() - INTERVAL '1 second'`,
+  // client_min_messages=error makes a cancelled wait for a standby look like success. A standby may be added later.
+  nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
+    WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
+       OR (name, setting) = ('client_min_messages', 'error')
+       OR current_setting('synchronous_standby_names') <> ''
+          AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))`,
+  // https://www.postgresql.org/docs/current/errcodes-appendix.html
+  errorClasses: [
+    [/^40/, 'busy'],
+    [/^(08|25006|28|3D000|42501|53|55|57|58|XX001|XX002)/, 'unavailable'],
+    [/^(22|23|44|54|P0001)/, 'rejected'],
+  ],
+  openErrorMessages: {
+    '28000': 'the server does not allow this user to connect; check pg_hba.conf',
+    '28P01': 'wrong user or password',
+    '3D000': 'the database does not exist; create it first',
+    '42501': 'this user may not create or use the tables in the schema',
+    '53300': 'the server has too many connections',
+    '08P01':
+      'the pooler rejects the connection; check its server, and set pool_mode = transaction and ignore_startup_parameters = statement_timeout in pgbouncer',
+    Error: 'the server did not respond in time, or closed the connection',
+  },
+
+  async insert(knex, plants) {
+    const { rows } = await knex.raw(INSERT, [toJsonRows(plants)]);
+    // An insert that added a row has already waited.
+    if (rows.length === 0) await knex.raw(WAIT_FOR_STANDBY);
+    return exclude(plants, rows);
+  },
+
+  select: selectRows('CAST(id AS TEXT)'),
+
+  async withMigrationLock(transaction, work) {
+    await transaction.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK_KEY]);
+    await work();
+  },
+
+  // An error without SQLSTATE comes from the connection.
+  errorKey: (error) => ('severity' in error && 'code' in error ? `${error.code}` : '08000'),
+};
 
 /**
- * A PostgreSQL database. The URL's parameters are those of libpq and of the pg
- * driver: `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds), `max` (connections).
+ * Describes a PostgreSQL database for `openRepository`. The parameters of the URL are those of libpq and pg, such as
+ * `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds) and `max` (connections).
  */
-export function postgresDatabase({ url, timeoutMs, warn }: ServerOptions): Database {
+export function postgresDatabase(options: ServerOptions): Database {
+  const { url, timeoutMs } = options;
   const uri = new URL(url);
-  return {
-    engine: postgres,
-    name: withoutSecrets(url),
-    timeoutMs,
-    warn,
-    config: {
-      connection: {
-        connectionString: url,
-        application_name: 'plant-store',
-        keepAlive: true,
-        statement_timeout: timeoutMs,
-        connectionTimeoutMillis: 1000 * parameterOf(uri, 'connect_timeout', timeoutMs / 1000),
-      },
-      pool: {
-        min: 0,
-        max: parameterOf(uri, 'max', 10),
-        createTimeoutMillis: timeoutMs,
-        afterCreate: ({ connection }: Client, done: () => void) => {
-          endWhenSilent(connection.stream, timeoutMs);
-          done();
-        },
-      },
+  const connection = {
+    connectionString: url,
+    application_name: 'plant-store',
+    keepAlive: true,
+    statement_timeout: timeoutMs,
+    connectionTimeoutMillis: 1000 * numberParameter(uri, 'connect_timeout', timeoutMs / 1000),
+  };
+  return serverDatabase(options, postgres, connection, {
+    max: numberParameter(uri, 'max', 10),
+    async configure(client: Client) {
+      destroyWhenIdle(client.connection.stream, timeoutMs);
+      failCancelledWaits(client);
     },
+  });
+}
+
+/**
+ * Fails a statement whose wait for a synchronous standby was cancelled. PostgreSQL reports success and a warning, which
+ * is identified by the server function that raised it: its text is translated, and its SQLSTATE is not specific.
+ */
+function failCancelledWaits(client: Client): void {
+  let isCancelled = false;
+  client.on('notice', ({ routine }) => {
+    isCancelled ||= routine === 'SyncRepWaitForLSN';
+  });
+  const cancelled = Object.assign(new Error('the wait for the standby was cancelled'), {
+    code: 'STANDBY_WAIT_CANCELLED',
+  });
+  const query = client.query.bind(client);
+  client.query = (statement, done) => {
+    isCancelled = false;
+    return query(statement, (error, result) => done(error ?? (isCancelled ? cancelled : null), result));
   };
 }
 
-/** What of the driver's client is used here. */
+/** The part of the driver's client that is used here. */
 interface Client {
   readonly connection: { readonly stream: Socket };
+  on(event: 'notice', listener: (notice: { readonly routine: string | undefined }) => void): unknown;
+  query(statement: unknown, done: (error: Error | null, result?: unknown) => void): unknown;
 }

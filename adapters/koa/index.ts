@@ -1,6 +1,5 @@
-export { loadDescription, type OpenApiDescription, PlantCodec, type Rejection, statusOf } from '../wire/index.js';
-export { Admission, type AdmissionLimits, type Place } from './admission.js';
-export { type AnsweredRequest, type AppOptions, createApp, type Log } from './app.js';
-export { Refusal, refusalOf } from './refusal.js';
-export { type PlantRouterOptions, plantRouter } from './router.js';
-export { HttpServer, type ServerTimeouts } from './server.js';
+export { AdmissionControl, type AdmissionLimits, type Permit } from './admission-control.js';
+export { type AppOptions, createApp, type Log, type RequestSummary } from './app.js';
+export { HttpError, toHttpError } from './http-error.js';
+export { createPlantRouter, type PlantRouterOptions } from './router.js';
+export { HttpServer, type ServerOptions } from './server.js';

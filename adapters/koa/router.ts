@@ -1,108 +1,93 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
-import {
-  type CreatePlant,
-  type CreatePlantOutcome,
-  type Principal,
-  StorageUnavailable,
-  type TokenVerifier,
-} from '../../core/index.js';
-import { type OpenApiDescription, type PlantCodec, rejectionOf, rejections } from '../wire/index.js';
-import type { Admission } from './admission.js';
-import { bodyReader } from './body.js';
-import { countOf } from './headers.js';
-import { Refusal, refuseMethod } from './refusal.js';
+import { type CreatePlant, type NewPlant, StorageUnavailable, type TokenVerifier } from '../../core/index.js';
+import { apiErrors, type OpenApiDescription, type PlantCodec, toApiError } from '../api/index.js';
+import type { AdmissionControl } from './admission-control.js';
+import { createBodyReader } from './body.js';
+import { HttpError, rejectMethod } from './http-error.js';
+import { countHeader } from './request-head.js';
 
-/** What the HTTP interface is made of. */
+/** Options of {@link createPlantRouter}. */
 export interface PlantRouterOptions {
   readonly createPlant: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
   readonly codec: PlantCodec;
   readonly description: OpenApiDescription;
-  readonly admission: Admission;
-  /** A path that all others stand under, such as `/garden`; empty for none. */
+  readonly admission: AdmissionControl;
+  /** Path prefix such as `/garden`; empty for none. */
   readonly basePath: string;
-  /** The largest body, inflated, in bytes. */
+  /** Maximum size of a body, after decompression. */
   readonly bodyLimitBytes: number;
-  /** How long a create may wait for the storage, in milliseconds. */
+  /** Maximum time for a create to wait for the storage. */
   readonly storageTimeoutMs: number;
 }
 
-/**
- * The paths of the interface (specification, "Endpoints"). Its handlers throw {@link Refusal}s; `createApp` shows what
- * to do with them.
- */
-export function plantRouter(options: PlantRouterOptions): Router {
-  const { createPlant, tokenVerifier, codec, description, admission, basePath, bodyLimitBytes, storageTimeoutMs } =
-    options;
-  const readBody = bodyReader(bodyLimitBytes);
-  const router = new Router({ prefix: basePath, sensitive: true, strict: true });
+/** Creates the routes of the interface. Handlers throw {@link HttpError}s, which `createApp` turns into responses. */
+export function createPlantRouter(options: PlantRouterOptions): Router {
+  const { createPlant, tokenVerifier, codec, description, admission, storageTimeoutMs } = options;
+  const readBody = createBodyReader(options.bodyLimitBytes);
+  const router = new Router({ prefix: options.basePath, sensitive: true, strict: true });
 
   router.post('/plants', async (ctx) => {
-    ctx.state['principal'] = await principalOf(ctx, tokenVerifier);
-    const place = await admission.enter(ctx.req.socket);
-    let created: Promise<CreatePlantOutcome>;
+    ctx.state['principal'] = await authenticate(ctx, tokenVerifier);
+    const permit = await admission.acquire(ctx.req);
+    let newPlant: NewPlant;
     try {
-      const newPlant = codec.decode(await readBody(ctx, place));
-      if ('error' in newPlant) throw new Refusal(newPlant);
-      created = createPlant.execute(newPlant);
+      const decoded = codec.decode(await readBody(ctx, permit));
+      if (decoded.kind === 'rejected') throw new HttpError(decoded.error);
+      newPlant = decoded.newPlant;
     } catch (error) {
-      place.leave();
+      permit.release();
       throw error;
     }
-    // The place is given back when the storage is done, even where the client is told earlier that it took too long.
-    created.then(place.leave, place.leave);
-    const outcome = await within(storageTimeoutMs, created);
-    if (outcome.kind !== 'created') throw refusalOfOutcome(outcome);
+    // The permit limits work in the storage, so it is held until that is done, even after a timeout.
+    const created = (async () => createPlant.execute(newPlant))().finally(permit.release);
+    const outcome = await withTimeout(storageTimeoutMs, created);
+    if (outcome.kind !== 'created') {
+      const apiError = toApiError(outcome) ?? apiErrors.internalError;
+      throw new HttpError(apiError, outcome.kind === 'rejected' ? { cause: outcome.error } : {});
+    }
     ctx.set('Content-Type', 'application/json');
     ctx.body = codec.encode(outcome.plant);
   });
 
-  router.all('/plants', refuseMethod('POST'));
+  router.all('/plants', rejectMethod('POST'));
 
-  // One text for all, however many clients are slow to take it.
+  // Cached, so that slow clients share one copy.
   let served = { url: '', text: '' };
   router.get('/openapi.json', (ctx) => {
-    const url = baseOf(ctx, '/openapi.json');
+    const url = toBaseUrl(ctx, '/openapi.json');
     if (url !== served.url) served = { url, text: JSON.stringify({ ...description, servers: [{ url }] }) };
     ctx.set('Content-Type', 'application/json');
     ctx.body = served.text;
   });
-  router.all('/openapi.json', refuseMethod('GET, HEAD'));
+  router.all('/openapi.json', rejectMethod('GET, HEAD'));
 
   return router;
 }
 
-/** The path that the interface stands under, that of an app which it is mounted in included (koa-mount shortens `path`). */
-function baseOf({ originalUrl }: Context, path: string): string {
+/** Returns the path prefix, including that of an outer app (koa-mount shortens `path`). */
+function toBaseUrl({ originalUrl }: Context, path: string): string {
   const [url = ''] = originalUrl.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1);
   return url.slice(0, -path.length) || '/';
 }
 
-async function principalOf(ctx: Context, tokenVerifier: TokenVerifier): Promise<Principal> {
-  // Case-insensitive scheme, then the credential (RFC 9110 §11.4); a second header would leave open which one counts.
-  const token =
-    countOf(ctx, 'authorization') === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(ctx.get('Authorization'))?.[1] : undefined;
-  if (token === undefined) {
-    throw new Refusal(rejections.noCredential, { 'WWW-Authenticate': 'Bearer realm="plant-store"' });
-  }
+/** Returns the principal of the bearer token; throws 40101 or 40102. */
+async function authenticate({ req }: Context, tokenVerifier: TokenVerifier) {
+  // With two headers it is unclear which one counts.
+  if (countHeader(req, 'authorization') !== 1) throw new HttpError(apiErrors.noCredential);
+  // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(req.headers.authorization ?? '') ?? [];
+  if (token === undefined) throw new HttpError(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
-  if (principal === undefined) {
-    throw new Refusal(rejections.invalidToken, {
-      'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
-    });
-  }
+  // Anything but a principal is a rejection, because no compiler checks a verifier in JavaScript.
+  if (!principal?.subject) throw new HttpError(apiErrors.invalidToken);
   return principal;
 }
 
-function refusalOfOutcome(outcome: CreatePlantOutcome): Refusal {
-  const rejection = rejectionOf(outcome) ?? rejections.defect;
-  return new Refusal(rejection, {}, outcome.kind === 'refused' ? { cause: outcome.error } : {});
-}
-
-function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const fail = () => reject(new StorageUnavailable(`no answer within ${timeoutMs} ms`));
+    const fail = () => reject(new StorageUnavailable(`no response within ${timeoutMs} ms`));
     const timer = setTimeout(fail, timeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

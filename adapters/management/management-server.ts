@@ -1,94 +1,83 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { PlantRepository } from '../../core/index.js';
-import type { Metrics } from './metrics.js';
 
-/** How long an operator's request may take to arrive, in milliseconds. */
-const REQUEST_MS_MAX = 5000;
-/** How often it is looked whether one took longer, in milliseconds. */
-const CHECKING_MS = 500;
-/** How long the storage may take to say that it is there, in milliseconds: who asks does not wait long either. */
-const READY_MS_MAX = 1000;
-const CONNECTIONS_MAX = 64;
+/** Limits on clients, in milliseconds; the interval is that of Node's check for late requests. */
+const TIMEOUTS = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 500 } as const;
+/** Maximum time for the storage to report that it is ready, in milliseconds. */
+const READY_TIMEOUT_MS = 1000;
+const MAX_CONNECTIONS = 64;
 
-/** What the management listener looks at. */
+/** The parts of the service that the management listener reports on. */
 export interface ManagementOptions {
-  readonly plants: PlantRepository;
-  readonly metrics: Metrics;
+  readonly repository: Pick<PlantRepository, 'ready'>;
+  /** The text that `/metrics` serves. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly isStopping: () => boolean;
 }
 
-/** Health, readiness and metrics, on a listener of their own that the world does not reach. */
+/** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export class ManagementServer {
   readonly #server: Server;
 
   constructor(options: ManagementOptions) {
     const handle = managementApp(options).callback();
-    const asked = new WeakSet<Socket>();
-    this.#server = createServer({ connectionsCheckingInterval: CHECKING_MS }, (req, res) => {
-      // One request a connection: who pipelines many and does not read would have their answers kept.
-      if (asked.has(req.socket)) return;
-      asked.add(req.socket);
+    this.#server = createServer(TIMEOUTS, (req, res) => {
       res.setHeader('Connection', 'close');
       handle(req, res);
     });
-    // Who does not read its answer, or sends nothing, keeps its place no longer than a request may take.
-    this.#server.setTimeout(REQUEST_MS_MAX);
-    this.#server.requestTimeout = REQUEST_MS_MAX;
-    this.#server.headersTimeout = REQUEST_MS_MAX;
-    this.#server.maxConnections = CONNECTIONS_MAX;
+    this.#server.setTimeout(TIMEOUTS.requestTimeout);
+    // Keeps a client that does not read from queuing responses: pipelined requests never reach the handler.
+    this.#server.maxRequestsPerSocket = 1;
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** Listens; rejects with the operating system's error where it cannot. */
+  /** Listens. Rejects with the operating system's error if it cannot. */
   async listen(port: number, host: string): Promise<AddressInfo> {
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
+    await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('the server listens on no TCP port');
+    if (address === null || typeof address === 'string') throw new TypeError('the server has no TCP port');
     return address;
   }
 
-  /** Stops listening and cuts off who is still there. */
+  /** Stops listening and closes every connection. */
   async stop(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
   }
 }
 
-function managementApp({ plants, metrics, isStopping }: ManagementOptions): Koa {
+function managementApp({ repository, metrics, isStopping }: ManagementOptions): Koa {
   const router = new Router();
-  // However many ask, the storage is asked once at a time.
-  let asked: Promise<void> | undefined;
+  /** The storage check in flight; concurrent requests share it. */
+  let pendingCheck: Promise<boolean> | undefined;
+  const checkStorage = async () => {
+    const isReady = repository.ready().then(() => true);
+    return isReady.catch(() => false).finally(() => (pendingCheck = undefined));
+  };
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    asked ??= plants.ready().finally(() => {
-      asked = undefined;
-    });
-    const answered = asked.then(
-      () => true,
-      () => false,
-    );
-    const late = setTimeout(READY_MS_MAX, false, { ref: false });
-    const storage = (await Promise.race([answered, late])) ? 'ok' : 'does not answer';
-    const service = isStopping() ? 'is stopping' : 'ok';
+    pendingCheck ??= checkStorage();
+    const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
+    const storage = (await Promise.race([pendingCheck, timeout])) ? 'ok' : 'unavailable';
+    const service = isStopping() ? 'stopping' : 'ok';
     const isReady = storage === 'ok' && service === 'ok';
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'ready' : 'not ready', checks: { service, storage } };
   });
   router.get('/metrics', async (ctx) => {
-    const { type, body } = await metrics.text();
-    ctx.type = type;
-    ctx.body = body;
+    ctx.type = metrics.contentType;
+    ctx.body = await metrics.text();
   });
   const app = new Koa();
   app.use(router.routes());
-  // A client that left is nobody's business.
+  // Koa's default listener prints to standard error when a client disconnects.
   app.on('error', () => {});
   return app;
 }

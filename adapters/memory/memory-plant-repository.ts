@@ -1,18 +1,14 @@
-import {
-  type AddOutcome,
-  type Plant,
-  type PlantId,
-  type PlantRepository,
-  StorageUnavailable,
-} from '../../core/index.js';
+import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from '../../core/index.js';
 
-/** Keeps plants in a Map, as long as the process lives: for tests, and for trying things out. */
+/** Stores plants in a Map for the lifetime of the process. For tests and experiments. */
 export class MemoryPlantRepository implements PlantRepository {
   readonly #plants = new Map<PlantId, Plant>();
   #closed = false;
 
-  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+  async add(given: readonly Plant[]): Promise<AddOutcome[]> {
     this.#assertOpen();
+    const plants = [...given];
+    Plant.assertAll(plants);
     return plants.map((plant) => this.#addOne(plant));
   }
 

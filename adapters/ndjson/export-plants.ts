@@ -1,16 +1,18 @@
-import type { ReadPlants } from '../../core/index.js';
-import type { PlantCodec } from '../wire/index.js';
+import { Plant, type ReadPlants } from '../../core/index.js';
+import type { PlantCodec } from '../api/index.js';
 
-/** The whole store as NDJSON of NewPlant objects, ascending by id, in pieces of many lines. */
+/** Exports every plant as NDJSON of NewPlant objects, ordered by id, in chunks of many lines. */
 export async function* exportPlants(
   readPlants: ReadPlants,
   codec: PlantCodec,
   onProgress?: (plants: number) => void,
 ): AsyncGenerator<string> {
   let plants = 0;
-  for await (const page of readPlants.execute()) {
-    yield page.map((plant) => `${codec.encodeNewPlant(plant)}\n`).join('');
-    plants += page.length;
+  for await (const batch of readPlants.execute()) {
+    // The repository may come from a plugin.
+    Plant.assertAll(batch);
+    yield batch.map((plant) => `${codec.encodeNewPlant(plant)}\n`).join('');
+    plants += batch.length;
     onProgress?.(plants);
   }
 }

@@ -1,73 +1,73 @@
 import type { CreatePlant, NewPlant } from '../../core/index.js';
-import { type PlantCodec, type Rejection, rejectionOf, rejections } from '../wire/index.js';
-import { type Line, linesOf } from './lines.js';
+import { type ApiError, apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
+import { type Line, splitLines } from './lines.js';
 
-/** How many plants go into the storage together. */
-const BATCH_ROWS_MAX = 4000;
-/** How many bytes of lines go into the storage together; a single line may exceed it. */
-const BATCH_BYTES_MAX = 1024 * 1024;
+/** Maximum number of lines per batch. */
+const MAX_BATCH_ROWS = 4000;
+/** Maximum bytes of lines per batch. A single line may exceed it. */
+const MAX_BATCH_BYTES = 1024 * 1024;
 
-/** What an import is made of. */
+/** Dependencies, limits and callbacks of an import. */
 export interface ImportOptions {
   readonly createPlant: CreatePlant;
   readonly codec: PlantCodec;
-  /** The longest line, in bytes. */
-  readonly lineBytesMax: number;
-  /** Told of each line that is refused. */
-  readonly onReject: (reject: Reject) => void | Promise<void>;
-  /** Told after each batch. */
+  /** Maximum length of a line. */
+  readonly maxLineBytes: number;
+  /** Called for each rejected line, in order. */
+  readonly onReject: (line: RejectedLine) => void | Promise<void>;
+  /** Called after each batch. */
   readonly onProgress?: (summary: ImportSummary) => void;
-  /** Ends the import after the batch that is under way. */
+  /** Ends the import after the batch in flight. */
   readonly signal?: AbortSignal;
 }
 
-/** A line that was refused, and why. */
-export interface Reject extends Rejection {
+/** A rejected line with its error. */
+export interface RejectedLine extends ApiError {
+  /** Line number, starting at 1. */
   readonly line: number;
 }
 
-/** How many lines there were of each kind so far. */
+/** Counts of an import so far. */
 export interface ImportSummary {
-  /** Plants that are stored now and were not before. */
   created: number;
-  /** Plants that were stored already, identically. */
+  /** Identical plants that were already stored. */
   alreadyStored: number;
-  refused: number;
-  /** The bytes that were read. */
+  rejected: number;
+  /** Bytes read. */
   bytes: number;
 }
 
 /**
- * Reads NDJSON of NewPlant objects and creates them. A line is read as the body of a request is; a refused one is
- * reported and skipped. An import that was interrupted is simply run again.
- *
- * @throws {StorageUnavailable} when the storage goes away; what was created before stays
+ * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
+ * interrupted import can be run again.
+ * @throws {StorageUnavailable} Plants created before stay stored.
  */
 export async function importPlants(
   input: AsyncIterable<Uint8Array>,
-  { createPlant, codec, lineBytesMax, onReject, onProgress, signal }: ImportOptions,
+  { createPlant, codec, maxLineBytes, onReject, onProgress, signal }: ImportOptions,
 ): Promise<ImportSummary> {
-  const summary: ImportSummary = { created: 0, alreadyStored: 0, refused: 0, bytes: 0 };
+  const summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0, bytes: 0 };
 
-  const store = async (batch: readonly Read[]) => {
-    const outcomes = (await createPlant.executeAll(batch.flatMap(({ plant }) => plant ?? []))).values();
-    for (const { line, plant, rejection } of batch) {
-      const outcome = plant && outcomes.next().value;
-      const reason = outcome ? rejectionOf(outcome) : rejection;
-      if (reason === undefined) summary.created++;
-      else if (reason.error === rejections.alreadyStored.error) summary.alreadyStored++;
+  const store = async (batch: readonly DecodedLine[]) => {
+    const newPlants = batch.flatMap(({ decoded }) => (decoded.kind === 'decoded' ? [decoded.newPlant] : []));
+    const errors = zip(newPlants, (await createPlant.executeAll(newPlants)).map(toApiError));
+    for (const { line, decoded } of batch) {
+      const error = decoded.kind === 'decoded' ? errors.get(decoded.newPlant) : decoded.error;
+      if (error === undefined) summary.created++;
+      else if (error.error === apiErrors.alreadyStored.error) summary.alreadyStored++;
       else {
-        summary.refused++;
-        await onReject({ line, ...reason });
+        summary.rejected++;
+        await onReject({ line, ...error });
       }
     }
     onProgress?.(summary);
   };
 
-  // One batch is stored while the next one is read; no more, so that of two lines with one id the first one counts.
+  // Stores one batch while reading the next. Never stores two at once, so that the first line of an id wins.
   let storing = Promise.resolve();
   try {
-    for await (const batch of batches(linesOf(counted(input, summary), lineBytesMax), codec, lineBytesMax)) {
+    const lines = splitLines(countBytes(input, summary), maxLineBytes);
+    for await (const batch of decodeBatches(lines, codec, maxLineBytes)) {
       await storing;
       if (signal?.aborted) break;
       storing = store(batch);
@@ -81,34 +81,37 @@ export async function importPlants(
   return summary;
 }
 
-/** A line as it was read: a plant, or why it is none. */
-interface Read {
-  readonly line: number;
-  readonly plant?: NewPlant;
-  readonly rejection?: Rejection;
+/** Maps each plant to its error, or `undefined` if it was created. */
+function zip(newPlants: readonly NewPlant[], errors: readonly ReturnType<typeof toApiError>[]) {
+  return new Map(newPlants.map((newPlant, index) => [newPlant, errors[index]] as const));
 }
 
-async function* counted(input: AsyncIterable<Uint8Array>, summary: ImportSummary): AsyncGenerator<Uint8Array> {
+interface DecodedLine {
+  readonly line: number;
+  readonly decoded: DecodeResult;
+}
+
+async function* countBytes(input: AsyncIterable<Uint8Array>, summary: ImportSummary): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     summary.bytes += chunk.length;
     yield chunk;
   }
 }
 
-async function* batches(
+async function* decodeBatches(
   chunks: AsyncIterable<readonly Line[]>,
   codec: PlantCodec,
-  lineBytesMax: number,
-): AsyncGenerator<readonly Read[]> {
-  const tooLong = { ...rejections.bodyTooLarge, message: `The line is larger than ${lineBytesMax} bytes` };
-  let batch: Read[] = [];
+  maxLineBytes: number,
+): AsyncGenerator<readonly DecodedLine[]> {
+  const message = `The line is larger than ${maxLineBytes} bytes`;
+  const tooLong: DecodeResult = { kind: 'rejected', error: { ...apiErrors.bodyTooLarge, message } };
+  let batch: DecodedLine[] = [];
   let bytesInBatch = 0;
   for await (const lines of chunks) {
     for (const { number: line, bytes } of lines) {
-      const decoded = bytes === undefined ? tooLong : codec.decode(bytes);
-      batch.push('error' in decoded ? { line, rejection: decoded } : { line, plant: decoded });
+      batch.push({ line, decoded: bytes === undefined ? tooLong : codec.decode(bytes) });
       bytesInBatch += bytes?.length ?? 0;
-      if (batch.length >= BATCH_ROWS_MAX || bytesInBatch >= BATCH_BYTES_MAX) {
+      if (batch.length >= MAX_BATCH_ROWS || bytesInBatch >= MAX_BATCH_BYTES) {
         yield batch;
         batch = [];
         bytesInBatch = 0;

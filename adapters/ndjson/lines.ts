@@ -1,32 +1,35 @@
-/** A line of an NDJSON text, without its end; `undefined` stands for one that is longer than allowed. */
+/** A line of an NDJSON text. */
 export interface Line {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly number: number;
+  /** The line without its line feed, or `undefined` if it is too long. */
   readonly bytes: Uint8Array | undefined;
 }
 
 const LINE_FEED = 0x0a;
 
 /**
- * Cuts bytes into lines, in constant memory: of a line that is too long nothing is kept. The last line may do without
- * its line feed. The lines that end in one chunk come together, because a step of an iteration costs as much as a line.
- *
- * @param bytesMax the longest line, in bytes
+ * Splits bytes into lines in constant memory. The last line may lack its line feed. Yields all lines of a chunk at once,
+ * because an iteration step costs as much as processing a line.
+ * @param maxLineBytes Maximum length of a line. Discards the bytes of longer lines.
  */
-export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<readonly Line[]> {
+export async function* splitLines(
+  input: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<readonly Line[]> {
   let number = 1;
-  let kept: Uint8Array[] = [];
+  let parts: Uint8Array[] = [];
   let length = 0;
-  const keep = (part: Uint8Array) => {
+  const append = (part: Uint8Array) => {
     length += part.length;
-    if (length <= bytesMax) kept.push(part);
-    else kept = [];
+    if (length <= maxLineBytes) parts.push(part);
+    else parts = [];
   };
-  const take = (): Line => {
-    const [first, ...others] = kept;
-    const whole = first && others.length === 0 ? first : Buffer.concat(kept);
-    const line = { number: number++, bytes: length <= bytesMax ? whole : undefined };
-    kept = [];
+  const endLine = (): Line => {
+    const [first, ...others] = parts;
+    const whole = first && others.length === 0 ? first : Buffer.concat(parts);
+    const line = { number: number++, bytes: length <= maxLineBytes ? whole : undefined };
+    parts = [];
     length = 0;
     return line;
   };
@@ -34,12 +37,12 @@ export async function* linesOf(input: AsyncIterable<Uint8Array>, bytesMax: numbe
     const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      keep(chunk.subarray(start, end));
-      lines.push(take());
+      append(chunk.subarray(start, end));
+      lines.push(endLine());
       start = end + 1;
     }
-    if (start < chunk.length) keep(chunk.subarray(start));
+    if (start < chunk.length) append(chunk.subarray(start));
     if (lines.length > 0) yield lines;
   }
-  if (length > 0) yield [take()];
+  if (length > 0) yield [endLine()];
 }

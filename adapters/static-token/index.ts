@@ -1,1 +1,1 @@
-export { assertTokens, InvalidTokenList, StaticTokenVerifier, tokensOfFile } from './static-token-verifier.js';
+export { assertTokens, InvalidTokenList, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';

@@ -1,33 +1,26 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Principal, TokenVerifier } from '../../core/index.js';
 
-/** A list of tokens that cannot be used. The message names the place in the list, never the token. */
+/** An invalid list of tokens. The message names the position in the list, never the token. */
 export class InvalidTokenList extends Error {
   override readonly name = 'InvalidTokenList';
 }
 
 /**
- * Knows its tokens by their SHA-256 digests. A check compares the digest of what was sent with every one of them in
- * constant time, so that its duration tells nothing of a token but the length of what was sent.
+ * Authenticates a fixed list of tokens. Compares SHA-256 digests in constant time, and always all of them, so that the
+ * duration reveals only the length of the token that was sent.
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #digests: readonly Buffer[];
 
-  /**
-   * @param tokens each a token (RFC 6750 §2.1, `b64token`) or `sha256:<hex>`, the digest of one
-   * @throws {InvalidTokenList}
-   */
+  /** @throws {InvalidTokenList} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
   constructor(tokens: readonly string[]) {
-    this.#digests = tokens.map(digestOf);
+    this.#digests = Array.from(tokens, toDigest);
   }
 
-  /**
-   * Takes other tokens in place of those it has; where one of them is invalid it keeps what it has.
-   *
-   * @throws {InvalidTokenList}
-   */
+  /** Replaces the tokens. On an invalid list, throws like the constructor and keeps the previous tokens. */
   replace(tokens: readonly string[]): void {
-    this.#digests = tokens.map(digestOf);
+    this.#digests = Array.from(tokens, toDigest);
   }
 
   async verify(token: string): Promise<Principal | undefined> {
@@ -40,20 +33,21 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
-/** @throws {InvalidTokenList} where one of `tokens` cannot be used */
+/** @throws {InvalidTokenList} A token is invalid. */
 export function assertTokens(tokens: readonly string[]): void {
-  tokens.forEach(digestOf);
+  tokens.forEach(toDigest);
 }
 
-/** The tokens of a file with one token or digest a line; blank lines and `#` comments do not count. */
-export function tokensOfFile(text: string): string[] {
+/** Parses a file with one token or digest per line. Ignores blank lines and `#` comments. */
+export function parseTokens(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-function digestOf(token: string, index: number): Buffer {
+function toDigest(token: string, index: number): Buffer {
+  if (typeof token !== 'string') throw new InvalidTokenList(`token ${index + 1} is not a string`);
   const digest = /^sha256:(.*)$/i.exec(token)?.[1];
   if (digest !== undefined) {
     if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');

@@ -1,113 +1,77 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
-import { addAbortSignal, type Readable, type Writable } from 'node:stream';
+import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type ImportSummary, importPlants } from '../../adapters/ndjson/index.js';
+import { CommandError, toCommandError, translateErrors } from '../command-error.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
-import { CommandFailure, fileFailure } from '../failure.js';
+import { loadPlugins } from '../plugins.js';
 import { progressBar } from '../progress.js';
-import { exitCodeOf, interruption } from '../signals.js';
+import { onSignals, signalExitCode } from '../signals.js';
+import type { Flags } from './index.js';
 
-/** What `plant-store import` is given besides the settings. */
-export interface ImportArguments {
-  /** The file to read; standard input by default. */
-  readonly file?: string | undefined;
-  /** The file for what is refused; standard error by default. */
-  readonly rejects?: string | undefined;
-  /** The summary for a program, on standard output. */
-  readonly json?: boolean;
-}
-
-/** Reads NDJSON of NewPlant objects into the store. Resolves to the exit code of the process. */
-export async function importFile(config: Config, { file, rejects, json }: ImportArguments): Promise<number> {
-  const input = file === undefined ? process.stdin : await opened(createReadStream(file), file);
-  if (file !== undefined && rejects !== undefined && isSameFile(file, rejects)) {
-    throw new CommandFailure(`--rejects ${rejects} is the file that is read; it would be overwritten`);
+/** Imports NDJSON of NewPlant objects from a file, by default standard input. Resolves to the exit code of the process. */
+export async function run(config: Config, { rejects: rejectsPath, json }: Flags, path?: string): Promise<number> {
+  const file = path === '-' ? undefined : path;
+  const openFile = (name: string, flags: string) => translateErrors(`open ${name}`, () => open(name, flags));
+  const input = file === undefined ? process.stdin : (await openFile(file, 'r')).createReadStream();
+  if (file !== undefined && rejectsPath !== undefined && isSameFile(file, rejectsPath)) {
+    throw new CommandError(`--rejects ${rejectsPath} would overwrite the input; choose another file`);
   }
-  const refused = rejects === undefined ? process.stderr : await opened(createWriteStream(rejects), rejects);
-  // Whether it failed is asked where something is written.
-  refused.on('error', () => {});
+  const rejectsOutput =
+    rejectsPath === undefined ? process.stderr : (await openFile(rejectsPath, 'w')).createWriteStream();
+  // Ignored here: the next rejected line or the final `finished` reports the error.
+  rejectsOutput.on('error', () => {});
   const container = createContainer({ ...config, managementPort: 'off' });
-  const plants = await container.getAsync(services.PlantRepository);
-  const { signal, received } = interruption();
-  addAbortSignal(signal, input);
+  const get = await loadPlugins(container, config.plugins);
+  const repository = await get(services.PlantRepository);
+  const controller = new AbortController();
+  onSignals(['SIGINT', 'SIGTERM'], (name) => controller.abort(name));
+  addAbortSignal(controller.signal, input);
   const bar = progressBar('bytes', file === undefined ? undefined : statSync(file).size);
-  let summary: ImportSummary = { created: 0, alreadyStored: 0, refused: 0, bytes: 0 };
+  let summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0, bytes: 0 };
   try {
-    summary = await importPlants(reading(input, file ?? 'standard input'), {
-      createPlant: await container.getAsync(services.CreatePlant),
-      codec: await container.getAsync(services.PlantCodec),
-      lineBytesMax: config.bodyLimitBytes,
-      signal,
-      onReject: async (reject) => {
-        if (refused === process.stderr) bar.clear();
-        await written(refused, `${JSON.stringify(reject)}\n`, rejects ?? 'standard error');
+    summary = await importPlants(input, {
+      createPlant: await get(services.CreatePlant),
+      codec: await get(services.PlantCodec),
+      maxLineBytes: config.bodyLimitBytes,
+      signal: controller.signal,
+      onReject: async (rejectedLine) => {
+        if (rejectsOutput === process.stderr) bar.clear();
+        if (rejectsOutput.errored) throw rejectsOutput.errored;
+        if (!rejectsOutput.write(`${JSON.stringify(rejectedLine)}\n`)) await once(rejectsOutput, 'drain');
       },
-      onProgress: (soFar) => {
-        summary = soFar;
-        bar.update(soFar.bytes);
+      onProgress: (current) => {
+        summary = current;
+        bar.update(current.bytes);
       },
     });
+  } catch (error) {
+    if (error === input.errored) throw toCommandError(`read ${file ?? 'standard input'}`, error);
+    throw error === rejectsOutput.errored ? toCommandError(`write ${rejectsPath ?? 'standard error'}`, error) : error;
   } finally {
     bar.stop();
-    await plants.close();
-    const { created, alreadyStored, refused: count } = summary;
-    if (json) process.stdout.write(`${JSON.stringify({ created, alreadyStored, refused: count })}\n`);
-    else
-      process.stderr.write(
-        `${created} plants imported, ${alreadyStored} were stored already, ${count} lines refused\n`,
-      );
-    if (rejects !== undefined) await ended(refused, rejects);
+    await repository.close();
+    const { bytes: _, ...counts } = summary;
+    if (json) process.stdout.write(`${JSON.stringify(counts)}\n`);
+    else process.stderr.write(`${describeSummary(summary)}\n`);
+    if (rejectsPath !== undefined) await translateErrors(`write ${rejectsPath}`, () => finished(rejectsOutput.end()));
   }
-  const interrupt = received();
-  if (interrupt !== undefined) {
-    process.stderr.write('interrupted; run the same import again to go on\n');
-    return exitCodeOf(interrupt);
+  if (controller.signal.aborted) {
+    process.stderr.write('interrupted; run the same import again to continue\n');
+    return signalExitCode(controller.signal.reason);
   }
-  return summary.refused > 0 ? 1 : 0;
+  return summary.rejected > 0 ? 1 : 0;
 }
 
-/** Waits until a file is open, or fails in one line. */
-async function opened<T extends NodeJS.EventEmitter>(stream: T, path: string): Promise<T> {
-  try {
-    await once(stream, 'open');
-    return stream;
-  } catch (error) {
-    throw fileFailure(`open ${path}`, error);
-  }
+function describeSummary({ created, alreadyStored, rejected }: ImportSummary): string {
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return `${count(created, 'plant')} created, ${alreadyStored} already stored, ${count(rejected, 'line')} rejected`;
 }
 
-/** Whether both are names of one file. */
 function isSameFile(path: string, other: string): boolean {
   const [one, two] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
   return one?.isFile() === true && one.dev === two?.dev && one.ino === two.ino;
-}
-
-/** What a stream brings; where it fails, it fails in one line. */
-async function* reading(stream: Readable, name: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* stream;
-  } catch (error) {
-    throw fileFailure(`read ${name}`, error);
-  }
-}
-
-/** Writes a text, waits where the stream is full, and fails in one line. */
-async function written(stream: Writable, text: string, name: string): Promise<void> {
-  try {
-    if (stream.errored) throw stream.errored;
-    if (!stream.write(text)) await once(stream, 'drain');
-  } catch (error) {
-    throw fileFailure(`write ${name}`, error);
-  }
-}
-
-/** Waits until all is written, or fails in one line. */
-async function ended(stream: Writable, name: string): Promise<void> {
-  try {
-    await finished(stream.end());
-  } catch (error) {
-    throw fileFailure(`write ${name}`, error);
-  }
 }

@@ -1,23 +1,21 @@
 import type { Config } from '../config.js';
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** A flag of a command: one that is there or not, or one with a value. */
-interface Flag {
-  readonly type: 'boolean' | 'string';
-  readonly help: string;
+/** The flags of the commands, in addition to the settings. */
+export interface Flags {
+  readonly json?: boolean;
+  readonly 'dry-run'?: boolean;
+  readonly rejects?: string;
 }
 
-/** One word of the command line. */
+/** A command of the executable. */
 export interface Command {
   readonly usage: string;
-  readonly does: string;
+  readonly summary: string;
   readonly example: string;
-  /** Its own flags, beside those of the settings. */
-  readonly flags: Readonly<Record<string, Flag>>;
-  readonly argumentsMax: number;
-  /** Resolves to the exit code of the process. What a command needs is loaded when it runs. */
-  run(config: Config, values: Values, args: readonly string[]): Promise<number>;
+  /** The help of each flag. */
+  readonly flags?: Readonly<Partial<Record<keyof Flags, string>>>;
+  /** Loads the module of the command. `run` resolves to the exit code of the process. */
+  load(): Promise<{ run(config: Config, flags: Flags, file?: string): Promise<number> }>;
 }
 
 /** Every command; `serve` is the default. */
@@ -25,59 +23,42 @@ export const commands: ReadonlyMap<string, Command> = new Map(
   Object.entries({
     serve: {
       usage: '[serve] [settings]',
-      does: 'Runs the plant store: POST /plants creates a plant. The default.',
-      example:
-        'ACCESS_TOKENS_FILE=/etc/plant-store/tokens plant-store serve --port 8080 --database-url sqlite:/var/lib/plants.db',
-      flags: {},
-      argumentsMax: 0,
-      run: async (config) => (await import('./serve.js')).serve(config),
+      summary: 'Runs the service: POST /plants creates a plant. The default.',
+      example: 'plant-store serve --port 8080 --access-tokens-file ./tokens',
+      load: () => import('./serve.js'),
     },
     import: {
       usage: 'import [FILE] [--rejects FILE] [--json] [settings]',
-      does: 'Reads NDJSON of NewPlant objects from FILE or standard input into the store; what is refused is reported.',
-      example: 'plant-store import plants.ndjson --rejects refused.ndjson',
+      summary: 'Imports plants, one JSON object per line; reports rejected lines.',
+      example: 'plant-store import plants.ndjson --rejects rejected.ndjson',
       flags: {
-        rejects: {
-          type: 'string',
-          help: 'the file for what is refused, a JSON object a line; standard error by default',
-        },
-        json: { type: 'boolean', help: 'the summary on standard output: {"created":2,"alreadyStored":0,"refused":1}' },
+        rejects: 'write rejected lines to this file, one JSON object per line; default: standard error',
+        json: 'print the summary as JSON: {"created":2,"alreadyStored":0,"rejected":1}',
       },
-      argumentsMax: 1,
-      run: async (config, { rejects, json }, [file]) =>
-        (await import('./import.js')).importFile(config, {
-          file: file === '-' ? undefined : file,
-          rejects: typeof rejects === 'string' ? rejects : undefined,
-          json: json === true,
-        }),
+      load: () => import('./import.js'),
     },
     export: {
       usage: 'export [settings]',
-      does: 'Writes the whole store as NDJSON, ordered by id, to standard output.',
-      example: 'plant-store export | DATABASE_URL=postgres://localhost/plants plant-store import',
-      flags: {},
-      argumentsMax: 0,
-      run: async (config) => (await import('./export.js')).exportAll(config),
+      summary: 'Writes all plants, one JSON object per line, ordered by id.',
+      example: 'plant-store export --database-url postgres://localhost/plants',
+      load: () => import('./export.js'),
     },
     migrate: {
       usage: 'migrate [--dry-run] [--json] [settings]',
-      does: 'Brings the schema of the database up to date, as a start does, or shows what would be done.',
-      example: 'plant-store migrate --dry-run --database-url postgres://localhost/plants',
+      summary: 'Migrates the database schema, as every start of the service does.',
+      example: 'plant-store migrate --dry-run --database-url sqlite:./plants.db',
       flags: {
-        'dry-run': { type: 'boolean', help: 'says what would be done, and does nothing to the database' },
-        json: { type: 'boolean', help: 'names of migrations: {"applied":["001_plants"],"pending":[]}' },
+        'dry-run': 'print the pending migrations and change nothing',
+        json: 'print the result as JSON: {"applied":["001_plants"],"pending":[]}',
       },
-      argumentsMax: 0,
-      run: async (config, { 'dry-run': dryRun, json }) =>
-        (await import('./migrate.js')).migrateSchema(config, { dryRun: dryRun === true, json: json === true }),
+      load: () => import('./migrate.js'),
     },
     token: {
       usage: 'token [--json]',
-      does: 'Makes a strong token, and prints it with the digest that stands for it in the settings.',
+      summary: 'Creates a random token and prints it with its digest.',
       example: 'plant-store token --json',
-      flags: { json: { type: 'boolean', help: 'for a program: {"token":"…","digest":"sha256:…"}' } },
-      argumentsMax: 0,
-      run: async (_, { json }) => (await import('./token.js')).printToken(json === true),
+      flags: { json: 'print JSON: {"token":"…","digest":"sha256:…"}' },
+      load: () => import('./token.js'),
     },
   } satisfies Record<string, Command>),
 );

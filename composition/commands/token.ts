@@ -1,21 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Config } from '../config.js';
+import type { Flags } from './index.js';
 
-/** How much chance is in a token, in bytes: nobody guesses 192 bits. */
+/** Length of a token before encoding: 192 bits cannot be guessed. */
 const TOKEN_BYTES = 24;
 
-/** A new token, and the digest that stands for it in a configuration. */
-export function newToken(): { readonly token: string; readonly digest: string } {
+/** Creates a random token and its digest. */
+export function createToken(): { readonly token: string; readonly digest: string } {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return { token, digest: `sha256:${createHash('sha256').update(token).digest('hex')}` };
 }
 
-/** Prints a new token. Resolves to the exit code of the process. */
-export async function printToken(json: boolean): Promise<number> {
-  const { token, digest } = newToken();
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ token, digest })}\n`
-      : `${token}\n  for the client; it is shown this once\n${digest}\n  for ACCESS_TOKENS or ACCESS_TOKENS_FILE\n`,
-  );
+/** Prints a new token and its digest. Resolves to the exit code of the process. */
+export async function run(_: Config, { json }: Flags): Promise<number> {
+  const { token, digest } = createToken();
+  const text = `${token}\n  for the client; not shown again\n${digest}\n  for ACCESS_TOKENS or ACCESS_TOKENS_FILE\n`;
+  process.stdout.write(json ? `${JSON.stringify({ token, digest })}\n` : text);
   return 0;
 }

@@ -8,13 +8,13 @@ import { fileSystemOf, machine } from './harness/machine.js';
 import { installPeers } from './harness/peers.js';
 import { canTrace } from './harness/syncs.js';
 import { store } from './report/data.js';
-import { textOf } from './report/document.js';
+import { formatSection } from './report/document.js';
 
 const USAGE = `Usage: npm run bench [-- [--quick] [--list] NAME…]
 
-Measures all, or those named, and writes docs/benchmarks.json, .md and .svg.
-  --quick   short runs, to see that everything works: nothing is written
-  --list    the names
+Runs all benchmarks, or those named, and writes docs/benchmarks.json, .md and .svg.
+  --quick   short runs as a smoke test; writes nothing
+  --list    list the benchmarks
 `;
 
 const { values, positionals } = parseArgs({
@@ -31,7 +31,7 @@ else await measure(chosen(positionals), values.quick === true);
 function chosen(names: readonly string[]): readonly Bench[] {
   const unknown = names.filter((name) => benches.every((bench) => bench.name !== name));
   if (unknown.length > 0) {
-    process.stderr.write(`no bench is named ${unknown.join(', ')}\n\n${USAGE}`);
+    process.stderr.write(`unknown benchmark: ${unknown.join(', ')}\n\n${USAGE}`);
     process.exit(64);
   }
   return names.length === 0 ? benches : benches.filter(({ name }) => names.includes(name));
@@ -41,11 +41,11 @@ async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> 
   const folder = mkdtempSync(join(tmpdir(), 'bench-plant-store-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   if (fileSystemOf(folder) === 'tmpfs') {
-    process.stderr.write(`${tmpdir()} is memory, where a sync costs nothing: set TMPDIR to a folder on a disk\n`);
+    process.stderr.write(`${tmpdir()} is a tmpfs, where a sync costs nothing; set TMPDIR to a folder on a disk\n`);
     process.exit(78);
   }
   installPeers(say);
-  if (!canTrace) say('strace cannot trace here: the syncs of SQLite are not counted');
+  if (!canTrace) say('strace cannot trace system calls on this machine; SQLite syncs are not counted');
   const facts = await machine(folder);
   const sizes = quick
     ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 }
@@ -65,7 +65,7 @@ async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> 
     if (section === undefined) continue;
     const date = new Date().toISOString().slice(0, 10);
     process.stdout.write(
-      `\n${quick ? '**A quick run: not for publication.**\n\n' : ''}${textOf(bench.name, date, section)}\n`,
+      `\n${quick ? '**Quick run, not for publication**\n\n' : ''}${formatSection(bench.name, date, section)}\n`,
     );
     if (!quick) store({ ...section, bench: bench.name, date }, facts);
   }

@@ -1,63 +1,50 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
 import { Program } from '../support/executable.js';
-import { needs } from '../support/needs.js';
+import { skipUnless } from '../support/skip-unless.js';
+import { waitUntil } from '../support/wait-until.js';
+import { Network } from './network.js';
 
-/** Debian's package galera-4; elsewhere the variable says where the library is. */
+/** Path of the library in Debian's package galera-4; set `TEST_GALERA` on other systems. */
 const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
 
-/** Debian keeps it where users do not look for programs. */
+/** Debian installs it outside the PATH of ordinary users. */
 const SERVER = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 
-/** MariaDB takes root's rights only when told so, and the copy of the data by rsync not even then. */
-const USER = process.getuid?.() === 0 ? ['--user=mysql'] : [];
+/** MariaDB refuses to run as root by default, and the state transfer by rsync always does. */
+const USER = '--user=mysql';
 
-/** How long the cluster may take to do what it was told. */
-const PATIENCE_MS = 60_000;
-
-/** Skips a test, by name, on a machine that cannot run a cluster; where `CI=true` that is a failure. */
-export function needsGalera(context: Context): void {
+/** Skips a test if a Galera cluster cannot run on this machine. Throws instead if `CI=true`. */
+export function skipUnlessGaleraInstalled(context: Context): void {
+  Network.skipUnlessAvailable(context);
   const programs = [SERVER, 'mariadb-install-db', 'rsync'];
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
   if (!existsSync(GALERA)) missing.push(GALERA);
-  needs(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
+  skipUnless(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
 }
 
-/** Looks again and again until `isSo`; fails where that takes too long. */
-export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`in ${PATIENCE_MS} ms it did not come to pass that ${what}`);
-    await setTimeout(50);
-  }
-}
-
-interface Ports {
-  readonly sql: number;
-  readonly group: number;
-  readonly increments: number;
-  readonly copies: number;
-}
-
-/** One server of a cluster. */
+/** A server of the cluster. */
 export class GaleraNode {
   readonly name: string;
-  /** Questions to this server, and to no other. They wait for what the cluster has committed before. */
+  /** Connection to this server. Its queries wait for everything that the cluster has committed. */
   readonly sql: Knex;
   readonly #folder: string;
-  readonly #ports: Ports;
+  readonly #address: string;
+  readonly #members: readonly string[];
+  readonly #hostCommand: readonly [string, ...string[]];
   #program: Program | undefined;
+  #position: string | undefined;
 
-  constructor(parent: string, name: string, ports: Ports) {
+  /** @param host index of its host in the network */
+  constructor(parent: string, name: string, network: Network, host: number) {
     this.name = name;
     this.#folder = join(parent, name);
-    this.#ports = ports;
+    this.#address = network.address(host);
+    this.#members = network.addresses;
+    this.#hostCommand = network.command(host);
     this.sql = knexFactory({
       client: 'mysql2',
       log: { error() {}, warn() {} },
@@ -73,40 +60,83 @@ export class GaleraNode {
 
   get #options(): string[] {
     const [data, tmp] = [join(this.#folder, 'data'), join(this.#folder, 'tmp')];
-    return ['--no-defaults', ...USER, `--datadir=${data}`, `--tmpdir=${tmp}`];
+    return ['--no-defaults', USER, `--datadir=${data}`, `--tmpdir=${tmp}`];
   }
 
-  /** The URL of one of its databases. */
+  /** Returns the URL of one of its databases. */
   url(database: string): string {
-    return `mysql://root@127.0.0.1:${this.#ports.sql}/${database}`;
+    return `mysql://root@${this.#address}:3306/${database}`;
   }
 
-  /** Where the other servers of the cluster find this one. */
-  get address(): string {
-    return `127.0.0.1:${this.#ports.group}`;
+  /** The id of the running process. */
+  get pid(): number {
+    const pid = this.#program?.process.pid;
+    if (pid === undefined) throw new Error(`${this.name} is not started`);
+    return pid;
   }
 
-  /** Makes the folder of its data, with nobody's plants in it. */
+  /** Creates an empty data folder. */
   async install(): Promise<void> {
     mkdirSync(join(this.#folder, 'tmp'), { recursive: true });
     chmodSync(join(this.#folder, 'tmp'), 0o777);
-    const options = ['--skip-test-db', '--auth-root-authentication-method=normal'];
+    const users = join(this.#folder, 'users.sql');
+    writeFileSync(users, "FLUSH PRIVILEGES;\nCREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n");
+    const options = ['--skip-test-db', '--auth-root-authentication-method=normal', `--extra-file=${users}`];
     const run = new Program(this.#folder, ['mariadb-install-db', ...this.#options, ...options], {});
-    if ((await run.exited()) !== 0) throw new Error(`${this.name} has no data folder: ${run.stdout}${run.stderr}`);
+    if ((await run.exited()) !== 0) throw new Error(`cannot install ${this.name}: ${run.stdout}${run.stderr}`);
   }
 
-  /** Starts it as a member of the cluster of all `addresses`, or as the first of them. */
-  start(addresses: readonly string[], isFirst: boolean): void {
-    const { sql, group, increments, copies } = this.#ports;
+  /** Starts it as a member of the cluster, or as the first member of a new cluster. */
+  start({ isFirst = false } = {}): void {
+    const position = this.#position === undefined ? [] : [`--wsrep-start-position=${this.#position}`];
+    this.#run(...position, ...(isFirst ? ['--wsrep-new-cluster'] : []));
+  }
+
+  /** Determines its last transaction after a crash; the next start continues from there. */
+  async recoverPosition(): Promise<void> {
+    const run = this.#run('--wsrep-recover');
+    this.#position = (await run.waitForOutput(/WSREP: Recovered position: (\S+)/))[1];
+    await run.exited();
+  }
+
+  /** Reads a status variable by its name without `wsrep_`; returns `undefined` while the server is unavailable. */
+  async readStatus(name: string): Promise<string | undefined> {
+    try {
+      const [rows] = await this.sql.raw(`SHOW STATUS LIKE 'wsrep_${name}'`);
+      return rows[0]?.Value;
+    } catch {
+      const { exitCode, signalCode } = this.#program?.process ?? {};
+      if (typeof exitCode === 'number') throw new Error(`${this.name} exited: ${this.#program?.stderr.slice(-4000)}`);
+      if (typeof signalCode === 'string') throw new Error(`${this.name} was killed by ${signalCode}`);
+      return undefined;
+    }
+  }
+
+  /** Waits until it is a synced member of a cluster with `size` servers. */
+  waitUntilSynced(size: number): Promise<void> {
+    return waitUntil(`${this.name} is synced with a cluster of ${size}`, async () => {
+      const [ready, members, state] = await Promise.all(
+        ['ready', 'cluster_size', 'local_state'].map((name) => this.readStatus(name)),
+      );
+      return ready === 'ON' && members === `${size}` && state === '4';
+    });
+  }
+
+  /** Kills it. */
+  async kill(): Promise<void> {
+    await this.#program?.killGroup('SIGKILL').exited();
+  }
+
+  #run(...options: readonly string[]): Program {
     this.#program = new Program(
       this.#folder,
       [
+        ...this.#hostCommand,
         SERVER,
         ...this.#options,
         `--socket=${join(this.#folder, 'data', 'socket')}`,
         `--pid-file=${join(this.#folder, 'data', 'pid')}`,
-        '--bind-address=127.0.0.1',
-        `--port=${sql}`,
+        '--bind-address=0.0.0.0',
         '--binlog-format=ROW',
         '--innodb-autoinc-lock-mode=2',
         '--innodb-flush-log-at-trx-commit=1',
@@ -114,94 +144,64 @@ export class GaleraNode {
         '--innodb-log-file-size=32M',
         '--wsrep-on=ON',
         `--wsrep-provider=${GALERA}`,
-        `--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=16M`,
-        // What two nodes want at once comes to the service; by default the server itself tries once more.
+        '--wsrep-provider-options=gcache.size=16M',
+        // Report conflicts between nodes to the service; by default the server itself retries once.
         '--wsrep-retry-autocommit=0',
-        `--wsrep-cluster-address=gcomm://${addresses.join(',')}`,
         '--wsrep-cluster-name=plant-store-test',
-        '--wsrep-node-address=127.0.0.1',
+        `--wsrep-cluster-address=gcomm://${this.#members.join(',')}`,
+        `--wsrep-node-address=${this.#address}`,
         `--wsrep-node-name=${this.name}`,
         '--wsrep-sst-method=rsync',
-        `--wsrep-sst-receive-address=127.0.0.1:${copies}`,
-        ...(isFirst ? ['--wsrep-new-cluster'] : []),
+        ...options,
       ],
       {},
     );
-  }
-
-  /** A status of the server, by its name without `wsrep_`; `undefined` while it does not answer. */
-  async status(name: string): Promise<string | undefined> {
-    try {
-      const [rows] = await this.sql.raw(`SHOW STATUS LIKE 'wsrep_${name}'`);
-      return rows[0]?.Value;
-    } catch {
-      const { exitCode, signalCode } = this.#program?.process ?? {};
-      if (typeof exitCode === 'number') throw new Error(`${this.name} ended: ${this.#program?.stderr.slice(-4000)}`);
-      if (typeof signalCode === 'string') throw new Error(`${this.name} was ended by ${signalCode}`);
-      return undefined;
-    }
-  }
-
-  /** Waits until it belongs to a working cluster of so many servers and has all that the others have. */
-  synced(size: number): Promise<void> {
-    return until(`${this.name} is in step with a cluster of ${size}`, async () => {
-      const [ready, members, state] = await Promise.all(
-        ['ready', 'cluster_size', 'local_state'].map((name) => this.status(name)),
-      );
-      return ready === 'ON' && members === `${size}` && state === '4';
-    });
-  }
-
-  /** Ends it without a warning. */
-  async kill(): Promise<void> {
-    await this.#program?.killGroup('SIGKILL').exited();
+    return this.#program;
   }
 }
 
-/** Three servers on this machine that are one database. */
+/** A Galera cluster of three servers on this machine. */
 export class GaleraCluster {
   readonly nodes: readonly [GaleraNode, GaleraNode, GaleraNode];
+  readonly network: Network = Network.create(3);
 
-  private constructor(nodes: readonly [GaleraNode, GaleraNode, GaleraNode]) {
-    this.nodes = nodes;
+  private constructor(folder: string) {
+    const node = (host: number) => new GaleraNode(folder, `node-${host + 1}`, this.network, host);
+    this.nodes = [node(0), node(1), node(2)];
   }
 
-  /** A cluster that is not started; {@link stop} it in any case. */
-  static async in(folder: string): Promise<GaleraCluster> {
-    // The servers run as another user where this is root.
+  /** Prepares a cluster without starting it. Always {@link stop} it. */
+  static in(folder: string): GaleraCluster {
+    // The servers run as another user.
     chmodSync(folder, 0o755);
-    const ports = await freePorts(12);
-    const node = (index: number) => {
-      const [sql = 0, group = 0, increments = 0, copies = 0] = ports.slice(index * 4);
-      return new GaleraNode(folder, `node-${index + 1}`, { sql, group, increments, copies });
-    };
-    return new GaleraCluster([node(0), node(1), node(2)]);
+    return new GaleraCluster(folder);
   }
 
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.install()));
     const [first, ...others] = this.nodes;
-    const addresses = this.nodes.map(({ address }) => address);
-    first.start(addresses, true);
-    await first.synced(1);
-    for (const node of others) node.start(addresses, false);
-    await Promise.all(this.nodes.map((node) => node.synced(3)));
+    first.start({ isFirst: true });
+    await first.waitUntilSynced(1);
+    for (const node of others) node.start();
+    await this.waitUntilSynced();
   }
 
-  /** Ends every server that still runs. */
+  /** Restarts the cluster after all servers have crashed. */
+  async recover(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.recoverPosition()));
+    for (const node of this.nodes) node.start();
+    await this.waitUntilSynced();
+  }
+
+  /** Waits until all servers are synced. */
+  async waitUntilSynced(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.waitUntilSynced(3)));
+  }
+
+  /** Kills every server and removes the network. */
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
     await Promise.all(this.nodes.map((node) => node.sql.destroy()));
+    this.network.remove();
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
-  });
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -1,24 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { mysqlDatabase, openRepository } from '../../adapters/knex/index.js';
-import { Plant, type PlantRepository } from '../../core/index.js';
+import type { PlantRepository } from '../../core/index.js';
+import { create, serve, type TestPlant, toOutcome } from '../support/client.js';
 import type { Executable } from '../support/executable.js';
-import { RawClient } from '../support/raw-http.js';
+import { toPlant } from '../support/plants.js';
+import { skipUnlessInstalled } from '../support/skip-unless.js';
+import { slowSyncs } from '../support/slow-syncs.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { create, creating, outcomeOf, serve, type TestPlant } from '../system/client.js';
-import { GaleraCluster, type GaleraNode, needsGalera, until } from './galera-cluster.js';
+import { waitUntil } from '../support/wait-until.js';
+import { conclusive } from '../system/history.js';
+import { CLIENTS, Load } from '../system/load.js';
+import { GaleraCluster, type GaleraNode, skipUnlessGaleraInstalled } from './galera-cluster.js';
 
-describe('Three services, each at another node of a Galera cluster', () => {
+/** Delay of each sync in the test with slow syncs. */
+const SYNC_MS = 4000;
+
+describe('Three services, each on its own node of a Galera cluster', () => {
   let cluster: GaleraCluster | undefined;
-  // Before the folder is removed.
+  // Registered first, so that it runs before the folder is removed.
   after(() => cluster?.stop());
   const folder = temporaryFolder();
   let nodes: GaleraCluster['nodes'];
   const services = new Set<Executable>();
 
   before(async function () {
-    needsGalera(this);
-    cluster = await GaleraCluster.in(folder);
+    skipUnlessGaleraInstalled(this);
+    cluster = GaleraCluster.in(folder);
     await cluster.start();
     nodes = cluster.nodes;
   });
@@ -27,8 +36,8 @@ describe('Three services, each at another node of a Galera cluster', () => {
     services.clear();
   });
 
-  /** Starts a service at each of `at`, at the same moment; resolves to their ports when all listen. */
-  function servicesAt(at: readonly GaleraNode[], database: string): Promise<number[]> {
+  /** Starts a service on each of `at` concurrently; returns their ports once all listen. */
+  function startServices(at: readonly GaleraNode[], database: string): Promise<number[]> {
     return Promise.all(
       at.map((node) => {
         const service = serve(folder, { DATABASE_URL: node.url(database) });
@@ -38,70 +47,100 @@ describe('Three services, each at another node of a Galera cluster', () => {
     );
   }
 
-  /** The repository that a service at `node` would have. */
+  /** Opens the repository of a service on `node`. */
   function open(node: GaleraNode, database: string): Promise<PlantRepository> {
-    return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 10_000 }));
+    return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
   }
 
-  async function emptyDatabase(name: string): Promise<string> {
+  /** Creates a database and waits until each of `at` has it. */
+  async function createDatabase(name: string, at: readonly GaleraNode[] = nodes): Promise<string> {
     await nodes[0].sql.raw(`CREATE DATABASE ${name}`);
+    // A query waits until its node has applied what the others committed; connecting to a database does not.
+    for (const node of at) await node.sql('information_schema.schemata').select();
     return name;
   }
 
-  it('all come up when they are started at the same moment on an empty cluster', async () => {
+  it('start concurrently on an empty database', async () => {
     for (let round = 1; round <= 3; round++) {
-      const database = await emptyDatabase(`together_${round}`);
-      const ports = await servicesAt(nodes, database);
+      const database = await createDatabase(`together_${round}`);
+      const ports = await startServices(nodes, database);
       const outcomes = await Promise.all(ports.map((port, id) => create(port, { id: BigInt(id), name: 'Monstera' })));
-      expect(outcomes.map(outcomeOf)).to.deep.equal([200, 200, 200]);
-      for (const node of nodes) expect(await plantsAt(node, database)).to.have.property('size', 3);
+      expect(outcomes.map(toOutcome)).to.deep.equal([200, 200, 200]);
+      for (const node of nodes) expect(await readPlantsOn(node, database)).to.have.length(3);
       expect(await nodes[0].sql(`${database}.plant_store_migrations`).distinct('name').pluck('name')).to.deep.equal([
         '001_plants',
+        '002_log_syncs',
       ]);
       for (const service of services) expect(await service.kill('SIGTERM').exited()).to.equal(0);
       services.clear();
     }
   });
 
-  it('however close their first statements are, fifty times', async () => {
+  it('migrate an empty database concurrently, fifty times', async () => {
     for (let round = 1; round <= 50; round++) {
-      const database = await emptyDatabase(`close_${round}`);
+      const database = await createDatabase(`close_${round}`);
       const instances = await Promise.all(nodes.map((node) => open(node, database)));
-      await Promise.all(instances.map((plants) => plants.close()));
+      await Promise.all(instances.map((repository) => repository.close()));
     }
   });
 
-  it('a retry finds the same plant at whichever node it comes in, and another plant is told apart', async () => {
-    const ports = await servicesAt(nodes, await emptyDatabase('retries'));
+  it('report a duplicate on the same node only after the node has synced the plant, without a write', async function () {
+    skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
+    const database = await createDatabase('duplicates');
+    const instances = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);
+    const plant = toPlant({ id: 1n, name: 'Monstera' });
+    const strace = await slowSyncs(folder, [nodes[0].pid], SYNC_MS);
+    try {
+      const reports = await Promise.all(
+        instances.map(async (repository) => {
+          const [outcome] = await repository.add([plant]);
+          return { kind: outcome?.kind, at: performance.now() };
+        }),
+      );
+      const at = (kind: string) => reports.find((report) => report.kind === kind)?.at ?? Number.NaN;
+      expect(at('taken') - at('added'), 'ms').to.be.above(-SYNC_MS / 2);
+
+      // Creates the only row of plant_store_log_syncs, if it does not exist yet.
+      await instances[0].add([plant]);
+      const start = performance.now();
+      expect(await instances[0].add([plant])).to.deep.equal([{ kind: 'taken', holder: plant }]);
+      expect(performance.now() - start, 'ms').to.be.below(SYNC_MS / 2);
+    } finally {
+      await strace.kill('SIGKILL').exited();
+      await Promise.all(instances.map((repository) => repository.close()));
+    }
+  });
+
+  it('return 40902 to a retry and 40901 to a conflicting plant on every node', async () => {
+    const ports = await startServices(nodes, await createDatabase('retries'));
     for (let id = 0n; id < 60n; id++) {
       const [first = 0, ...others] = [...ports, ...ports].slice(Number(id % 3n), Number(id % 3n) + 3);
-      expect(outcomeOf(await create(first, { id, name: 'Monstera' }))).to.equal(200);
+      expect(toOutcome(await create(first, { id, name: 'Monstera' }))).to.equal(200);
       const retries = others.flatMap((port) => [
         create(port, { id, name: 'Monstera' }),
         create(port, { id, name: 'Ficus' }),
       ]);
-      expect((await Promise.all(retries)).map(outcomeOf)).to.deep.equal([40902, 40901, 40902, 40901]);
+      expect((await Promise.all(retries)).map(toOutcome)).to.deep.equal([40902, 40901, 40902, 40901]);
     }
   });
 
-  it('who reads at one node finds every plant that another has answered, however far the node is behind', async () => {
-    const database = await emptyDatabase('reading');
+  it('read on one node every plant acknowledged on another, even if the node lags behind', async () => {
+    const database = await createDatabase('reading');
     const [near, far] = [await open(nodes[0], database), await open(nodes[1], database)];
     try {
       await far.ready();
-      // A node under this lock takes nothing over from the others.
+      // Under this lock, a node applies no writes of the others.
       const lock = await nodes[1].sql.transaction();
       await lock.raw('SET SESSION wsrep_sync_wait = 0');
       await lock.raw('FLUSH TABLES WITH READ LOCK');
-      const plant = Plant.from({ id: 1n, name: 'Monstera' });
-      if (!(plant instanceof Plant)) throw new TypeError('it is a plant');
+      const plant = toPlant({ id: 1n, name: 'Monstera' });
       expect((await near.add([plant])).map(({ kind }) => kind)).to.deep.equal(['added']);
       const reading = far.readAll()[Symbol.asyncIterator]().next();
       let isRead = false;
       reading.finally(() => {
         isRead = true;
       });
-      await until('the read waits, or has ended', async () => {
+      await waitUntil('the read waits or has ended', async () => {
         const [rows] = await lock.raw('SHOW FULL PROCESSLIST');
         return isRead || rows.some(({ Info }: { Info: string | null }) => Info?.includes('from `plants`'));
       });
@@ -114,140 +153,139 @@ describe('Three services, each at another node of a Galera cluster', () => {
     }
   });
 
-  it('of many clients that want the same ids at once, each id goes to one; the others are told so', async () => {
-    const database = await emptyDatabase('conflicts');
-    const ports = await servicesAt(nodes, database);
-    const before = await conflictsAt(nodes);
-    const run = new Run();
-    for (let end = 10n; end <= 500n; end += 10n) {
-      await Promise.all(ports.flatMap((port, service) => run.clients(10, port, service, (id) => id < end)));
-    }
-    expect(run.outcomes(0, 1, 2), 'no client saw a conflict of the nodes').to.have.members([200, 40901]);
-    expect(run.answered.size).to.equal(500);
-    await run.check(nodes, database);
-    const conflicts = (await conflictsAt(nodes)) - before;
-    console.log(`      ${run.summary()}, ${conflicts} conflicts of the nodes`);
-    expect(conflicts, 'conflicts of the nodes').to.be.above(0);
+  it('store each id once when many clients contend for it, and return 40901 to the others', async () => {
+    const database = await createDatabase('conflicts');
+    const ports = await startServices(nodes, database);
+    const before = await countConflicts(nodes);
+    const load = new Load(contendedPlant);
+    load.start(...ports);
+    await waitUntil('nodes conflict', async () => (await countConflicts(nodes)) > before);
+    await load.waitForOutcomes(500, 200);
+    await load.stop();
+    expect(load.outcomes(), 'no conflict between nodes reaches a client').to.have.members([200, 40901]);
+    await expectNoViolations(load, nodes, database);
   });
 
-  it('when a node is killed in the middle, no answered plant is lost and no id is given twice', async () => {
-    const database = await emptyDatabase('killed');
-    const ports = await servicesAt(nodes, database);
-    const [, , victim] = nodes;
-    const survivors = [nodes[0], nodes[1]];
-    const run = new Run();
-    let killed: Promise<unknown> | undefined;
-    let enough = Number.POSITIVE_INFINITY;
-    run.onAnswered = (count) => {
-      if (count !== 500) return;
-      // What the others answer while they notice, and as much again afterwards.
-      killed = victim
-        .kill()
-        .then(() => Promise.all(survivors.map((node) => node.synced(2))))
-        .finally(() => {
-          enough = run.answered.size + 500;
-        });
-    };
-    await Promise.all(
-      ports.flatMap((port, service) => run.clients(8, port, service, () => run.answered.size < enough)),
+  it('return 503 on an isolated node, which catches up when the network is restored', async () => {
+    const { database, ports, load } = await startLoad('partitioned');
+    cluster?.network.isolate(2);
+    await waitUntil(
+      'the others form a cluster of two',
+      async () => (await nodes[0].readStatus('cluster_size')) === '2',
     );
-    await killed;
-    expect(run.outcomes(0, 1), 'at the nodes that live').to.have.members([200, 40901]);
-    expect(run.outcomes(2), 'at the node that was killed').to.include(50301);
-    expect([200, 40901, 50301, undefined], 'at the node that was killed').to.include.members(run.outcomes(2));
-    await run.check(survivors, database);
-    console.log(`      ${run.summary()}`);
+    await load.waitForOutcomes(500, 200);
+    await waitUntilIsolated(nodes[2]);
+    await load.waitForOutcomes(CLIENTS, 50301);
+    expect(load.outcomes(ports[2])).to.include(50301);
+    cluster?.network.restore();
+    await cluster?.waitUntilSynced();
+    await load.waitForOutcomes(500, 200);
+    await load.stop();
+    expect([...conclusive, 50301]).to.include.members(load.outcomes());
+    await load.retryUnknown(ports[2]);
+    await expectNoViolations(load, nodes, database);
   });
 
-  it('a node that has lost the others answers 503, and gives no id away', async () => {
-    const database = await emptyDatabase('alone');
-    const [last, victim] = nodes;
-    const [port = 0] = await servicesAt([last], database);
-    expect(outcomeOf(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
-    await victim.kill();
-    expect(outcomeOf(await create(port, { id: 2n, name: 'Monstera' })), 'while it has not noticed').to.equal(50301);
-    await until('it has noticed', async () => (await last.status('cluster_status')) === 'non-Primary');
-    expect(outcomeOf(await create(port, { id: 2n, name: 'Monstera' })), 'afterwards').to.equal(50301);
-    expect(outcomeOf(await create(port, { id: 1n, name: 'Monstera' })), 'a retry').to.equal(50301);
+  it('return 503 while every node is isolated, and recover when the network is restored', async () => {
+    const { database, ports, load } = await startLoad('scattered');
+    for (const host of [0, 1, 2]) cluster?.network.isolate(host);
+    await Promise.all(nodes.map(waitUntilIsolated));
+    await load.waitForOutcomes(CLIENTS, 50301);
+    cluster?.network.restore();
+    await cluster?.waitUntilSynced();
+    await load.waitForOutcomes(500, 200);
+    await load.stop();
+    for (const port of ports) expect(load.outcomes(port)).to.include(50301);
+    expect([...conclusive, 50301]).to.include.members(load.outcomes());
+    await load.retryUnknown(ports[0]);
+    await expectNoViolations(load, nodes, database);
   });
+
+  it('lose nothing when all nodes are killed at once and recovered', async () => {
+    const { database, ports, load } = await startLoad('recovered');
+    await Promise.all(nodes.map((node) => node.kill()));
+    await load.waitForOutcomes(CLIENTS, 50301);
+    await cluster?.recover();
+    await load.waitForOutcomes(500, 200);
+    await load.stop();
+    await load.retryUnknown(ports[0]);
+    await expectNoViolations(load, nodes, database);
+  });
+
+  it('lose no acknowledged plant and store no id twice when a node is killed under load', async () => {
+    const { database, ports, load } = await startLoad('killed');
+    const survivors = [nodes[0], nodes[1]];
+    await nodes[2].kill();
+    await Promise.all(survivors.map((node) => node.waitUntilSynced(2)));
+    await load.waitForOutcomes(500, 200);
+    await load.stop();
+    expect(load.outcomes(ports[0], ports[1]), 'on the surviving nodes').to.have.members([200, 40901]);
+    expect(load.outcomes(ports[2]), 'on the killed node').to.include(50301);
+    await load.retryUnknown(ports[0]);
+    await expectNoViolations(load, survivors, database);
+  });
+
+  it('return 503 on a node that has lost the others, and acknowledge nothing', async () => {
+    const database = await createDatabase('alone', [nodes[0], nodes[1]]);
+    const [last, victim] = nodes;
+    const [port = 0] = await startServices([last], database);
+    expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
+    await victim.kill();
+    expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'before the node notices').to.equal(50301);
+    await waitUntil('the node has noticed', async () => (await last.readStatus('cluster_status')) === 'non-Primary');
+    expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'afterwards').to.equal(50301);
+    expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' })), 'a retry').to.equal(50301);
+  });
+
+  /** Starts a service on each node of a new database, and a load that has created plants. */
+  async function startLoad(
+    name: string,
+  ): Promise<{ readonly database: string; readonly ports: readonly [number, number, number]; readonly load: Load }> {
+    const database = await createDatabase(name);
+    const [first = 0, second = 0, third = 0] = await startServices(nodes, database);
+    const ports = [first, second, third] as const;
+    const load = new Load(contendedPlant);
+    load.start(...ports);
+    await load.waitForOutcomes(500, 200);
+    return { database, ports, load };
+  }
+
+  function waitUntilIsolated(node: GaleraNode): Promise<void> {
+    return waitUntil(
+      `${node.name} is isolated`,
+      async () => (await node.readStatus('cluster_status')) === 'non-Primary',
+    );
+  }
 });
 
-/** Creates by many clients who all want the same ids, and what became of them. */
-class Run {
-  /** The plants that were answered with 200. */
-  readonly answered = new Map<bigint, TestPlant>();
-  doubled = 0;
-  lost = 0;
-  onAnswered: (count: number) => void = () => {};
-  readonly #sent = new Set<string>();
-  readonly #next = new Map<number, bigint>();
-  readonly #outcomes = new Map<number, Map<unknown, number>>();
+/** Returns the plant with a given index, such that the clients of the three services contend for the same ids. */
+function contendedPlant(index: number): TestPlant {
+  const [clients, services] = [Math.floor(CLIENTS / 3), 3];
+  const id = clients * Math.floor(index / (clients * services)) + (index % clients);
+  return { id: BigInt(id % 2 === 0 ? id : -id), name: `Ōhiʻa ${id}, variant of ${index} \u{1F33A}`, tag: '' };
+}
 
-  /** Clients of the service `service`, which create the next id again and again as long as it is `wanted`. */
-  clients(count: number, port: number, service: number, wanted: (id: bigint) => boolean): Promise<void>[] {
-    return Array.from({ length: count }, async () => {
-      const client = await RawClient.connect(port);
-      for (;;) {
-        const id = this.#next.get(service) ?? 0n;
-        if (!wanted(id)) break;
-        this.#next.set(service, id + 1n);
-        const plant = { id: id % 2n === 0n ? id : -id, name: `Ōhiʻa ${id} of service ${service} \u{1F33A}`, tag: '' };
-        this.#sent.add(JSON.stringify(texts(plant)));
-        const outcome = outcomeOf(await client.send(creating(plant)).answer());
-        const outcomes = this.#outcomes.get(service) ?? new Map<unknown, number>();
-        this.#outcomes.set(service, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
-        if (outcome === 200) {
-          if (this.answered.has(plant.id)) this.doubled++;
-          this.answered.set(plant.id, plant);
-          this.onAnswered(this.answered.size);
-        } else if (outcome !== 40901) break;
-      }
-      client.close();
-    });
-  }
-
-  /** Which outcomes came from these services. */
-  outcomes(...services: readonly number[]): unknown[] {
-    return [...new Set(services.flatMap((service) => [...(this.#outcomes.get(service)?.keys() ?? [])]))];
-  }
-
-  /** Compares what was answered with what each of `nodes` has. */
-  async check(nodes: readonly GaleraNode[], database: string): Promise<void> {
-    const stores = await Promise.all(nodes.map((node) => plantsAt(node, database)));
-    for (const store of stores) {
-      for (const [id, plant] of this.answered) if (store.get(id) !== JSON.stringify(texts(plant))) this.lost++;
-      for (const stored of store.values()) expect(this.#sent, 'what was sent').to.include(stored);
-      expect(store, 'all nodes have the same').to.deep.equal(stores[0]);
-    }
-    expect({ lost: this.lost, doubled: this.doubled }).to.deep.equal({ lost: 0, doubled: 0 });
-  }
-
-  summary(): string {
-    const outcomes = [...this.#outcomes].map(([service, counts]) => {
-      const texts = [...counts].map(([outcome, count]) => `${outcome ?? 'no answer'} ${count} times`);
-      return `service ${service + 1}: ${texts.join(', ')}`;
-    });
-    return `answered ${this.answered.size}, lost ${this.lost}, doubled ${this.doubled} (${outcomes.join('; ')})`;
+/** Expects every node to have the same plants, consistent with the history. */
+async function expectNoViolations(load: Load, nodes: readonly GaleraNode[], database: string): Promise<void> {
+  const stores = await Promise.all(nodes.map((node) => readPlantsOn(node, database)));
+  for (const store of stores) {
+    load.expectNoViolations(store);
+    expect(isDeepStrictEqual(store, stores[0]), 'all nodes have the same plants').to.equal(true);
   }
 }
 
-/** A plant as {@link plantsAt} has it. */
-function texts({ id, name, tag }: TestPlant): [string, string, string | null] {
-  return [`${id}`, name, tag ?? null];
-}
-
-/** The plants of a database as one node has them: their texts as JSON, by id. */
-async function plantsAt(node: GaleraNode, database: string): Promise<Map<bigint, string>> {
+/** Reads the plants of a database on one node. */
+async function readPlantsOn(node: GaleraNode, database: string): Promise<TestPlant[]> {
   const rows: { id: string; name: string; tag: string | null }[] = await node
     .sql(`${database}.plants`)
     .select(node.sql.raw('CAST(id AS CHAR) AS id'), 'name', 'tag')
     .orderByRaw('plants.id');
-  return new Map(rows.map(({ id, name, tag }) => [BigInt(id), JSON.stringify([id, name, tag])]));
+  return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, ...(tag === null ? {} : { tag }) }));
 }
 
-/** How often nodes have found, so far, that two of them wanted the same. */
-async function conflictsAt(nodes: readonly GaleraNode[]): Promise<number> {
+/** Returns the number of write conflicts between nodes so far. */
+async function countConflicts(nodes: readonly GaleraNode[]): Promise<number> {
   const names = ['local_cert_failures', 'local_bf_aborts'];
-  const counts = await Promise.all(nodes.flatMap((node) => names.map((name) => node.status(name))));
+  const counts = await Promise.all(nodes.flatMap((node) => names.map((name) => node.readStatus(name))));
   return counts.reduce((sum, count) => sum + Number(count), 0);
 }

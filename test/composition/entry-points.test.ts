@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { catchError } from '../support/catch-error.js';
 
-/** What a package that embeds this one imports, and one thing of each that it needs. */
+/** The entry points of the package, with one export of each. */
 const ENTRY_POINTS = {
   './core': 'CreatePlant',
   './adapters/koa': 'createApp',
+  './adapters/api': 'apiErrors',
   './adapters/knex': 'KnexPlantRepository',
   './adapters/memory': 'MemoryPlantRepository',
   './adapters/batching': 'BatchingPlantRepository',
@@ -12,22 +14,32 @@ const ENTRY_POINTS = {
   './adapters/jwt': 'JwtVerifier',
   './composition': 'createContainer',
   './contract': 'plantRepositoryContract',
+  './contract/http': 'httpContract',
 };
 
 describe('The package', () => {
   for (const [entryPoint, name] of Object.entries(ENTRY_POINTS)) {
-    it(`offers ${name} of ${entryPoint}`, async () => {
+    it(`exports ${name} from ${entryPoint}`, async () => {
       expect(await import(entryPoint.replace('.', 'plant-store'))).to.have.property(name);
     });
   }
 
-  it('offers the description', async () => {
+  it('exports the OpenAPI description', async () => {
     const { default: description } = await import('plant-store/openapi.json' as string, { with: { type: 'json' } });
     expect(description).to.have.nested.property('info.title', 'Plant Store');
   });
 
-  it('offers nothing of its insides', async () => {
-    const error = await import('plant-store/dist/core/plant.js' as string).catch((reason: unknown) => reason);
+  it('has no main entry point, and names the others to a program that imports it', async () => {
+    const error = await import('plant-store' as string).catch((reason: unknown) => reason);
+    const names = [...Object.keys(ENTRY_POINTS), './openapi.json'].map((path) => path.replace('.', 'plant-store'));
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/no main entry point; import one of /);
+    expect(`${error}`.split(' import one of ')[1]?.split(', ')).to.have.members(names);
+  });
+
+  it('does not export internal modules', async () => {
+    const error = await catchError(import('plant-store/dist/core/plant.js' as string));
     expect(error).to.have.property('code', 'ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 });

@@ -1,82 +1,104 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import knexFactory from 'knex';
 import { after, describe, it } from 'mocha';
 import { describeError } from '../../composition/logger.js';
-import { PlantRefused, StorageUnavailable } from '../../core/index.js';
+import { PlantRejected, StorageUnavailable } from '../../core/index.js';
+import { catchError } from '../support/catch-error.js';
 
-/** Stands where a value of a client would. */
+/** A value of a client, which must not be logged. */
 const CANARY = 'canary-4711';
 
 describe('The log', () => {
-  it('keeps every line of those that come in one turn, however many', () => {
+  /** Starts a process that logs lines of 1 kB in one turn of the event loop, and exits when its standard input ends. */
+  const logLines = (count: number) => {
     const program = `
       import { createLogger } from ${JSON.stringify(new URL('../../composition/logger.js', import.meta.url).href)};
       const log = await createLogger({ logLevel: 'info' });
-      for (let line = 0; line < 5000; line++) log.info({ text: 'x'.repeat(1000) }, 'line');`;
-    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-      encoding: 'utf8',
-      maxBuffer: 16 * 1024 ** 2,
-    });
-    expect(stderr.match(/\n/g)).to.have.length(5000);
+      for (let line = 0; line < ${count}; line++) log.info({ line, text: 'x'.repeat(1000) }, 'line');
+      log.fatal('end');
+      process.stdin.resume();`;
+    return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'ignore', 'pipe'] });
+  };
+
+  it('writes every line of one turn in order, up to 1 MiB', async () => {
+    const child = logLines(900);
+    const lines: string[] = [];
+    for await (const line of createInterface(child.stderr)) {
+      lines.push(line);
+      if (line.includes('"msg":"end"')) child.stdin.end();
+    }
+    expect(lines.map((line) => JSON.parse(line).line)).to.deep.equal([...Array(900).keys(), undefined]);
+  });
+
+  it('does not block a process if its standard error is not read', async () => {
+    const child = logLines(5000);
+    child.stdin.end();
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    child.stderr.destroy();
   });
 });
 
-describe('What is logged of an error', () => {
+describe('describeError', () => {
   const knex = knexFactory({ client: 'sqlite3', connection: ':memory:', useNullAsDefault: true });
   after(() => knex.destroy());
 
-  const parseError = () => errorOf(() => JSON.parse(CANARY));
-  const knexError = () => errorOf(() => knex('no_such_table').insert({ name: CANARY }));
+  const parseError = () => catchCanary(() => JSON.parse(CANARY));
+  const knexError = () => catchCanary(() => knex('no_such_table').insert({ name: CANARY }));
 
-  it('is its class and its code', async () => {
+  it('includes the class and the code', async () => {
     expect(describeError(await knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
   });
 
-  it('is where it happened, frame by frame', async () => {
+  it('includes the stack frames', async () => {
     const error = await parseError();
     expect(describeError(error))
       .to.have.property('stack')
       .that.matches(/^ {4}at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
   });
 
-  it('is the message of an error of the core', () => {
-    const error = new StorageUnavailable('the storage does not answer (SQLITE_BUSY)');
+  it('includes the message of an error of the core', () => {
+    const error = new StorageUnavailable('the storage is unavailable (SQLITE_BUSY)');
     expect(describeError(error)).to.include({
       type: 'StorageUnavailable',
       code: 'STORAGE_UNAVAILABLE',
-      message: 'the storage does not answer (SQLITE_BUSY)',
+      message: 'the storage is unavailable (SQLITE_BUSY)',
     });
   });
 
-  it('is every cause, down to the first', async () => {
+  it('includes every cause', async () => {
     const middle = new Error(CANARY, { cause: await parseError() });
-    const description = describeError(new PlantRefused('refused', { cause: middle }));
-    expect(description).to.have.nested.property('message', 'refused');
+    const description = describeError(new PlantRejected('rejected', { cause: middle }));
+    expect(description).to.have.nested.property('message', 'rejected');
     expect(description).to.have.nested.property('cause.type', 'Error');
     expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
     expect(description).to.have.nested.property('cause.cause.stack').that.includes('logger.test.js');
   });
 
-  it('has an end where an error causes itself', () => {
+  it('terminates for an error that is its own cause', () => {
     const error = new Error(CANARY);
     error.cause = error;
     expect(() => describeError(error)).to.not.throw();
   });
 
-  describe('is never', () => {
+  describe('never includes', () => {
     for (const [what, make] of [
-      ['what JSON.parse quotes of a body', parseError],
-      ['the values that Knex puts into its message', knexError],
-      ['the message of a cause', async () => new StorageUnavailable('no answer', { cause: await knexError() })],
+      ['the body that JSON.parse quotes', parseError],
+      ['the values in a message of Knex', knexError],
+      ['the message of a cause', async () => new StorageUnavailable('unavailable', { cause: await knexError() })],
       [
         'the message of a cause of a cause',
         async () => new Error('', { cause: new Error('', { cause: await parseError() }) }),
       ],
-      ['what was thrown and is no error', async () => CANARY],
-      ['a cause that is no error', async () => new Error('', { cause: { token: CANARY } })],
-      ['other members of an error', async () => Object.assign(new Error(''), { sql: CANARY, bindings: [CANARY] })],
-      ['a line of a message that looks like a frame', async () => new Error(`\n    at ${CANARY}\n    at ${CANARY}`)],
+      ['a thrown value that is not an error', async () => CANARY],
+      ['a cause that is not an error', async () => new Error('', { cause: { token: CANARY } })],
+      ['other properties of an error', async () => Object.assign(new Error(''), { sql: CANARY, bindings: [CANARY] })],
+      [
+        'a line of a message that looks like a stack frame',
+        async () => new Error(`\n    at ${CANARY}\n    at ${CANARY}`),
+      ],
       ['such a line after another kind of line break', async () => new Error(`\u2028    at ${CANARY}`)],
     ] as const) {
       it(what, async () => {
@@ -86,12 +108,9 @@ describe('What is logged of an error', () => {
   });
 });
 
-async function errorOf(work: () => unknown): Promise<unknown> {
-  try {
-    await work();
-  } catch (error) {
-    expect(`${error}`).to.include(CANARY);
-    return error;
-  }
-  throw new Error('expected an error, but it did what it was asked');
+/** Returns the error that `work` throws, which contains {@link CANARY}. */
+async function catchCanary(work: () => unknown): Promise<unknown> {
+  const error = await catchError((async () => work())());
+  expect(`${error}`).to.include(CANARY);
+  return error;
 }

@@ -1,40 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import knexFactory, { type Knex } from 'knex';
 import { describe, it } from 'mocha';
+import { apiErrors, openApiDescription } from '../../adapters/api/index.js';
 import { type Engine, mysql, postgres, sqlite } from '../../adapters/knex/index.js';
-import { migrationNames } from '../../adapters/knex/migrations.js';
-import { Metrics } from '../../adapters/management/index.js';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
-import { loadDescription, rejections } from '../../adapters/wire/index.js';
+import { Metrics } from '../../adapters/metrics/index.js';
 import { commands } from '../../composition/commands/index.js';
 import { settings } from '../../composition/config.js';
 import { CreatePlant } from '../../core/index.js';
+import { httpContract } from '../contract/http/index.js';
 import * as contract from '../contract/index.js';
-import { expectAccepted } from '../support/accepted.js';
 import { inRepository } from '../support/paths.js';
+import { expectSnapshot } from '../support/snapshot.js';
 
 type Lines = readonly string[];
 
 describe('The public interface', () => {
-  it('is the one that was accepted', async () => {
+  it('is the accepted one', async () => {
     const { exports } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
     const sections: Readonly<Record<string, Lines>> = {
-      'Entry points': Object.keys(exports).map((path) => path.replace('.', 'plant-store')),
+      'Entry points': Object.keys(exports)
+        .filter((path) => path !== '.')
+        .map((path) => path.replace('.', 'plant-store')),
       [`HTTP operations, version ${description().info.version}`]: operations(),
       'HTTP schemas': schemas(),
-      'Error numbers': Object.entries(rejections).map(([name, { error }]) => `${error} ${name}`),
+      'Error numbers': Object.entries(apiErrors).map(([name, { error }]) => `${error} ${name}`),
       Commands: [...commands.entries()].map(([name, { usage }]) => `${name}: plant-store ${usage}`),
       Settings: Object.values(settings).map(settingLine),
-      Metrics: await metrics(),
-      'SQLite schema': await schema(sqlite),
-      'PostgreSQL schema': await schema(postgres),
-      'MySQL and MariaDB schema': await schema(mysql),
+      Metrics: await metricLines(),
+      'SQLite schema': schema(sqlite),
+      'PostgreSQL schema': schema(postgres),
+      'MySQL and MariaDB schema': schema(mysql),
       ...contractCases(),
     };
     const text = Object.entries(sections).map(([title, lines]) => [`${title}:`, ...lines].join('\n  '));
     expect(text.filter((section) => !section.includes('\n'))).to.deep.equal([]);
-    expectAccepted('docs/api/interface.txt', `${text.join('\n\n')}\n`);
+    expectSnapshot('docs/api/interface.txt', `${text.join('\n\n')}\n`);
   });
 });
 
@@ -43,7 +44,7 @@ function settingLine(setting: (typeof settings)[keyof typeof settings]): string 
   return `${setting.variable}${flag}: ${setting.allowed}; by default ${setting.default ?? 'none'}`;
 }
 
-/** Each operation with its answers and their headers. */
+/** Lists each operation with its responses and their headers. */
 function operations(): Lines {
   const { paths } = description();
   return Object.entries(paths).flatMap(([path, operations]) =>
@@ -56,10 +57,10 @@ function operations(): Lines {
   );
 }
 
-/** Each schema without its words for people. */
+/** Lists each schema without its texts. */
 function schemas(): Lines {
-  const words = ['description', 'example', 'examples', 'title'];
-  const replacer = (key: string, value: unknown) => (words.includes(key) ? undefined : value);
+  const texts = ['description', 'example', 'examples', 'title'];
+  const replacer = (key: string, value: unknown) => (texts.includes(key) ? undefined : value);
   return Object.entries(description().components.schemas).map(
     ([name, schema]) => `${name}: ${JSON.stringify(schema, replacer)}`,
   );
@@ -75,49 +76,36 @@ interface Operation {
 }
 
 function description(): Description {
-  return JSON.parse(JSON.stringify(loadDescription()));
+  return JSON.parse(JSON.stringify(openApiDescription));
 }
 
-/** Each metric of ours with its type and labels, once there is something to count. */
-async function metrics(): Promise<Lines> {
-  const made = new Metrics('0.0.0');
-  made.watch({ pending: 0, pendingBytes: 0, limits: { maxPending: 0, maxPendingBytes: 0 } });
-  made.onAnswered({ method: 'POST', route: '/plants', status: 200, durationMs: 1 });
-  const plants = made.observed(new MemoryPlantRepository());
-  await new CreatePlant(plants).execute({ id: 1n, name: 'Monstera' });
-  await plants.close();
-  await plants.ready().catch(() => {});
-  const { body } = await made.text();
-  return [...body.matchAll(/^# TYPE (plant_store_\S+) (\S+)$/gm)].map(([, name, type]) => {
-    const sample = RegExp(`^${name}(?:_sum)?\\{(.*)\\} `, 'm').exec(body)?.[1] ?? '';
+/** Lists the service's metrics with their types and labels, after calls that count each of them. */
+async function metricLines(): Promise<Lines> {
+  const metrics = new Metrics('0.0.0');
+  metrics.observeLoad({ pending: 0, pendingBytes: 0, limits: { maxPending: 0, maxPendingBytes: 0 } });
+  metrics.onRequestEnd({ method: 'POST', route: '/plants', status: 200, durationMs: 1 });
+  metrics.observeDroppedLines(() => 0);
+  const repository = metrics.instrument(new MemoryPlantRepository());
+  await new CreatePlant(repository).execute({ id: 1n, name: 'Monstera' });
+  await repository.close();
+  await repository.ready().catch(() => {});
+  const text = await metrics.text();
+  return [...text.matchAll(/^# TYPE (plant_store_\S+) (\S+)$/gm)].map(([, name, type]) => {
+    const sample = RegExp(`^${name}(?:_sum)?\\{(.*)\\} `, 'm').exec(text)?.[1] ?? '';
     return [name, type, ...[...sample.matchAll(/(\w+)="/g)].map(([, label]) => label)].join(' ');
   });
 }
 
-/** The migrations, and what they run on a new database. */
-async function schema(engine: Engine): Promise<Lines> {
-  const statements: string[] = [];
-  const knex = knexFactory({ client: recording(statements) });
-  await engine.createTable(knex);
-  await knex.destroy();
-  return [...migrationNames(engine), ...statements.map((sql) => sql.replaceAll(/\s+/g, ' '))];
+/** Lists the migrations and their statements. */
+function schema({ migrations }: Engine): Lines {
+  return [...Object.keys(migrations), ...Object.values(migrations).map((sql) => sql.replaceAll(/\s+/g, ' '))];
 }
 
-/** A database that does nothing but take down what it is told. */
-function recording(statements: string[]): typeof Knex.Client {
-  return class extends knexFactory.Client {
-    override acquireConnection = async () => ({});
-    override releaseConnection = async () => {};
-    override query = async (_: unknown, { sql }: { readonly sql: string }) => statements.push(sql);
-    processResponse = () => [];
-  };
-}
-
-/** The promises of each contract. */
+/** Lists the cases of each contract. */
 function contractCases(): Readonly<Record<string, Lines>> {
   return Object.fromEntries(
-    Object.entries(contract).flatMap(([name, cases]) =>
-      Array.isArray(cases) ? [[name, cases.map((promise) => promise.name)]] : [],
+    Object.entries({ ...contract, httpContract }).flatMap(([name, cases]) =>
+      Array.isArray(cases) ? [[name, cases.map((contractCase) => contractCase.name)]] : [],
     ),
   );
 }

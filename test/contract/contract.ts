@@ -1,47 +1,153 @@
-/** One promise of a port, as a test case for any test runner: it is kept where `run` resolves. */
+import { listenForUnhandledErrors } from './host.js';
+
+/** A test case for one guarantee of a port, for any test runner. Passes if `run` resolves. */
 export interface ContractCase<Harness> {
-  /** The promise, as a sentence. */
+  /** The guarantee, usable as a test title. */
   readonly name: string;
-  /** @throws {BrokenPromise} or whatever the adapter throws, where the promise is not kept */
+  /** Maximum duration in milliseconds, for the test runner. `run` rejects shortly before, and says so. */
+  readonly timeoutMs: number;
+  /**
+   * @throws {ContractViolation} The adapter breaks the guarantee. Errors of the adapter propagate.
+   * @throws {InvalidHarness} The harness does not do what its type says.
+   */
   run(harness: Harness): Promise<void>;
 }
 
-/** Says what an adapter should have done, and what it did. */
-export class BrokenPromise extends Error {
-  override readonly name = 'BrokenPromise';
+/** Describes the expected and the actual behaviour of an adapter. */
+export class ContractViolation extends Error {
+  override readonly name = 'ContractViolation';
 }
 
-/** Whether both are the same JSON; a bigint counts as one. */
+/** Describes what is wrong with the harness. The adapter was not tested. */
+export class InvalidHarness extends Error {
+  override readonly name = 'InvalidHarness';
+}
+
+/** Part of `timeoutMs` after which a case gives up, so that its own message reaches the test runner first. */
+const TIMEOUT_SHARE = 0.9;
+/** Most cases take milliseconds. The rest is for slow storages and busy machines. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+const MAX_MESSAGE_LENGTH = 500;
+
+/** Creates a case that fails if `check` rejects, takes too long, or leaves an error unhandled. */
+export function contractCase<Harness>(
+  name: string,
+  check: (harness: Harness) => Promise<void>,
+  timeoutMs: number = DEFAULT_TIMEOUT_MS,
+): ContractCase<Harness> {
+  const run = async (harness: Harness) => {
+    const unhandled: unknown[] = [];
+    const stopListening = listenForUnhandledErrors((error) => unhandled.push(error));
+    try {
+      const isDone = await isSettledWithin(TIMEOUT_SHARE * timeoutMs, check(harness));
+      if (!isDone)
+        throw new ContractViolation(`a call did not settle within ${(TIMEOUT_SHARE * timeoutMs) / 1000} seconds`);
+      // Node reports an unhandled rejection after the current turn.
+      await pause(0);
+    } finally {
+      stopListening();
+    }
+    if (unhandled.length > 0)
+      throw new ContractViolation(`the adapter leaves an error unhandled, which ends a process: ${unhandled[0]}`);
+  };
+  return { name, timeoutMs, run };
+}
+
+/** Returns whether `work` resolves within `timeoutMs`. Rejects if `work` does. */
+export async function isSettledWithin(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, false);
+  });
+  try {
+    return await Promise.race([work.then(() => true), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function pause(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs));
+}
+
+/** Asserts that the harness has a function: JavaScript has no compiler to check it. */
+export function assertFunction<Harness extends object>(harness: Harness, name: keyof Harness & string): void {
+  if (typeof harness?.[name] !== 'function') throw new InvalidHarness(`the harness needs a function ${name}`);
+}
+
+/** Calls a function of the harness, such as `withStorageAway`, and asserts that it runs `work`. */
+export async function runWithin(
+  name: string,
+  harnessFunction: (work: () => Promise<void>) => Promise<void>,
+  work: () => Promise<void>,
+): Promise<void> {
+  let result: Promise<void> | undefined;
+  await harnessFunction(() => {
+    result = work();
+    return result;
+  });
+  if (result === undefined) throw new InvalidHarness(`${name}(work) must call work`);
+  // Rejects if the harness has caught the error.
+  await result;
+}
+
+/** Asserts that both values have the same JSON. Bigints are allowed. */
 export function assertEqual(actual: unknown, expected: unknown, what: string): void {
-  const [got, wanted] = [textOf(actual), textOf(expected)];
-  if (got !== wanted) throw new BrokenPromise(`${what}: expected ${shortened(wanted)}, got ${shortened(got)}`);
+  if (toJson(actual) !== toJson(expected))
+    throw new ContractViolation(`${what}: expected ${describe(expected)}, got ${describe(actual)}`);
 }
 
-/** Whether `work` fails with an error of this class of the core, and says so by a promise. */
+/** Asserts that two lists are equal, and names the first element that differs. */
+export function assertSameElements<T>(
+  actual: readonly T[],
+  expected: readonly T[],
+  what: string,
+  areEqual: (a: T, b: T) => boolean,
+): void {
+  const index = expected.findIndex((element, position) => {
+    const other = actual[position];
+    return other === undefined || !areEqual(other, element);
+  });
+  if (index !== -1)
+    throw new ContractViolation(
+      `${what}: expected ${describe(expected[index])} at index ${index} of ${expected.length}, got ${describe(actual[index])}`,
+    );
+  if (actual.length > expected.length)
+    throw new ContractViolation(
+      `${what}: expected ${expected.length}, got ${actual.length}; the first surplus one is ${describe(actual[expected.length])}`,
+    );
+}
+
+/**
+ * Asserts that `work` returns a promise that rejects with an error of the given class.
+ * @returns The error.
+ */
 export async function assertRejects(
   what: string,
   expected: abstract new (...args: never) => Error,
   work: () => Promise<unknown>,
-): Promise<void> {
-  let working: Promise<unknown>;
+): Promise<Error> {
+  let promise: Promise<unknown>;
   try {
-    working = work();
+    promise = work();
   } catch (error) {
-    throw new BrokenPromise(`${what}: expected a promise that rejects, but the call itself threw ${error}`);
+    throw new ContractViolation(`${what}: expected a rejected promise, but the call threw ${error}`);
   }
   try {
-    await working;
+    await promise;
   } catch (error) {
-    if (error instanceof expected) return;
-    throw new BrokenPromise(`${what}: expected ${expected.name}, got ${error}`);
+    if (error instanceof expected) return error;
+    throw new ContractViolation(`${what}: expected ${expected.name}, got ${error}`);
   }
-  throw new BrokenPromise(`${what}: expected ${expected.name}, but it did what it was asked`);
+  throw new ContractViolation(`${what}: expected ${expected.name}, but the call succeeded`);
 }
 
-function textOf(value: unknown): string {
+/** Formats a value for a message. */
+export function describe(value: unknown): string {
+  const text = toJson(value);
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}… (${text.length} characters)` : text;
+}
+
+function toJson(value: unknown): string {
   return `${JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))}`;
-}
-
-function shortened(text: string): string {
-  return text.length > 2000 ? `${text.slice(0, 2000)}… (${text.length} characters)` : text;
 }

@@ -1,12 +1,18 @@
-export { BrokenPromise, type ContractCase } from './contract.js';
+export { type ContractCase, ContractViolation, InvalidHarness } from './contract.js';
+export { type DurablePlantRepositoryHarness, durablePlantRepositoryContract } from './durable-plant-repository.js';
+export { plantRepositoryContract } from './plant-repository.js';
 export {
-  type DurablePlantRepositoryHarness,
-  durablePlantRepositoryContract,
-  type PlantRepositoryHarness,
+  type DurablePlantRepositoryOutageHarness,
+  durablePlantRepositoryOutageContract,
   type PlantRepositoryOutageHarness,
-  plantRepositoryContract,
   plantRepositoryOutageContract,
-} from './plant-repository.js';
+} from './plant-repository-outage.js';
+export {
+  type RejectingPlantRepositoryHarness,
+  rejectingPlantRepositoryContract,
+} from './rejecting-plant-repository.js';
+export type { PlantRepositoryHarness } from './repository-checks.js';
+export { type SharedPlantRepositoryHarness, sharedPlantRepositoryContract } from './shared-plant-repository.js';
 export {
   type TokenVerifierHarness,
   type TokenVerifierOutageHarness,

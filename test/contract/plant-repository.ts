@@ -1,620 +1,499 @@
+import { MAX_PLANT_ID, MIN_PLANT_ID, Plant, type PlantRepository, StorageUnavailable } from '../../core/index.js';
 import {
-  type AddOutcome,
-  type NewPlant,
-  PLANT_ID_MAX,
-  PLANT_ID_MIN,
-  Plant,
-  type PlantRepository,
-  StorageUnavailable,
-} from '../../core/index.js';
-import { assertEqual, assertRejects, BrokenPromise, type ContractCase } from './contract.js';
+  assertEqual,
+  assertRejects,
+  assertSameElements,
+  type ContractCase,
+  ContractViolation,
+  contractCase,
+  InvalidHarness,
+  pause,
+} from './contract.js';
+import {
+  addAll,
+  addConcurrently,
+  ascending,
+  assertBatch,
+  assertCompleteOrUnavailable,
+  assertConfidential,
+  assertContent,
+  assertHolders,
+  assertOutcomes,
+  assertTimersEnd,
+  isAvailable,
+  type OutcomeTuple,
+  type PlantRepositoryHarness,
+  toTuple,
+  useRepository,
+} from './repository-checks.js';
+import {
+  CONFIDENTIAL,
+  createPlants,
+  EMPTY_WORDS,
+  IDS,
+  plant,
+  READ_COUNTS,
+  SIMILAR_PLANTS,
+  TEXTS,
+} from './sample-plants.js';
 
-/** What the cases need of an adapter. */
-export interface PlantRepositoryHarness {
-  /** Opens a repository on a new storage without any plant. The case closes it. */
-  open(): Promise<PlantRepository>;
-}
+/** More calls than any usual pool has connections. */
+const MORE_CALLS_THAN_CONNECTIONS = 130;
+/** Timeout of cases with many or large plants, in milliseconds. Some storages sync each plant. */
+const LARGE_TIMEOUT_MS = 300_000;
 
-/** What the cases need of an adapter whose plants outlive it. */
-export interface DurablePlantRepositoryHarness extends PlantRepositoryHarness {
-  /**
-   * Opens the storage of the last `open` or `reopen` again, as it is at this moment. The repository that was opened
-   * before may still be open, as if its process had been killed; where only one may have the storage open, open a copy.
-   * The case closes both.
-   */
-  reopen(): Promise<PlantRepository>;
-}
-
-/** What the cases need of an adapter whose storage can go away while it is open. */
-export interface PlantRepositoryOutageHarness extends PlantRepositoryHarness {
-  /**
-   * Takes the storage of the last `open` away from those who add plants at least, does `work`, and brings it back.
-   * Rejects as `work` does.
-   */
-  withStorageAway(work: () => Promise<void>): Promise<void>;
-}
-
-const TWO_TO_THE_53RD = 2n ** 53n;
-
-/** Integers that a double, an int32 or an unsigned type would not keep. */
-const IDS: readonly bigint[] = [
-  PLANT_ID_MIN,
-  PLANT_ID_MIN + 1n,
-  -TWO_TO_THE_53RD - 1n,
-  -(2n ** 31n) - 1n,
-  -1n,
-  0n,
-  1n,
-  2n ** 31n,
-  2n ** 32n + 1n,
-  TWO_TO_THE_53RD - 1n,
-  TWO_TO_THE_53RD,
-  TWO_TO_THE_53RD + 1n,
-  PLANT_ID_MAX - 1n,
-  PLANT_ID_MAX,
-];
-
-/** Texts that a storage might trim, fold, normalise, cut, quote badly or take for something else than text. */
-const TEXTS: readonly string[] = [
-  '',
-  ' ',
-  'a',
-  'A',
-  'a ',
-  ' a',
-  'a\t\r\n',
-  'é',
-  'e\u0301',
-  'ﬁ',
-  'ß',
-  'ẞ',
-  '🌵',
-  '👩🏽‍🌾',
-  '\u{10ffff}',
-  '\uffff\ufffe\ufdd0\ufffd',
-  '\ufeffbefore',
-  'in\ufeffside',
-  'right \u202eto left',
-  '\u2028\u2029\u0085',
-  Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join(''),
-  '\u007f\u0080\u009f',
-  `'"\`''""`,
-  '\\',
-  '\\\\',
-  '\\u0000\\n\\0',
-  '%_*?',
-  '? ?? :name $1 @tag',
-  "'); DROP TABLE plants; --",
-  'null',
-  'NULL',
-  'true',
-  '1',
-  '01.50',
-  '1e400',
-  '{"a":1}',
-  '[1,2]',
-  '"quoted"',
-];
-
-/** What every plant repository promises. */
+/** The contract of every plant repository. */
 export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarness>[] = [
-  promise('keeps ids exactly, at both ends of int64 and around 2^53', async (plants) => {
+  contractCase('reads nothing from an empty storage, not even an empty batch', async (harness) => {
+    await useRepository(harness, 'open', async (repository) => {
+      await assertContent(repository, []);
+      await addAll(repository, [plant(1n, 'Monstera')]);
+    });
+    await useRepository(harness, 'open', async (repository) => {
+      for await (const _ of repository.readAll())
+        throw new InvalidHarness(
+          'open() must open a new, empty storage each time, but the second one has plants (or the adapter shares plants between storages)',
+        );
+    });
+  }),
+
+  // Ids and texts
+
+  repositoryCase('stores ids exactly, at both ends of int64 and around 2^53', async (repository) => {
     const candidates = IDS.map((id) => plant(id, `${id}`));
-    await addAll(plants, candidates);
-    await assertHolders(plants, candidates);
-    await assertContent(plants, candidates);
+    await addAll(repository, candidates);
+    await assertHolders(repository, candidates);
+    await assertContent(repository, candidates);
   }),
 
-  promise('keeps text code point for code point', async (plants) => {
-    const candidates = TEXTS.map((text, index) => plant(BigInt(index), text, text));
-    await addAll(plants, candidates);
-    await assertHolders(plants, candidates);
-    await assertContent(plants, candidates);
+  repositoryCase('adds plants that differ only in the id', async (repository) => {
+    const candidates = [1n, 2n, -1n].map((id) => plant(id, 'Monstera', 'indoor'));
+    for (const candidate of candidates) await addAll(repository, [candidate]);
+    await assertContent(repository, candidates);
   }),
 
-  promise('keeps a text of a megabyte', async (plants) => {
+  repositoryCase('stores text code point for code point', async (repository) => {
+    const candidates = TEXTS.flatMap((text, index) => [
+      plant(BigInt(3 * index), text, text),
+      plant(BigInt(3 * index + 1), text),
+      plant(BigInt(3 * index + 2), 'Monstera', text),
+    ]);
+    await addAll(repository, candidates);
+    await assertHolders(repository, candidates);
+    await assertContent(repository, candidates);
+  }),
+
+  repositoryCase('stores a text of one megabyte', async (repository) => {
     const long = plant(1n, '🌵'.repeat(2 ** 18), 'é'.repeat(2 ** 19));
-    await addAll(plants, [long]);
-    await assertHolders(plants, [long]);
-    await assertContent(plants, [long]);
+    await addAll(repository, [long]);
+    await assertHolders(repository, [long]);
+    await assertContent(repository, [long]);
   }),
 
-  promise('tells no tag from an empty tag', async (plants) => {
-    const candidates = [plant(1n, 'none'), plant(2n, 'empty', '')];
-    await addAll(plants, candidates);
-    await assertHolders(plants, candidates);
-    await assertContent(plants, candidates);
+  repositoryCase('distinguishes no tag from an empty tag and from words such as null', async (repository) => {
+    const candidates = [undefined, ...EMPTY_WORDS].map((tag, index) => plant(BigInt(index), 'Monstera', tag));
+    await addAll(repository, candidates);
+    await assertHolders(repository, candidates);
+    await assertContent(repository, candidates);
   }),
 
-  promise('tells of a taken id which plant holds it', async (plants) => {
+  // Outcomes
+
+  repositoryCase('returns the holder of a taken id', async (repository) => {
     const holder = plant(7n, 'Monstera', 'indoor');
-    await addAll(plants, [holder]);
-    await assertOutcomes(plants, [plant(7n, 'Ficus')], [['taken', holder]]);
+    await addAll(repository, [holder]);
+    await assertOutcomes(repository, [plant(7n, 'Ficus')], [['taken', holder]]);
   }),
 
-  promise('tells so of the very same plant, too', async (plants) => {
-    await addAll(plants, [plant(7n, 'Monstera', 'indoor')]);
-    await assertOutcomes(plants, [plant(7n, 'Monstera', 'indoor')], [['taken', plant(7n, 'Monstera', 'indoor')]]);
+  repositoryCase('returns taken for an identical plant', async (repository) => {
+    await addAll(repository, [plant(7n, 'Monstera', 'indoor')]);
+    await assertOutcomes(repository, [plant(7n, 'Monstera', 'indoor')], [['taken', plant(7n, 'Monstera', 'indoor')]]);
   }),
 
-  promise('never changes a plant that it keeps', async (plants) => {
-    const kept = [plant(7n, 'Monstera', 'indoor'), plant(8n, 'Aloe')];
-    await addAll(plants, kept);
-    await plants.add([plant(7n, 'Ficus', 'outdoor'), plant(7n, 'Monstera'), plant(8n, 'Aloe', 'outdoor')]);
-    await assertContent(plants, kept);
+  repositoryCase('returns the holder exactly for a plant that is similar to it', async (repository) => {
+    const groups = SIMILAR_PLANTS.map((texts, group) =>
+      texts.map(({ name, tag }, index) => ({ id: BigInt(100 * group + index), name, tag })),
+    );
+    const holders = groups.flat().map(({ id, name, tag }) => plant(id, name, tag));
+    await addAll(repository, holders);
+    // Each plant, under the id of each other plant of its group.
+    const attempts = groups.flatMap((texts) =>
+      texts.flatMap(({ id }) => texts.map(({ name, tag }) => plant(id, name, tag))),
+    );
+    const holderOf = new Map(holders.map((holder) => [holder.id, holder]));
+    const expected = attempts.map(({ id }): OutcomeTuple => ['taken', holderOf.get(id) ?? plant(id, 'no holder')]);
+    await assertOutcomes(repository, attempts, expected);
+    await assertContent(repository, holders);
   }),
 
-  promise('adds neighbours of a taken plant', async (plants) => {
+  repositoryCase('returns the first of similar plants with one id in a batch as the holder', async (repository) => {
+    const batch = SIMILAR_PLANTS.flatMap((texts, group) =>
+      texts.map(({ name, tag }) => plant(BigInt(group), name, tag)),
+    );
+    const firsts = SIMILAR_PLANTS.flatMap((texts, group) =>
+      texts.slice(0, 1).map(({ name, tag }) => plant(BigInt(group), name, tag)),
+    );
+    const expected = firsts.flatMap((first, group) =>
+      (SIMILAR_PLANTS[group] ?? []).map((_, index): OutcomeTuple => (index === 0 ? ['added'] : ['taken', first])),
+    );
+    await assertOutcomes(repository, batch, expected);
+    await assertContent(repository, firsts);
+  }),
+
+  repositoryCase('never changes a stored plant', async (repository) => {
+    const stored = [plant(7n, 'Monstera', 'indoor'), plant(8n, 'Aloe')];
+    await addAll(repository, stored);
+    await repository.add([plant(7n, 'Ficus', 'outdoor'), plant(7n, 'Monstera'), plant(8n, 'Aloe', 'outdoor')]);
+    await assertContent(repository, stored);
+    await assertHolders(repository, stored);
+  }),
+
+  repositoryCase('does not modify outcomes after returning them', async (repository) => {
+    const [one, two] = [plant(1n, 'one'), plant(2n, 'two')];
+    await addAll(repository, [one]);
+    const outcomes = await repository.add([plant(1n, 'another'), two]);
+    await repository.add([plant(2n, 'another'), plant(3n, 'three'), plant(1n, 'another')]);
+    assertEqual(outcomes.map(toTuple), [['taken', one], ['added']], 'outcomes of the first call');
+  }),
+
+  repositoryCase('adds the other plants of a batch with a taken id', async (repository) => {
     const holder = plant(2n, 'Monstera');
-    await addAll(plants, [holder]);
-    const neighbours = [plant(1n, 'before'), plant(3n, 'after')] as const;
+    await addAll(repository, [holder]);
+    const others = [plant(1n, 'before'), plant(3n, 'after')] as const;
     await assertOutcomes(
-      plants,
-      [neighbours[0], plant(2n, 'Ficus'), neighbours[1]],
+      repository,
+      [others[0], plant(2n, 'Ficus'), others[1]],
       [['added'], ['taken', holder], ['added']],
     );
-    await assertContent(plants, [...neighbours, holder]);
+    await assertContent(repository, [...others, holder]);
   }),
 
-  promise('returns the outcomes in the order of the plants', async (plants) => {
+  repositoryCase('returns the outcomes in the order of the plants', async (repository) => {
     const [one, three] = [plant(1n, 'one'), plant(3n, 'three')];
-    await addAll(plants, [one, three]);
+    await addAll(repository, [one, three]);
     await assertOutcomes(
-      plants,
+      repository,
       [4n, 3n, 2n, 1n].map((id) => plant(id, 'other')),
       [['added'], ['taken', three], ['added'], ['taken', one]],
     );
   }),
 
-  promise('leaves the batch as it was given', async (plants) => {
+  // Batches
+
+  repositoryCase('does not modify the batch', async (repository) => {
     const given = [3n, 1n, 2n, 1n].map((id) => plant(id, 'Monstera'));
     const batch = [...given];
-    await plants.add(batch);
+    await repository.add(batch);
     if (batch.length !== given.length || batch.some((candidate, index) => candidate !== given[index]))
-      throw new BrokenPromise('the batch was changed');
+      throw new ContractViolation('add modified the batch');
+    await repository.add(Object.freeze([plant(6n, 'Aloe'), plant(5n, 'Aloe')]));
   }),
 
-  promise('of two plants with one id in a batch the first counts', async (plants) => {
+  repositoryCase('adds only the first of two plants with one id in a batch', async (repository) => {
     const [first, second] = [plant(5n, 'first'), plant(5n, 'second', 'tag')];
-    await assertOutcomes(plants, [first, second], [['added'], ['taken', first]]);
-    await assertContent(plants, [first]);
+    await assertOutcomes(repository, [first, second], [['added'], ['taken', first]]);
+    await assertContent(repository, [first]);
   }),
 
-  promise('of one plant that is twice in a batch the second is taken', async (plants) => {
+  repositoryCase('returns taken for the second of two identical plants in a batch', async (repository) => {
     const twice = plant(5n, 'twice');
-    await assertOutcomes(plants, [twice, twice], [['added'], ['taken', twice]]);
-    await assertContent(plants, [twice]);
+    await assertOutcomes(repository, [twice, twice], [['added'], ['taken', twice]]);
+    await assertContent(repository, [twice]);
   }),
 
-  promise('of two plants with a taken id in a batch neither counts', async (plants) => {
+  repositoryCase('adds neither of two plants with a taken id in a batch', async (repository) => {
     const holder = plant(5n, 'holder');
-    await addAll(plants, [holder]);
+    await addAll(repository, [holder]);
     const taken = ['taken', holder] as const;
     await assertOutcomes(
-      plants,
+      repository,
       [plant(5n, 'first'), plant(6n, 'free'), plant(5n, 'second')],
       [taken, ['added'], taken],
     );
-    await assertContent(plants, [holder, plant(6n, 'free')]);
+    await assertContent(repository, [holder, plant(6n, 'free')]);
   }),
 
-  promise('an empty batch has no outcomes', async (plants) => {
-    await assertOutcomes(plants, [], []);
-    await assertContent(plants, []);
+  repositoryCase('add throws TypeError for anything but plants and stores nothing', async (repository) => {
+    const [good, like] = [plant(1n, 'Monstera'), { id: 2n, name: 'Ficus', tag: undefined, equals: () => true }];
+    const notPlants: readonly unknown[] = [
+      ...[undefined, null, 2, 2n, 'Ficus', [], like, new Proxy(good, {})],
+      Object.assign(Object.create(Plant.prototype), like, { id: 2 }),
+      Object.create(good),
+    ];
+    const batches: readonly unknown[] = [
+      ...notPlants.flatMap((notPlant) => [[notPlant], [good, notPlant], [notPlant, good]]),
+      ...[undefined, null, 2, 'Ficus', good, { length: 1, 0: good }, Array(1)],
+    ];
+    for (const batch of batches) await assertRejects('add', TypeError, () => addUntyped(repository, batch));
+    await assertContent(repository, []);
+    await addAll(repository, [good]);
   }),
 
-  promise('takes thousands of plants in one batch', async (plants) => {
-    // More than one SQL statement has parameters for: 65,535 at most.
-    const candidates = many(22_000);
-    await addAll(plants, candidates);
-    await assertContent(plants, candidates);
+  repositoryCase('adds the plants that the array held when add was called', async (repository) => {
+    const batch = [plant(1n, 'one')];
+    const adding = repository.add(batch);
+    batch[0] = plant(2n, 'two');
+    batch.push(plant(3n, 'three'));
+    const outcomes = await adding;
+    if (outcomes.length !== 1) throw new ContractViolation(`expected 1 outcome, got ${outcomes.length}`);
+    await assertContent(repository, [plant(1n, 'one')]);
   }),
 
-  promise('finds ids that are twice among thousands in one batch', async (plants) => {
+  repositoryCase('returns no outcomes for an empty batch', async (repository) => {
+    await assertOutcomes(repository, [], []);
+    await assertContent(repository, []);
+  }),
+
+  repositoryCase(
+    'adds and reads 70,000 plants in one batch',
+    async (repository) => {
+      // Exceeds the 65,535 parameters of one SQL statement, and the usual limits on the result of a query.
+      const candidates = createPlants(70_000);
+      await addAll(repository, candidates);
+      await assertContent(repository, candidates);
+      await assertHolders(repository, candidates);
+    },
+    LARGE_TIMEOUT_MS,
+  ),
+
+  repositoryCase('finds duplicate ids among thousands of plants in one batch', async (repository) => {
     const firsts = Array.from({ length: 2500 }, (_, index) => plant(BigInt(index), `first ${index}`));
     const seconds = firsts.map(({ id }) => plant(id, 'second')).reverse();
     await assertOutcomes(
-      plants,
+      repository,
       [...firsts, ...seconds],
       [...firsts.map(() => ['added'] as const), ...[...firsts].reverse().map((holder) => ['taken', holder] as const)],
     );
-    await assertContent(plants, firsts);
+    await assertContent(repository, firsts);
   }),
 
-  promise('takes many megabytes in one batch', async (plants) => {
-    const text = '🌵'.repeat(2 ** 18);
-    const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${text}`));
-    await addAll(plants, candidates);
-    await assertContent(plants, candidates);
-  }),
+  repositoryCase(
+    'adds many megabytes in one batch',
+    async (repository) => {
+      const text = '🌵'.repeat(2 ** 18);
+      const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${text}`));
+      await addAll(repository, candidates);
+      await assertContent(repository, candidates);
+    },
+    LARGE_TIMEOUT_MS,
+  ),
 
-  promise('concurrent batches with overlapping ids give each id to exactly one plant', async (plants) => {
+  // Concurrency
+
+  repositoryCase('adds each id exactly once for concurrent batches with overlapping ids', async (repository) => {
     const ids = Array.from({ length: 60 }, (_, index) => BigInt(index));
     const batches = Array.from({ length: 8 }, (_, batch) => {
       const candidates = ids.slice(batch * 4, batch * 4 + 32).map((id) => plant(id, `of batch ${batch}`));
       return batch % 2 === 0 ? candidates : candidates.reverse();
     });
-    const winners = await addAtOnce(plants, batches);
-    assertEqual(
-      ascending(winners).map(({ id }) => id),
-      ids,
-      'ids that were added',
-    );
-    await assertContent(plants, winners);
+    const winners = await addConcurrently(batches.map((batch) => [repository, batch]));
+    await assertContent(repository, winners);
   }),
 
-  promise('of a hundred concurrent adds of one id exactly one is added', async (plants) => {
+  repositoryCase('adds exactly one of a hundred concurrent plants with one id', async (repository) => {
     const batches = Array.from({ length: 100 }, (_, index) => [plant(7n, `plant ${index % 3}`, `${index}`)]);
-    const winners = await addAtOnce(plants, batches);
-    assertEqual(winners.length, 1, 'how many were added');
-    await assertContent(plants, winners);
+    const winners = await addConcurrently(batches.map((batch) => [repository, batch]));
+    await assertContent(repository, winners);
   }),
 
-  promise('reads nothing where there is no plant', async (plants) => {
-    await assertContent(plants, []);
-  }),
+  // Reading
 
-  promise('reads every plant back once, ascending by id', async (plants) => {
+  repositoryCase('reads every plant once, ordered by id', async (repository) => {
     const shuffled = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500));
-    const ids = shuffled.flatMap((id) => [PLANT_ID_MIN + id, (id - 750n) * 3n, PLANT_ID_MAX - id]);
+    const ids = shuffled.flatMap((id) => [MIN_PLANT_ID + id, (id - 750n) * 3n, MAX_PLANT_ID - id]);
     const candidates = ids.map((id) => plant(id, `plant ${id}`));
     for (let start = 0; start < candidates.length; start += 1000) {
-      await addAll(plants, candidates.slice(start, start + 1000));
+      await addAll(repository, candidates.slice(start, start + 1000));
     }
-    await assertContent(plants, candidates);
-    await assertContent(plants, candidates);
+    await assertContent(repository, candidates);
+    await assertContent(repository, candidates);
   }),
 
-  promise('reads every plant to each of several readers at once', async (plants) => {
-    const candidates = many(2500);
-    await addAll(plants, candidates);
-    await Promise.all([1, 2, 3].map(() => assertContent(plants, candidates)));
-  }),
-
-  promise('reads every plant once, ascending by id, while others are added', async (plants) => {
-    const before = many(2500).map(({ id, name }) => plant(id * 2n, name));
-    await addAll(plants, before);
-    const read: Plant[] = [];
-    let batches = 0;
-    for await (const batch of plants.readAll()) {
-      read.push(...batch);
-      if (read.length > before.length * 2) throw new BrokenPromise('it reads more plants than there are');
-      if (batches++ < 10) await plants.add([-1n, 1n, 3001n + 2n * BigInt(batches)].map((id) => plant(id, 'meanwhile')));
-    }
-    const ids = read.map(({ id }) => id);
-    assertEqual(ids, [...new Set(ascending(read).map(({ id }) => id))], 'ids in their order, each once');
-    const wereThere = read.filter(({ id }) => id % 2n === 0n);
-    assertEqual(wereThere, before, 'plants that were there before');
-  }),
-
-  promise('leaves the batches that a reader has as they were', async (plants) => {
-    const candidates = many(2500);
-    await addAll(plants, candidates);
-    const batches: (readonly Plant[])[] = [];
-    for await (const batch of plants.readAll()) batches.push(batch);
-    assertEqual(batches.flat(), candidates, 'plants of all batches');
-  }),
-
-  promise('reads the same where a reader changed a batch that it was given', async (plants) => {
-    const candidates = many(2);
-    await addAll(plants, candidates);
-    for await (const batch of plants.readAll()) Reflect.set(batch, 0, batch[1]);
-    await assertContent(plants, candidates);
-  }),
-
-  promise('goes on working where a reader leaves early', async (plants) => {
-    const candidates = many(1500);
-    await addAll(plants, candidates);
-    for (let round = 0; round < 20; round++) for await (const _ of plants.readAll()) break;
-    await addAll(plants, [plant(-1n, 'later')]);
-    await assertContent(plants, [plant(-1n, 'later'), ...candidates]);
-  }),
-
-  promise('says that it is ready', async (plants) => {
-    await plants.ready();
-  }),
-
-  promise('add throws StorageUnavailable after close', async (plants) => {
-    await plants.close();
-    await assertRejects('add', StorageUnavailable, () => plants.add([plant(1n, 'late')]));
-    await assertRejects('add of an empty batch', StorageUnavailable, () => plants.add([]));
-  }),
-
-  promise('readAll throws StorageUnavailable after close, while iterating', async (plants) => {
-    await addAll(plants, [plant(1n, 'Monstera')]);
-    await plants.close();
-    await assertRejects('readAll', StorageUnavailable, () => readTo(plants.readAll(), []));
-  }),
-
-  promise('ready throws StorageUnavailable after close', async (plants) => {
-    await plants.close();
-    await assertRejects('ready', StorageUnavailable, () => plants.ready());
-  }),
-
-  promise('finishes what is under way before it is closed', async (plants) => {
-    const holder = plant(1n, 'Monstera');
-    await addAll(plants, [holder]);
-    let closed = false;
-    const adding = plants.add([plant(1n, 'Ficus'), plant(2n, 'Aloe')]).then((outcomes) => ({ outcomes, closed }));
-    await plants.close();
-    // Some turns later: who resolves in the same one is not late.
-    for (let turn = 0; turn < 100; turn++) await undefined;
-    closed = true;
-    const added = await adding;
-    assertEqual(added.outcomes.map(summary), [['taken', holder], ['added']], 'outcomes');
-    if (added.closed) throw new BrokenPromise('it was closed before it had added the plants');
-  }),
-
-  promise('a reader that goes on after close reads every plant or throws StorageUnavailable', async (plants) => {
-    const candidates = many(2500);
-    await addAll(plants, candidates);
-    await assertCompleteOrUnavailable(plants, candidates, async (goOn) => {
-      const closing = plants.close();
-      await goOn().finally(() => closing);
-    });
-  }),
-
-  promise('closing twice does nothing', async (plants) => {
-    await Promise.all([plants.close(), plants.close()]);
-    await plants.close();
-  }),
-];
-
-/** What a plant repository promises, where its plants outlive it. */
-export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantRepositoryHarness>[] = [
-  ...plantRepositoryContract,
-
-  {
-    name: 'what was added is there after reopening, exact in id and text',
-    async run(harness) {
-      const kept = [
-        ...IDS.map((id) => plant(id, `${id}`)),
-        ...TEXTS.map((text, index) => plant(BigInt(index) + 1000n, text, text)),
-        plant(43n, 'no tag'),
-        plant(44n, 'an empty tag', ''),
-      ];
-      await closingAfter(await harness.open(), (plants) => addAll(plants, kept));
-      await closingAfter(await harness.reopen(), (plants) => assertContent(plants, kept));
-    },
-  },
-
-  {
-    name: 'what was answered is there though it was never closed, as after a crash',
-    async run(harness) {
-      const kept = many(2500);
-      await closingAfter(await harness.open(), async (killed) => {
-        await addAll(killed, kept);
-        await closingAfter(await harness.reopen(), (plants) => assertContent(plants, kept));
-      });
-    },
-  },
-
-  {
-    name: 'an id is held by the same plant after reopening, whoever asked for it before',
-    async run(harness) {
-      const kept = [plant(1n, 'Monstera', 'indoor'), plant(2n, 'Ficus')];
-      await closingAfter(await harness.open(), async (plants) => {
-        await addAll(plants, kept);
-        await assertHolders(plants, kept);
-      });
-      await closingAfter(await harness.reopen(), async (plants) => {
-        await assertHolders(plants, kept);
-        await assertContent(plants, kept);
-      });
-    },
-  },
-
-  {
-    name: 'goes on adding after each reopening',
-    async run(harness) {
-      const kept = many(5);
-      for (const [index, candidate] of kept.entries()) {
-        await closingAfter(await (index === 0 ? harness.open() : harness.reopen()), async (plants) => {
-          await addAll(plants, [candidate]);
-          await assertContent(plants, kept.slice(0, index + 1));
-        });
+  repositoryCase(
+    'reads every plant at each multiple of a usual page size',
+    async (repository) => {
+      const stored: Plant[] = [];
+      for (const count of READ_COUNTS) {
+        const more = createPlants(count - stored.length, BigInt(stored.length));
+        await addAll(repository, more);
+        stored.push(...more);
+        await assertContent(repository, stored, `plants read of ${count}`);
       }
     },
-  },
-];
-
-/** What a plant repository promises besides, where its storage can go away. */
-export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositoryOutageHarness>[] = [
-  outage('add throws StorageUnavailable while the storage is away', async (plants, away) => {
-    await away(() => assertRejects('add', StorageUnavailable, () => plants.add([plant(1n, 'Monstera')])));
-  }),
-
-  outage('readAll reads every plant or throws StorageUnavailable while the storage is away', async (plants, away) => {
-    const kept = many(2500);
-    await addAll(plants, kept);
-    await away(() => assertCompleteOrUnavailable(plants, kept));
-  }),
-
-  outage('a reader whose storage goes away reads every plant or throws StorageUnavailable', async (plants, away) => {
-    const kept = many(2500);
-    await addAll(plants, kept);
-    await assertCompleteOrUnavailable(plants, kept, away);
-  }),
-
-  outage(
-    'is ready while the storage is away only if it can read, else ready throws StorageUnavailable',
-    async (plants, away) => {
-      const kept = [plant(1n, 'Monstera')];
-      await addAll(plants, kept);
-      await away(async () => {
-        if (!(await isAvailable(() => plants.ready()))) return;
-        await assertContent(plants, kept);
-      });
-    },
+    LARGE_TIMEOUT_MS,
   ),
 
-  outage(
-    'works again when the storage is back, and adding the same plants again finds out what became of them',
-    async (plants, away) => {
-      const [kept, open] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
-      await addAll(plants, [kept]);
-      await away(() => assertRejects('add', StorageUnavailable, () => plants.add([open])));
-      await plants.ready();
-      const [outcome] = await plants.add([open]);
-      if (outcome?.kind !== 'added') assertEqual(outcome && summary(outcome), ['taken', open], 'the outcome');
-      await assertContent(plants, [kept, open]);
-    },
-  ),
+  repositoryCase('reads every plant for each of several concurrent readers', async (repository) => {
+    const candidates = createPlants(2500);
+    await addAll(repository, candidates);
+    await Promise.all([1, 2, 3].map(() => assertContent(repository, candidates)));
+  }),
 
-  outage('can be closed while the storage is away', async (plants, away) => {
-    await addAll(plants, [plant(1n, 'Monstera')]);
-    await away(async () => {
-      await plants.close();
-      await assertRejects('ready', StorageUnavailable, () => plants.ready());
+  repositoryCase('reads every plant once, ordered by id, during concurrent adds', async (repository) => {
+    const before = createPlants(2500).map(({ id, name }) => plant(id * 2n, name));
+    await addAll(repository, before);
+    const read: Plant[] = [];
+    let batches = 0;
+    for await (const batch of repository.readAll()) {
+      read.push(...assertBatch(batch));
+      if (read.length > before.length * 2) throw new ContractViolation('readAll returned more plants than are stored');
+      if (batches++ < 10)
+        await repository.add([-1n, 1n, 3001n + 2n * BigInt(batches)].map((id) => plant(id, 'meanwhile')));
+    }
+    const ids = read.map(({ id }) => id);
+    assertSameElements(ids, [...new Set(ids)].sort(ascending), 'ids that were read', (a, b) => a === b);
+    const earlier = read.filter(({ id }) => id % 2n === 0n);
+    assertSameElements(earlier, before, 'plants added before', (a, b) => a.equals(b));
+  }),
+
+  repositoryCase('does not modify batches after returning them to a reader', async (repository) => {
+    const candidates = createPlants(2500);
+    await addAll(repository, candidates);
+    const batches: (readonly Plant[])[] = [];
+    for await (const batch of repository.readAll()) batches.push(batch);
+    assertSameElements(batches.flat(), candidates, 'plants of all batches', (a, b) => a.equals(b));
+  }),
+
+  repositoryCase('is not affected by a reader that modifies a batch', async (repository) => {
+    const candidates = createPlants(2);
+    await addAll(repository, candidates);
+    for await (const batch of repository.readAll()) Reflect.set(batch, 0, batch[1]);
+    await assertContent(repository, candidates);
+  }),
+
+  repositoryCase(`keeps working after ${MORE_CALLS_THAN_CONNECTIONS} readers stop early`, async (repository) => {
+    const candidates = createPlants(1100);
+    await addAll(repository, candidates);
+    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++) for await (const _ of repository.readAll()) break;
+    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++)
+      await repository.readAll()[Symbol.asyncIterator]().return?.();
+    await addAll(repository, [plant(-1n, 'later')]);
+    await assertContent(repository, [plant(-1n, 'later'), ...candidates]);
+  }),
+
+  repositoryCase(`keeps working after ${MORE_CALLS_THAN_CONNECTIONS} calls of each kind`, async (repository) => {
+    const stored = plant(1n, 'Monstera');
+    await addAll(repository, [stored]);
+    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++) {
+      await assertHolders(repository, [stored]);
+      await assertOutcomes(repository, [], []);
+      await assertRejects('add', TypeError, () => addUntyped(repository, [undefined]));
+      await assertContent(repository, [stored]);
+      await repository.ready();
+    }
+  }),
+
+  // Errors
+
+  repositoryCase('an error reveals no value of a plant', async (repository) => {
+    await addAll(repository, [CONFIDENTIAL]);
+    const { id, name, tag } = CONFIDENTIAL;
+    for (const batch of [[{ id, name, tag }], [CONFIDENTIAL, { id, name, tag }], CONFIDENTIAL])
+      assertConfidential(await assertRejects('add', TypeError, () => addUntyped(repository, batch)));
+    await repository.close();
+    assertConfidential(await assertRejects('add', StorageUnavailable, () => repository.add([CONFIDENTIAL])));
+    assertConfidential(await assertRejects('readAll', StorageUnavailable, () => readToEnd(repository.readAll())));
+  }),
+
+  repositoryCase('leaves no rejection unhandled', async (repository) => {
+    await addAll(repository, createPlants(2500));
+    await assertRejects('add', TypeError, () => addUntyped(repository, [undefined]));
+    const reader = repository.readAll()[Symbol.asyncIterator]();
+    await reader.next();
+    const closing = repository.close();
+    await isAvailable(() => repository.add([plant(-1n, 'late')]));
+    await reader.return?.();
+    await closing;
+    await isAvailable(() => repository.add([plant(-2n, 'late')]));
+    await isAvailable(() => readToEnd(repository.readAll()));
+    // For a rejection of work in the background.
+    await pause(50);
+  }),
+
+  // Closing
+
+  repositoryCase('is ready after opening and stores no plant for that', async (repository) => {
+    await repository.ready();
+    await repository.ready();
+    await assertContent(repository, []);
+  }),
+
+  repositoryCase('add throws StorageUnavailable after close', async (repository) => {
+    await repository.close();
+    await assertRejects('add', StorageUnavailable, () => repository.add([plant(1n, 'late')]));
+    await assertRejects('add of an empty batch', StorageUnavailable, () => repository.add([]));
+  }),
+
+  repositoryCase('readAll throws StorageUnavailable after close, while iterating', async (repository) => {
+    await addAll(repository, [plant(1n, 'Monstera')]);
+    await repository.close();
+    await assertRejects('readAll', StorageUnavailable, () => readToEnd(repository.readAll()));
+  }),
+
+  repositoryCase('ready throws StorageUnavailable after close', async (repository) => {
+    await repository.close();
+    await assertRejects('ready', StorageUnavailable, () => repository.ready());
+  }),
+
+  repositoryCase('close waits for pending adds', async (repository) => {
+    const holder = plant(1n, 'Monstera');
+    await addAll(repository, [holder]);
+    let isClosed = false;
+    const adding = createPlants(40, 2n).map(async (candidate) => {
+      const outcomes = await repository.add([plant(1n, 'Ficus'), candidate]);
+      if (isClosed) throw new ContractViolation('close resolved before a pending add');
+      assertEqual(outcomes.map(toTuple), [['taken', holder], ['added']], 'outcomes of a pending add');
     });
+    const closing = repository.close().then(async () => {
+      // Tolerates adds that resolve in the same turn as close.
+      for (let turn = 0; turn < 1000; turn++) await undefined;
+      isClosed = true;
+    });
+    await Promise.all([...adding, closing]);
   }),
+
+  repositoryCase(
+    'a reader that continues after close reads every plant or throws StorageUnavailable',
+    async (repository) => {
+      const candidates = createPlants(2500);
+      await addAll(repository, candidates);
+      await assertCompleteOrUnavailable(repository, candidates, async (readRest) => {
+        const closing = repository.close();
+        await readRest().finally(() => closing);
+      });
+    },
+  ),
+
+  repositoryCase('close is idempotent', async (repository) => {
+    await Promise.all([repository.close(), repository.close()]);
+    await repository.close();
+  }),
+
+  contractCase('close leaves no timer running', (harness) =>
+    assertTimersEnd(() =>
+      useRepository(harness, 'open', async (repository) => {
+        await addAll(repository, [plant(1n, 'Monstera')]);
+        await assertContent(repository, [plant(1n, 'Monstera')]);
+        for await (const _ of repository.readAll()) break;
+        await repository.ready();
+      }),
+    ),
+  ),
 ];
 
-function promise(
+function repositoryCase(
   name: string,
-  check: (plants: PlantRepository) => Promise<void>,
+  check: (repository: PlantRepository) => Promise<void>,
+  timeoutMs?: number,
 ): ContractCase<PlantRepositoryHarness> {
-  return { name, run: async (harness) => closingAfter(await harness.open(), check) };
+  return contractCase(name, (harness) => useRepository(harness, 'open', check), timeoutMs);
 }
 
-function outage(
-  name: string,
-  check: (plants: PlantRepository, away: Away) => Promise<void>,
-): ContractCase<PlantRepositoryOutageHarness> {
-  return {
-    name,
-    run: async (harness) =>
-      closingAfter(await harness.open(), (plants) => check(plants, (work) => harness.withStorageAway(work))),
-  };
+/** Calls `add` like JavaScript, without type checks. */
+async function addUntyped(repository: PlantRepository, batch: unknown): Promise<unknown> {
+  return Reflect.apply(repository.add, repository, [batch]);
 }
 
-type Away = PlantRepositoryOutageHarness['withStorageAway'];
-
-async function closingAfter(plants: PlantRepository, check: (plants: PlantRepository) => Promise<void>): Promise<void> {
-  try {
-    await check(plants);
-  } finally {
-    await plants.close();
-  }
-}
-
-function plant(id: bigint, name: string, tag?: string): Plant {
-  const candidate: NewPlant = { id, name, tag };
-  const made = Plant.from(candidate);
-  if (made instanceof Plant) return made;
-  throw new TypeError(`a case uses what is no plant: ${made.map(({ message }) => message).join('; ')}`);
-}
-
-/** Plants with the ids from 0 on. */
-function many(count: number): Plant[] {
-  return Array.from({ length: count }, (_, index) => plant(BigInt(index), `plant ${index}`));
-}
-
-type Summary = readonly ['added' | 'refused'] | readonly ['taken', holder: Plant];
-
-async function assertOutcomes(
-  plants: PlantRepository,
-  batch: readonly Plant[],
-  expected: readonly Summary[],
-): Promise<void> {
-  assertEqual((await plants.add(batch)).map(summary), expected, 'outcomes');
-}
-
-/** Adds plants whose ids are free. */
-async function addAll(plants: PlantRepository, candidates: readonly Plant[]): Promise<void> {
-  await assertOutcomes(
-    plants,
-    candidates,
-    candidates.map(() => ['added']),
-  );
-}
-
-/** Adds batches at once. Whoever is not added must be told of the one that was; those are returned. */
-async function addAtOnce(plants: PlantRepository, batches: readonly (readonly Plant[])[]): Promise<readonly Plant[]> {
-  const outcomes = await Promise.all(batches.map((batch) => plants.add(batch)));
-  const tried = batches.flatMap((batch, index) =>
-    batch.map((candidate, position) => ({ candidate, outcome: outcomes[index]?.[position] })),
-  );
-  const winners = tried.filter(({ outcome }) => outcome?.kind === 'added').map(({ candidate }) => candidate);
-  for (const { candidate, outcome } of tried) {
-    const winner = winners.find(({ id }) => id === candidate.id);
-    const expected = winner === candidate ? ['added'] : ['taken', winner];
-    assertEqual(outcome && summary(outcome), expected, `the outcome of ${candidate.id} ${candidate.name}`);
-  }
-  return winners;
-}
-
-/** Every one of `kept` is what the repository tells of when its id is asked for again. */
-async function assertHolders(plants: PlantRepository, kept: readonly Plant[]): Promise<void> {
-  await assertOutcomes(
-    plants,
-    kept.map(({ id }) => plant(id, 'another plant')),
-    kept.map((holder) => ['taken', holder]),
-  );
-}
-
-/** The repository holds exactly these plants, and reads them ascending by id. */
-async function assertContent(plants: PlantRepository, expected: readonly Plant[]): Promise<void> {
-  await readTo(plants.readAll(), expected);
-}
-
-async function readTo(reading: AsyncIterable<readonly Plant[]>, expected: readonly Plant[]): Promise<void> {
-  const read: Plant[] = [];
-  for await (const batch of reading) {
-    read.push(...batch.map(assertPlant));
-    if (read.length > expected.length)
-      throw new BrokenPromise(`read more than the ${expected.length} plants there are`);
-  }
-  assertEqual(read, ascending(expected), 'plants that were read');
-}
-
-/**
- * Reads everything, or is told that it cannot; a part is never taken for the whole.
- *
- * @param interrupt is called after the first batch, and calls what goes on reading
- */
-async function assertCompleteOrUnavailable(
-  plants: PlantRepository,
-  expected: readonly Plant[],
-  interrupt: Away = (goOn) => goOn(),
-): Promise<void> {
-  const reader = plants.readAll()[Symbol.asyncIterator]();
-  const read: Plant[] = [];
-  /** Whether there is more. */
-  const readOn = async () => {
-    const { done, value } = await reader.next();
-    if (!done) read.push(...value);
-    return !done && read.length <= expected.length;
-  };
-  const isRead = await isAvailable(async () => {
-    if (await readOn())
-      await interrupt(async () => {
-        while (await readOn());
-      });
-  });
-  if (isRead) assertEqual(read, ascending(expected), 'plants that were read');
-}
-
-/** Whether `work` did what it was asked; `false` where it threw StorageUnavailable. */
-async function isAvailable(work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (error instanceof StorageUnavailable) return false;
-    throw new BrokenPromise(`expected StorageUnavailable, got ${error}`);
-  }
-}
-
-function ascending(plants: readonly Plant[]): Plant[] {
-  return [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-function summary(outcome: AddOutcome): Summary {
-  return outcome.kind === 'taken' ? [outcome.kind, assertPlant(outcome.holder)] : [outcome.kind];
-}
-
-function assertPlant(value: Plant): Plant {
-  if (value instanceof Plant) return value;
-  throw new BrokenPromise('a plant was made without Plant.from');
+async function readToEnd(batches: AsyncIterable<readonly Plant[]>): Promise<void> {
+  for await (const _ of batches);
 }

@@ -1,129 +1,265 @@
-import { TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
-import { assertEqual, assertRejects, BrokenPromise, type ContractCase } from './contract.js';
+import { type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
+import {
+  assertEqual,
+  assertFunction,
+  assertRejects,
+  type ContractCase,
+  ContractViolation,
+  contractCase,
+  describe,
+  InvalidHarness,
+  pause,
+  runWithin,
+} from './contract.js';
+import { findGarbageCollector } from './host.js';
+import { INVALID_TOKENS, revealsToken } from './tokens.js';
 
-/** What the cases need of an adapter. */
+/** Gives the cases access to an adapter. */
 export interface TokenVerifierHarness {
-  /** A new verifier that knows `validToken`. */
+  /** Creates a verifier that accepts `validToken`. */
   create(): Promise<TokenVerifier>;
-  /** A token of twelve ASCII characters or more, with letters in it, and without words that a subject may have too. */
+  /**
+   * A random token of at least twelve ASCII characters, with letters, that shares no words with a subject. Use 80 or more
+   * if the adapter accepts them: bcrypt, for example, compares only 72.
+   */
   readonly validToken: string;
 }
 
-/** What the cases need of an adapter that asks an issuer about its tokens. */
+/** Gives the cases access to an adapter that depends on an issuer. */
 export interface TokenVerifierOutageHarness extends TokenVerifierHarness {
-  /** Takes the issuer away, does `work`, and brings it back. Rejects as `work` does. */
-  withIssuerAway(work: () => Promise<void>): Promise<void>;
+  /** Makes the issuer unavailable, runs `work`, and restores the issuer. Rejects if `work` rejects. */
+  withIssuerUnavailable(work: () => Promise<void>): Promise<void>;
 }
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const MIN_TOKEN_LENGTH = 12;
+/** Maximum number of concurrent calls while many tokens are verified. */
+const MAX_CONCURRENT_CALLS = 100;
+/** Timeout of cases with many tokens, in milliseconds: an issuer may be asked about each. */
+const MANY_TOKENS_TIMEOUT_MS = 120_000;
 
-/** What every token verifier promises. */
+/** Number of invalid tokens that may fill a cache, and then again to see whether it grows further. */
+const CACHE_TOKENS = 100_000;
+/** Length of these tokens, similar to that of usual ones. */
+const INVALID_TOKEN_LENGTH = 64;
+/** Maximum time for each of both halves, in milliseconds. A verifier that asks an issuer manages fewer tokens. */
+const CACHE_MS = 5000;
+/** Minimum growth of the memory that shows a cache without a limit: in all, and per token. */
+const MIN_GROWTH_BYTES = 3_000_000;
+const MIN_GROWTH_BYTES_PER_TOKEN = 30;
+/** Maximum number of further collections of garbage, and the pause before each in milliseconds. */
+const MAX_COLLECTIONS = 4;
+const COLLECTION_PAUSE_MS = 100;
+
+/** The contract of every token verifier. */
 export const tokenVerifierContract: readonly ContractCase<TokenVerifierHarness>[] = [
-  promise('knows who a valid token stands for', async (verifier, validToken) => {
-    const principal = await verifier.verify(validToken);
-    if (principal === undefined) throw new BrokenPromise('the valid token was not accepted');
-    if (typeof principal.subject !== 'string' || principal.subject === '')
-      throw new BrokenPromise('the principal has no name');
+  verifierCase('returns a principal with a subject for a valid token', async (verifier, validToken) => {
+    const promise: unknown = verifier.verify(validToken);
+    if (!(promise instanceof Promise)) throw new ContractViolation('verify must return a promise');
+    const { subject } = await assertAccepts(verifier, validToken);
+    if (typeof subject !== 'string' || subject === '') throw new ContractViolation('the principal has no subject');
   }),
 
-  promise('gives a name that reveals nothing of the token', async (verifier, validToken) => {
-    const subject = (await verifier.verify(validToken))?.subject ?? '';
-    for (const piece of [...pieces(validToken, 4), ...encodings(validToken).flatMap((text) => pieces(text, 8))]) {
-      if (subject.includes(piece)) throw new BrokenPromise('the subject holds a piece of the token');
-    }
+  verifierCase('the subject reveals nothing about the token', async (verifier, validToken) => {
+    const principal = await assertAccepts(verifier, validToken);
+    if (revealsToken(describe(principal), validToken))
+      throw new ContractViolation('the subject contains a part of the token');
   }),
 
-  promise('gives one token the same name each time', async (verifier, validToken) => {
-    const [first, second] = await Promise.all([verifier.verify(validToken), verifier.verify(validToken)]);
-    assertEqual(second?.subject, first?.subject, 'the second subject');
-    assertEqual((await verifier.verify(validToken))?.subject, first?.subject, 'the third subject');
+  verifierCase('returns the same subject for a token each time', async (verifier, validToken) => {
+    const { subject } = await assertAccepts(verifier, validToken);
+    const concurrent = await Promise.all([1, 2, 3].map(() => assertAccepts(verifier, validToken)));
+    const sequential: Principal[] = [];
+    // A subject may contain the time.
+    await pause(20);
+    for (let turn = 0; turn < 50; turn++) sequential.push(await assertAccepts(verifier, validToken));
+    for (const principal of [...concurrent, ...sequential]) assertEqual(principal.subject, subject, 'a later subject');
   }),
 
-  promise('answers many at once, each for its own token', async (verifier, validToken) => {
-    const tokens = Array.from({ length: 100 }, (_, index) => (index % 3 === 0 ? validToken : `b3RoZXI${index}`));
+  contractCase('returns the same subject for a token from another verifier', async (harness) => {
+    const subjects: string[] = [];
+    for (let turn = 0; turn < 2; turn++)
+      subjects.push((await assertAccepts(await createVerifier(harness), harness.validToken)).subject);
+    assertEqual(subjects[1], subjects[0], 'the subject of the second verifier');
+  }),
+
+  verifierCase('is not affected by a caller that modifies a principal', async (verifier, validToken) => {
+    const principal = await assertAccepts(verifier, validToken);
+    const { subject } = principal;
+    Reflect.set(principal, 'subject', 'administrator');
+    assertEqual((await assertAccepts(verifier, validToken)).subject, subject, 'a later subject');
+  }),
+
+  verifierCase('rejects another token after a valid one', async (verifier, validToken) => {
+    await assertAccepts(verifier, validToken);
+    assertEqual(await verifier.verify('b3RoZXI'), undefined, 'the principal');
+  }),
+
+  verifierCase('accepts a valid token after invalid ones', async (verifier, validToken) => {
+    for (let turn = 0; turn < 50; turn++)
+      await verifier.verify(turn % 2 === 0 ? `b3RoZXI${turn}` : `${validToken}${turn}`);
+    await assertAccepts(verifier, validToken);
+  }),
+
+  ...Object.entries(INVALID_TOKENS).map(([what, derive]) =>
+    verifierCase(`rejects ${what}`, async (verifier, validToken) => {
+      const tokens = derive(validToken).filter((token) => token !== validToken);
+      if (tokens.length === 0) throw new InvalidHarness('validToken must be random, with several different letters');
+      await assertRejectsTokens(verifier, tokens);
+      // A cache may confuse them with the valid token.
+      await assertAccepts(verifier, validToken);
+      await assertRejectsTokens(verifier, tokens);
+    }),
+  ),
+
+  verifierCase('checks concurrent tokens independently', async (verifier, validToken) => {
+    const others = [
+      ...Array.from({ length: 60 }, (_, index) => `b3RoZXI${index}`),
+      ...Object.values(INVALID_TOKENS).flatMap((derive) => derive(validToken).slice(0, 3)),
+    ];
+    const tokens = others.flatMap((other, index) => (index % 2 === 0 ? [validToken, other] : [other, validToken]));
     const principals = await Promise.all(tokens.map((token) => verifier.verify(token)));
     assertEqual(
       principals.map((principal) => principal !== undefined),
       tokens.map((token) => token === validToken),
-      'who is let in',
+      'accepted tokens',
     );
   }),
 
-  promise('knows nobody for another token after a valid one', async (verifier, validToken) => {
-    await verifier.verify(validToken);
-    assertEqual(await verifier.verify('b3RoZXI'), undefined, 'the principal');
+  verifierCase('does not remember invalid tokens without a limit', async (verifier, validToken) => {
+    const collectGarbage = findGarbageCollector();
+    if (collectGarbage === undefined) return;
+    await verifyMany(verifier, 'c29tZQ');
+    const bytesBefore = collectGarbage();
+    const tokens = await verifyMany(verifier, 'b3RoZXI');
+    await assertAccepts(verifier, validToken);
+    const maxGrowth = Math.max(MIN_GROWTH_BYTES, tokens * MIN_GROWTH_BYTES_PER_TOKEN);
+    // The engine frees some memory in the background.
+    for (let attempt = 0; collectGarbage() - bytesBefore > maxGrowth; attempt++) {
+      if (attempt === MAX_COLLECTIONS)
+        throw new ContractViolation(`more than ${maxGrowth} bytes remain of ${tokens} invalid tokens`);
+      await pause(COLLECTION_PAUSE_MS);
+    }
   }),
-
-  promise('knows who a valid token stands for after tokens that are not', async (verifier, validToken) => {
-    for (let turn = 0; turn < 20; turn++) await verifier.verify(`b3RoZXI${turn}`);
-    if ((await verifier.verify(validToken)) === undefined) throw new BrokenPromise('the valid token was not accepted');
-  }),
-
-  nobody('an empty token', () => ''),
-  nobody('another token', () => 'b3RoZXI'),
-  nobody('the beginning of a valid token', (valid) => valid.slice(0, -1)),
-  nobody('the end of a valid token', (valid) => valid.slice(1)),
-  nobody('a valid token and one more character', (valid) => `${valid}A`),
-  nobody('one more character and a valid token', (valid) => `A${valid}`),
-  nobody('a valid token with another character in its middle', (valid) => {
-    const middle = Math.floor(valid.length / 2);
-    return `${valid.slice(0, middle)}${valid[middle] === 'x' ? 'y' : 'x'}${valid.slice(middle + 1)}`;
-  }),
-  nobody('a valid token twice', (valid) => valid + valid),
-  nobody('a valid token between blanks', (valid) => ` ${valid} `),
-  nobody('a valid token and a line break', (valid) => `${valid}\n`),
-  nobody('a valid token after its scheme', (valid) => `Bearer ${valid}`),
-  nobody('a valid token in other letter case', (valid) =>
-    valid === valid.toUpperCase() ? valid.toLowerCase() : valid.toUpperCase(),
-  ),
-  nobody('a token with characters that no token may have', () => '\0\u{1f335}\ud800\r\n'),
-  nobody('a token of a megabyte', () => 'a'.repeat(2 ** 20)),
-  nobody('a word that objects know', () => '__proto__'),
 ];
 
-/** What a token verifier promises besides, where it asks an issuer that can go away. */
+/** Additional contract of token verifiers that depend on an issuer. */
 export const tokenVerifierOutageContract: readonly ContractCase<TokenVerifierOutageHarness>[] = [
-  {
-    name: 'throws TokenIssuerUnavailable where it never reached its issuer, and recovers when the issuer is back',
-    async run(harness) {
-      const verifier = await harness.create();
-      await harness.withIssuerAway(() =>
-        assertRejects('verify', TokenIssuerUnavailable, () => verifier.verify(harness.validToken)),
-      );
-      if ((await verifier.verify(harness.validToken)) === undefined)
-        throw new BrokenPromise('the valid token was not accepted');
+  outageCase(
+    'throws TokenIssuerUnavailable while it cannot reach its issuer, and recovers afterwards',
+    async (verifier, harness) => {
+      for (let outage = 0; outage < 2; outage++) {
+        await withOutage(harness, async () => {
+          const fresh = await createVerifier(harness);
+          await assertRejects('verify', TokenIssuerUnavailable, () => fresh.verify(harness.validToken));
+          if (outage === 0)
+            await assertRejects('verify', TokenIssuerUnavailable, () => verifier.verify(harness.validToken));
+        });
+        await assertAccepts(verifier, harness.validToken);
+      }
     },
-  },
+  ),
+
+  outageCase('accepts no invalid token during an outage', async (verifier, harness) => {
+    const tokens = Object.values(INVALID_TOKENS).flatMap((derive) => derive(harness.validToken).slice(0, 3));
+    await withOutage(harness, async () => {
+      for (const token of tokens) {
+        const principal = await verifier.verify(token).catch((error: unknown) => {
+          if (!(error instanceof TokenIssuerUnavailable))
+            throw new ContractViolation(`verify: expected TokenIssuerUnavailable, got ${error}`);
+        });
+        assertEqual(principal, undefined, 'the principal of an invalid token');
+      }
+    });
+    await assertRejectsTokens(verifier, tokens);
+  }),
+
+  outageCase('the error of an outage reveals nothing about the token', async (verifier, harness) => {
+    await withOutage(harness, async () => {
+      const error = await assertRejects('verify', TokenIssuerUnavailable, () => verifier.verify(harness.validToken));
+      for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+        if (revealsToken(cause.message, harness.validToken))
+          throw new ContractViolation(`the message of ${cause.name} contains a part of the token`);
+    });
+  }),
 ];
 
-function promise(
+function verifierCase(
   name: string,
   check: (verifier: TokenVerifier, validToken: string) => Promise<void>,
 ): ContractCase<TokenVerifierHarness> {
-  return { name, run: async (harness) => check(await harness.create(), harness.validToken) };
+  return contractCase(
+    name,
+    async (harness) => check(await createVerifier(harness), harness.validToken),
+    MANY_TOKENS_TIMEOUT_MS,
+  );
 }
 
-/** Nobody stands for what `tokenOf` makes of the valid token, and that is an answer, not an error. */
-function nobody(what: string, tokenOf: (validToken: string) => string): ContractCase<TokenVerifierHarness> {
-  return promise(`knows nobody for ${what}`, async (verifier, validToken) => {
-    const token = tokenOf(validToken);
-    if (token === validToken) throw new TypeError('validToken must have letters');
-    assertEqual(await verifier.verify(token), undefined, 'the principal');
-  });
+function outageCase(
+  name: string,
+  check: (verifier: TokenVerifier, harness: TokenVerifierOutageHarness) => Promise<void>,
+): ContractCase<TokenVerifierOutageHarness> {
+  return contractCase(
+    name,
+    async (harness) => {
+      assertFunction(harness, 'withIssuerUnavailable');
+      await check(await createVerifier(harness), harness);
+    },
+    MANY_TOKENS_TIMEOUT_MS,
+  );
 }
 
-/** Every piece of `text` of that length. */
-function pieces(text: string, length: number): string[] {
-  return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, start) => text.slice(start, start + length));
+function withOutage(harness: TokenVerifierOutageHarness, work: () => Promise<void>): Promise<void> {
+  return runWithin('withIssuerUnavailable', (inner) => harness.withIssuerUnavailable(inner), work);
 }
 
-/** An ASCII text in hexadecimal and in Base64, its end left out. */
-function encodings(text: string): string[] {
-  const codes = Array.from(text, (character) => character.charCodeAt(0));
-  const bits = codes.map((code) => code.toString(2).padStart(8, '0')).join('');
-  const sextets = bits.match(/.{6}/g) ?? [];
-  return [
-    codes.map((code) => code.toString(16).padStart(2, '0')).join(''),
-    sextets.map((sextet) => BASE64[Number.parseInt(sextet, 2)]).join(''),
-  ];
+async function createVerifier(harness: TokenVerifierHarness): Promise<TokenVerifier> {
+  assertFunction(harness, 'create');
+  const { validToken } = harness;
+  if (
+    typeof validToken !== 'string' ||
+    validToken.length < MIN_TOKEN_LENGTH ||
+    !/^[!-~]*[a-z][!-~]*$/i.test(validToken)
+  )
+    throw new InvalidHarness(`validToken must have at least ${MIN_TOKEN_LENGTH} ASCII characters, with letters`);
+  const verifier = await harness.create();
+  if (typeof verifier?.verify !== 'function')
+    throw new InvalidHarness('create() must resolve to a TokenVerifier, but it has no verify()');
+  return verifier;
+}
+
+async function assertAccepts(verifier: TokenVerifier, validToken: string): Promise<Principal> {
+  const principal = await verifier.verify(validToken);
+  if (principal) return principal;
+  throw new ContractViolation('the valid token was rejected (or create() does not know the validToken of the harness)');
+}
+
+async function assertRejectsTokens(verifier: TokenVerifier, tokens: readonly string[]): Promise<void> {
+  for (let start = 0; start < tokens.length; start += MAX_CONCURRENT_CALLS)
+    await Promise.all(
+      tokens.slice(start, start + MAX_CONCURRENT_CALLS).map(async (token, index) => {
+        const principal: unknown = await verifier.verify(token).catch((error: unknown) => {
+          throw new ContractViolation(`verify threw ${error} for an invalid token; expected undefined`);
+        });
+        if (principal !== undefined)
+          throw new ContractViolation(
+            `expected undefined for invalid token ${start + index} of ${tokens.length}, got ${describe(principal)}`,
+          );
+      }),
+    );
+}
+
+/** Verifies many different invalid tokens, as long as there is time, and returns their number. */
+async function verifyMany(verifier: TokenVerifier, prefix: string): Promise<number> {
+  const deadline = Date.now() + CACHE_MS;
+  let tokens = 0;
+  while (tokens < CACHE_TOKENS && Date.now() < deadline) {
+    const first = tokens;
+    tokens += MAX_CONCURRENT_CALLS;
+    await Promise.all(
+      Array.from({ length: MAX_CONCURRENT_CALLS }, (_, index) =>
+        verifier.verify(`${prefix}${first + index}`.padEnd(INVALID_TOKEN_LENGTH, '.')),
+      ),
+    );
+  }
+  return tokens;
 }

@@ -1,13 +1,44 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
-import { type AddOutcome, CreatePlant, Plant, PlantRefused, ReadPlants, StorageUnavailable } from '../../core/index.js';
+import {
+  CreatePlant,
+  type NewPlant,
+  PLANT_ID_MESSAGE,
+  Plant,
+  PlantRejected,
+  StorageUnavailable,
+} from '../../core/index.js';
+import { catchError } from '../support/catch-error.js';
+import { toPlant } from '../support/plants.js';
+import { readPlants } from '../support/read-plants.js';
 
 const MONSTERA = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const FICUS = { id: 2n, name: 'Ficus', tag: undefined };
 const INVALID = { id: 2n ** 63n, name: '\0' };
 
-describe('Creating a plant', () => {
+/** Invalid arguments of JavaScript callers, with the expected messages. */
+const WRONG_TYPES: readonly (readonly [newPlant: unknown, ...messages: string[]])[] = [
+  [{ id: 1, name: 'x' }, 'id must be a bigint'],
+  [{ id: '1', name: 'x' }, 'id must be a bigint'],
+  [{ id: 1.5, name: 'x' }, 'id must be a bigint'],
+  [{ id: null, name: 'x' }, 'id must be a bigint'],
+  [{ id: Object(1n), name: 'x' }, 'id must be a bigint'],
+  [{ name: 'x' }, 'id must be a bigint'],
+  [{ id: 1n, name: new String('x') }, 'name must be a string'],
+  [{ id: 1n, name: 7 }, 'name must be a string'],
+  [{ id: 1n }, 'name must be a string'],
+  [{ id: 1n, name: 'x', tag: null }, 'tag must be a string'],
+  [{ id: 1n, name: 'x', tag: ['x'] }, 'tag must be a string'],
+  [{ id: 1, name: null, tag: 1n }, 'id must be a bigint', 'name must be a string', 'tag must be a string'],
+  [{ id: 2n ** 63n, name: 1 }, PLANT_ID_MESSAGE, 'name must be a string'],
+  [null, 'id must be a bigint', 'name must be a string'],
+  [undefined, 'id must be a bigint', 'name must be a string'],
+  [7, 'id must be a bigint', 'name must be a string'],
+  ['x', 'id must be a bigint', 'name must be a string'],
+];
+
+describe('CreatePlant.execute', () => {
   let repository: MemoryPlantRepository;
   let createPlant: CreatePlant;
   beforeEach(() => {
@@ -15,55 +46,65 @@ describe('Creating a plant', () => {
     createPlant = new CreatePlant(repository);
   });
 
-  it('stores it and returns it', async () => {
+  it('stores and returns the plant', async () => {
     const outcome = await createPlant.execute(MONSTERA);
-    expect(outcome).to.deep.equal({ kind: 'created', plant: Plant.from(MONSTERA) });
-    expect(await stored(repository)).to.deep.equal([MONSTERA]);
+    expect(outcome).to.deep.equal({ kind: 'created', plant: toPlant(MONSTERA) });
+    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
   });
 
-  it('again tells that the very same plant is already stored', async () => {
+  it('returns already-stored for an identical plant', async () => {
     await createPlant.execute(MONSTERA);
     const outcome = await createPlant.execute({ ...MONSTERA });
-    expect(outcome).to.deep.equal({ kind: 'already-stored', plant: Plant.from(MONSTERA) });
-    expect(await stored(repository)).to.deep.equal([MONSTERA]);
+    expect(outcome).to.deep.equal({ kind: 'already-stored', plant: toPlant(MONSTERA) });
+    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
   });
 
   for (const [what, other] of [
-    ['another name', { ...MONSTERA, name: 'Ficus' }],
-    ['another tag', { ...MONSTERA, tag: 'outdoor' }],
-    ['a tag, where it has none itself', { id: MONSTERA.id, name: MONSTERA.name }],
+    ['a different name', { ...MONSTERA, name: 'Ficus' }],
+    ['a different tag', { ...MONSTERA, tag: 'outdoor' }],
+    ['no tag', { id: MONSTERA.id, name: MONSTERA.name }],
   ] as const) {
-    it(`under the id of a plant with ${what} tells that the id is taken, and changes nothing`, async () => {
+    it(`returns id-taken for the same id with ${what}, and changes nothing`, async () => {
       await createPlant.execute(MONSTERA);
       expect(await createPlant.execute(other)).to.deep.equal({ kind: 'id-taken' });
-      expect(await stored(repository)).to.deep.equal([MONSTERA]);
+      expect(await readFields(repository)).to.deep.equal([MONSTERA]);
     });
   }
 
-  it('that breaks rules tells which, and stores nothing', async () => {
+  it('returns the violations of an invalid plant, and stores nothing', async () => {
     const outcome = await createPlant.execute(INVALID);
-    expect(outcome).to.deep.equal({ kind: 'invalid', violations: Plant.from(INVALID) });
-    expect(await stored(repository)).to.deep.equal([]);
+    expect(outcome).to.deep.equal(Plant.from(INVALID));
+    expect(await readFields(repository)).to.deep.equal([]);
   });
 
-  it('that the storage refuses hands on why', async () => {
-    const error = new PlantRefused('no cacti');
-    const outcome = await new CreatePlant(repositoryReturning([{ kind: 'refused', error }])).execute(MONSTERA);
-    expect(outcome).to.deep.equal({ kind: 'refused', error });
+  for (const [index, [newPlant, ...messages]] of WRONG_TYPES.entries()) {
+    it(`rejects wrong types and stores nothing: ${messages.join(', ')} (${index + 1})`, async () => {
+      const outcome = await callUntyped(createPlant, 'execute', newPlant);
+      expect(messagesOf(outcome)).to.deep.equal(messages);
+      expect(await readFields(repository)).to.deep.equal([]);
+    });
+  }
+
+  it('returns the error of a plant that the storage rejects', async () => {
+    const error = new PlantRejected('no cacti');
+    const outcome = await new CreatePlant(repositoryReturning([{ kind: 'rejected', error }])).execute(MONSTERA);
+    expect(outcome).to.deep.equal({ kind: 'rejected', error });
   });
 
-  it('throws StorageUnavailable where the storage does', async () => {
+  it('throws StorageUnavailable when the storage is closed', async () => {
     await repository.close();
-    expect(await errorOf(createPlant.execute(MONSTERA))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(createPlant.execute(MONSTERA))).to.be.instanceOf(StorageUnavailable);
   });
 
-  it('fails where a broken repository returns no outcome', async () => {
-    const work = new CreatePlant(repositoryReturning([])).execute(MONSTERA);
-    expect(await errorOf(work)).to.be.instanceOf(TypeError);
-  });
+  for (const outcomes of [[], [undefined], [{}], [{ kind: 'stored' }]]) {
+    it(`throws TypeError when the repository returns ${JSON.stringify(outcomes)}`, async () => {
+      const work = new CreatePlant(repositoryReturning(outcomes)).execute(MONSTERA);
+      expect(await catchError(work)).to.be.instanceOf(TypeError);
+    });
+  }
 });
 
-describe('Creating many plants', () => {
+describe('CreatePlant.executeAll', () => {
   let repository: MemoryPlantRepository;
   let createPlant: CreatePlant;
   beforeEach(() => {
@@ -71,13 +112,13 @@ describe('Creating many plants', () => {
     createPlant = new CreatePlant(repository);
   });
 
-  it('stores all of them', async () => {
+  it('stores every plant', async () => {
     const outcomes = await createPlant.executeAll([FICUS, MONSTERA]);
-    expect(outcomes).to.deep.equal([FICUS, MONSTERA].map((plant) => ({ kind: 'created', plant: Plant.from(plant) })));
-    expect(await stored(repository)).to.deep.equal([MONSTERA, FICUS]);
+    expect(outcomes).to.deep.equal([FICUS, MONSTERA].map((plant) => ({ kind: 'created', plant: toPlant(plant) })));
+    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
   });
 
-  it('has an outcome for each in their order, and one that fails leaves its neighbours alone', async () => {
+  it('returns one outcome per plant, in order, and stores the valid ones', async () => {
     await createPlant.execute(MONSTERA);
     const aloe = { id: 3n, name: 'Aloe', tag: undefined };
     const batch = [INVALID, FICUS, { ...MONSTERA, name: 'Ficus' }, INVALID, MONSTERA, aloe];
@@ -90,46 +131,77 @@ describe('Creating many plants', () => {
       'already-stored',
       'created',
     ]);
-    expect(await stored(repository)).to.deep.equal([MONSTERA, FICUS, aloe]);
+    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS, aloe]);
   });
 
-  it('with one id takes the first', async () => {
+  it('reports the wrong types of each plant, and stores the others', async () => {
+    const batch = [MONSTERA, ...WRONG_TYPES.map(([newPlant]) => newPlant), FICUS];
+    const outcomes = await callUntyped(createPlant, 'executeAll', batch);
+    expect(outcomes).to.be.an('array').with.lengthOf(batch.length);
+    const [first, ...others] = Array.isArray(outcomes) ? outcomes : [];
+    const last = others.pop();
+    expect([first, last]).to.deep.equal([MONSTERA, FICUS].map((plant) => ({ kind: 'created', plant: toPlant(plant) })));
+    expect(others.map(messagesOf)).to.deep.equal(WRONG_TYPES.map(([, ...messages]) => messages));
+    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
+  });
+
+  it('returns an outcome for a hole of a sparse array', async () => {
+    const batch: NewPlant[] = [MONSTERA];
+    batch[2] = FICUS;
+    const outcomes = await createPlant.executeAll(batch);
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['created', 'invalid', 'created']);
+  });
+
+  for (const notAnArray of [undefined, null, 1, 'ab', MONSTERA, new Set([MONSTERA]), { length: 1, 0: MONSTERA }]) {
+    it(`throws TypeError for ${String(notAnArray)}, and stores nothing`, async () => {
+      const error = await catchError(callUntyped(createPlant, 'executeAll', notAnArray));
+      expect(error).to.be.instanceOf(TypeError).with.property('message', 'newPlants must be an array');
+      expect(await readFields(repository)).to.deep.equal([]);
+    });
+  }
+
+  it('stores the first of several plants with one id', async () => {
     const outcomes = await createPlant.executeAll([MONSTERA, MONSTERA, { ...MONSTERA, tag: '' }]);
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['created', 'already-stored', 'id-taken']);
-    expect(await stored(repository)).to.deep.equal([MONSTERA]);
+    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
   });
 
-  it('does nothing where there are none', async () => {
+  it('returns no outcomes for an empty array', async () => {
     expect(await createPlant.executeAll([])).to.deep.equal([]);
   });
 
-  it('throws StorageUnavailable where the storage does', async () => {
+  it('throws StorageUnavailable when the storage is closed', async () => {
     await repository.close();
-    expect(await errorOf(createPlant.executeAll([MONSTERA, FICUS]))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(createPlant.executeAll([MONSTERA, FICUS]))).to.be.instanceOf(StorageUnavailable);
   });
 
-  it('fails where a broken repository returns too few outcomes', async () => {
+  it('throws TypeError when the repository returns too few outcomes', async () => {
     const work = new CreatePlant(repositoryReturning([{ kind: 'added' }])).executeAll([MONSTERA, FICUS]);
-    expect(await errorOf(work)).to.be.instanceOf(TypeError);
+    expect(await catchError(work)).to.be.instanceOf(TypeError);
   });
 });
 
-/** A repository that stores nothing and always has the same outcomes. */
-function repositoryReturning(outcomes: AddOutcome[]): MemoryPlantRepository {
+/** Creates a repository whose `add` always returns `outcomes`. */
+function repositoryReturning(outcomes: readonly unknown[]): MemoryPlantRepository {
   const repository = new MemoryPlantRepository();
-  repository.add = async () => outcomes;
+  Reflect.set(repository, 'add', async () => outcomes);
   return repository;
 }
 
-async function stored(repository: MemoryPlantRepository): Promise<object[]> {
-  const plants: object[] = [];
-  for await (const batch of new ReadPlants(repository).execute()) plants.push(...batch.map((plant) => ({ ...plant })));
-  return plants;
+/** Calls a method without type checks, like JavaScript. */
+async function callUntyped(createPlant: CreatePlant, method: 'execute' | 'executeAll', argument: unknown) {
+  const outcome: unknown = await Reflect.apply(createPlant[method], createPlant, [argument]);
+  return outcome;
 }
 
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    (value) => expect.fail(`expected an error, got ${value}`),
-    (error: unknown) => error,
-  );
+/** Returns the messages of an invalid outcome. */
+function messagesOf(outcome: unknown): unknown {
+  expect(outcome).to.have.property('kind', 'invalid');
+  const { violations }: { violations: { message: string }[] } = Object(outcome);
+  return violations.map(({ message }) => message);
+}
+
+/** Returns the stored plants as plain objects. */
+async function readFields(repository: MemoryPlantRepository): Promise<object[]> {
+  return (await readPlants(repository.readAll())).map((plant) => ({ ...plant }));
 }

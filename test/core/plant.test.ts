@@ -1,53 +1,63 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { isPlantId, PLANT_ID_MAX, PLANT_ID_MIN, Plant, type Violation } from '../../core/index.js';
+import {
+  isPlantId,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  type NewPlant,
+  Plant,
+  type PlantResult,
+  type Violation,
+} from '../../core/index.js';
+import { toPlant } from '../support/plants.js';
+import { storableText } from '../support/texts.js';
 
-const int64 = fc.bigInt({ min: PLANT_ID_MIN, max: PLANT_ID_MAX });
+const int64 = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
 const beyondInt64 = fc.oneof(
-  fc.bigInt({ min: PLANT_ID_MAX + 1n, max: 10n ** 30n }),
-  fc.bigInt({ min: -(10n ** 30n), max: PLANT_ID_MIN - 1n }),
+  fc.bigInt({ min: MAX_PLANT_ID + 1n, max: 10n ** 30n }),
+  fc.bigInt({ min: -(10n ** 30n), max: MIN_PLANT_ID - 1n }),
 );
-const faithfulText = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
+const storable = storableText();
 const loneSurrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code));
-const unfaithfulText = fc
-  .tuple(faithfulText, fc.oneof(fc.constant('\0'), loneSurrogate), faithfulText)
+const unstorable = fc
+  .tuple(storable, fc.oneof(fc.constant('\0'), loneSurrogate), storable)
   .map((parts) => parts.join(''));
 
-describe('A plant', () => {
-  it('keeps its id, name and tag as they were given', () => {
+describe('Plant', () => {
+  it('keeps id, name and tag exactly', () => {
     fc.assert(
-      fc.property(int64, faithfulText, fc.option(faithfulText, { nil: undefined }), (id, name, tag) => {
-        const plant = Plant.from({ id, name, tag });
+      fc.property(int64, storable, fc.option(storable, { nil: undefined }), (id, name, tag) => {
+        const plant = toPlant({ id, name, tag });
         expect(plant).to.be.instanceOf(Plant);
         expect({ ...plant }).to.deep.equal({ id, name, tag });
       }),
     );
   });
 
-  it('has no tag where none is given', () => {
-    expect(Plant.from({ id: 1n, name: 'Monstera' })).to.have.property('tag', undefined);
+  it('has an undefined tag if none is given', () => {
+    expect(toPlant({ id: 1n, name: 'Monstera' })).to.have.property('tag', undefined);
   });
 
-  for (const id of [PLANT_ID_MIN, -1n, 0n, 2n ** 53n + 1n, PLANT_ID_MAX]) {
-    it(`may have the id ${id}`, () => {
+  for (const id of [MIN_PLANT_ID, -1n, 0n, 2n ** 53n + 1n, MAX_PLANT_ID]) {
+    it(`accepts the id ${id}`, () => {
       expect(isPlantId(id)).to.equal(true);
-      expect(Plant.from({ id, name: '' })).to.have.property('id', id);
+      expect(toPlant({ id, name: '' })).to.have.property('id', id);
     });
   }
 
-  it('has an id from −2^63 to 2^63 − 1', () => {
-    expect([PLANT_ID_MIN, PLANT_ID_MAX]).to.deep.equal([-9223372036854775808n, 9223372036854775807n]);
+  it('has ids from -2^63 to 2^63 - 1', () => {
+    expect([MIN_PLANT_ID, MAX_PLANT_ID]).to.deep.equal([-9223372036854775808n, 9223372036854775807n]);
   });
 
-  for (const id of [PLANT_ID_MIN - 1n, PLANT_ID_MAX + 1n]) {
-    it(`may not have the id ${id}`, () => {
+  for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n]) {
+    it(`rejects the id ${id}`, () => {
       expect(isPlantId(id)).to.equal(false);
       expect(brokenFields({ id, name: '' })).to.deep.equal(['id']);
     });
   }
 
-  it('may not have any id beyond int64', () => {
+  it('rejects every id outside int64', () => {
     fc.assert(
       fc.property(beyondInt64, (id) => {
         expect(brokenFields({ id, name: '' })).to.deep.equal(['id']);
@@ -55,76 +65,123 @@ describe('A plant', () => {
     );
   });
 
-  it('may not have U+0000 or a lone surrogate in its name', () => {
+  it('rejects U+0000 and lone surrogates in the name', () => {
     fc.assert(
-      fc.property(unfaithfulText, (name) => {
+      fc.property(unstorable, (name) => {
         expect(brokenFields({ id: 1n, name })).to.deep.equal(['name']);
       }),
     );
   });
 
-  it('may not have U+0000 or a lone surrogate in its tag', () => {
+  it('rejects U+0000 and lone surrogates in the tag', () => {
     fc.assert(
-      fc.property(unfaithfulText, (tag) => {
+      fc.property(unstorable, (tag) => {
         expect(brokenFields({ id: 1n, name: '', tag })).to.deep.equal(['tag']);
       }),
     );
   });
 
-  it('is told of every rule that it breaks at once, in sentences that name the field', () => {
-    expect(Plant.from({ id: 2n ** 63n, name: '\0', tag: '\ud800' })).to.deep.equal([
-      { field: 'id', message: 'id must be an integer from -9223372036854775808 to 9223372036854775807' },
-      { field: 'name', message: 'name must not contain U+0000 or a lone surrogate' },
-      { field: 'tag', message: 'tag must not contain U+0000 or a lone surrogate' },
+  it('returns every violation, with messages that name the field', () => {
+    expect(violations({ id: 2n ** 63n, name: '\0', tag: '\ud800' })).to.deep.equal([
+      { field: 'id', rule: 'range', message: 'id must be an integer from -9223372036854775808 to 9223372036854775807' },
+      { field: 'name', rule: 'text', message: 'name must not contain U+0000 or a lone surrogate' },
+      { field: 'tag', rule: 'text', message: 'tag must not contain U+0000 or a lone surrogate' },
     ] satisfies Violation[]);
   });
 
-  describe('equals another', () => {
+  for (const id of [1, 1.5, '1', null, undefined, true, {}, Object(1n), [1n], Symbol('1')]) {
+    it(`rejects the id ${describeValue(id)}, which is not a bigint`, () => {
+      expect(isPlantId(id)).to.equal(false);
+      expect(messages({ id, name: '' })).to.deep.equal(['id must be a bigint']);
+    });
+  }
+
+  for (const text of [1, 1n, null, true, {}, ['x'], new String('x'), Symbol('x'), () => 'x']) {
+    it(`rejects the name and tag ${describeValue(text)}, which is not a string`, () => {
+      expect(messages({ id: 1n, name: text })).to.deep.equal(['name must be a string']);
+      expect(messages({ id: 1n, name: '', tag: text })).to.deep.equal(['tag must be a string']);
+    });
+  }
+
+  for (const candidate of [undefined, null, 1, 1n, 'x', true, Symbol('x'), [], {}, () => {}]) {
+    it(`rejects ${describeValue(candidate)}`, () => {
+      expect(messages(candidate)).to.include('id must be a bigint');
+    });
+  }
+
+  it('cannot be constructed without Plant.from, not even from JavaScript', () => {
+    expect(() => Reflect.construct(Plant, [1, 'Monstera'])).to.throw(TypeError, 'use Plant.from');
+  });
+
+  it('is immutable', () => {
+    const plant = toPlant({ id: 1n, name: 'Monstera' });
+    for (const [field, value] of Object.entries({ id: 2, name: 3, tag: 4, other: 5 })) {
+      expect(Reflect.set(plant, field, value)).to.equal(false);
+    }
+    expect({ ...plant }).to.deep.equal({ id: 1n, name: 'Monstera', tag: undefined });
+  });
+
+  describe('assertAll', () => {
+    it('rejects objects that only look like plants', () => {
+      const plant = toPlant({ id: 1n, name: 'Monstera' });
+      expect(() => Plant.assertAll([plant, plant])).to.not.throw();
+      expect(() => Plant.assertAll([plant, { ...plant }])).to.throw(TypeError, 'plants[1] is not a Plant');
+      expect(() => Plant.assertAll([Object.create(Plant.prototype)])).to.throw(TypeError, 'plants[0] is not a Plant');
+      expect(() => Plant.assertAll(plant)).to.throw(TypeError, 'plants must be an array');
+    });
+  });
+
+  describe('equals', () => {
     const monstera = { id: 1n, name: 'Monstera', tag: 'indoor' };
 
-    it('with the same id, name and tag', () => {
+    it('accepts the same id, name and tag', () => {
       expect(areEqual(monstera, { ...monstera })).to.equal(true);
       expect(areEqual({ id: 1n, name: '' }, { id: 1n, name: '', tag: undefined })).to.equal(true);
     });
 
     for (const [what, other] of [
-      ['another id', { ...monstera, id: 2n }],
-      ['another name', { ...monstera, name: 'Ficus' }],
-      ['a name in other letter case', { ...monstera, name: 'monstera' }],
-      ['a name with a trailing blank', { ...monstera, name: 'Monstera ' }],
-      ['another tag', { ...monstera, tag: 'outdoor' }],
+      ['a different id', { ...monstera, id: 2n }],
+      ['a different name', { ...monstera, name: 'Ficus' }],
+      ['a name in different letter case', { ...monstera, name: 'monstera' }],
+      ['a name with a trailing space', { ...monstera, name: 'Monstera ' }],
+      ['a different tag', { ...monstera, tag: 'outdoor' }],
       ['an empty tag', { ...monstera, tag: '' }],
       ['no tag', { id: 1n, name: 'Monstera' }],
     ] as const) {
-      it(`but not with ${what}`, () => {
+      it(`rejects ${what}`, () => {
         expect(areEqual(monstera, other)).to.equal(false);
       });
     }
 
-    it('but not where one has no tag and the other an empty one', () => {
+    it('distinguishes no tag from an empty tag', () => {
       expect(areEqual({ id: 1n, name: 'Aloe' }, { id: 1n, name: 'Aloe', tag: '' })).to.equal(false);
     });
 
-    it('but not where one text is composed and the other is not', () => {
+    it('distinguishes composed from decomposed characters', () => {
       expect(areEqual({ id: 1n, name: 'é' }, { id: 1n, name: 'e\u0301' })).to.equal(false);
     });
   });
 });
 
-type Candidate = Parameters<typeof Plant.from>[0];
-
-function plantOf(candidate: Candidate): Plant {
-  const plant = Plant.from(candidate);
-  if (plant instanceof Plant) return plant;
-  throw new TypeError('no plant');
+function areEqual(one: NewPlant, other: NewPlant): boolean {
+  return toPlant(one).equals(toPlant(other));
 }
 
-function areEqual(one: Candidate, other: Candidate): boolean {
-  return plantOf(one).equals(plantOf(other));
+/** Validates a value without type checks, like JavaScript. */
+function violations(candidate: unknown): readonly Violation[] {
+  const result: PlantResult = Reflect.apply(Plant.from, Plant, [candidate]);
+  return result.kind === 'invalid' ? result.violations : [];
 }
 
-function brokenFields(candidate: Candidate): string[] {
-  const violations = Plant.from(candidate);
-  if (violations instanceof Plant) throw new TypeError('a plant');
-  return violations.map(({ field }) => field);
+function brokenFields(candidate: NewPlant): string[] {
+  return violations(candidate).map(({ field }) => field);
+}
+
+function messages(candidate: unknown): string[] {
+  return violations(candidate).map(({ message }) => message);
+}
+
+/** The source text of a function differs between bundles. */
+function describeValue(value: unknown): string {
+  return typeof value === 'function' ? 'a function' : `${String(value)} (${typeof value})`;
 }

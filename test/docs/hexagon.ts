@@ -1,168 +1,165 @@
 import type { Import } from '../support/imports.js';
 
-/** The middle of a box, how wide it is, and what stands in it. */
-interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly label: string;
-}
-
-const WIDTH = 744;
-const HEIGHT = 576;
-const BOX_HEIGHT = 38;
-
-const DRIVING = { x: 130, width: 116 };
-const DRIVEN = { x: 614, width: 116 };
-const USE_CASE = { x: 285, width: 118 };
-const PORT = { x: 449, width: 138 };
-
-/** Where each part of the code stands. */
-const BOXES: Readonly<Record<string, Box>> = {
-  '/adapters/koa': { ...DRIVING, y: 166, label: 'koa' },
-  '/adapters/wire': { ...DRIVING, y: 238, label: 'wire' },
-  '/adapters/ndjson': { ...DRIVING, y: 310, label: 'ndjson' },
-  '/adapters/management': { ...DRIVING, y: 442, label: 'management' },
-  '/core/create-plant': { ...USE_CASE, y: 238, label: 'CreatePlant' },
-  '/core/read-plants': { ...USE_CASE, y: 310, label: 'ReadPlants' },
-  '/core/token-verifier': { ...PORT, y: 204, label: 'TokenVerifier' },
-  '/core/plant-repository': { ...PORT, y: 324, label: 'PlantRepository' },
-  '/adapters/static-token': { ...DRIVEN, y: 166, label: 'static-token' },
-  '/adapters/jwt': { ...DRIVEN, y: 226, label: 'jwt' },
-  '/adapters/batching': { ...DRIVEN, y: 294, label: 'batching' },
-  '/adapters/memory': { ...DRIVEN, y: 354, label: 'memory' },
-  '/adapters/knex': { ...DRIVEN, y: 442, label: 'knex' },
+/** What each adapter connects to outside of the service. Adapters without an entry connect to nothing. */
+const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
+  '/adapters/koa': ['clients'],
+  '/adapters/ndjson': ['files'],
+  '/adapters/management': ['Prometheus'],
+  '/adapters/jwt': ['issuer'],
+  '/adapters/knex': ['SQLite', 'PostgreSQL', 'MariaDB'],
 };
-
-/** What stands in the core beside its use cases and ports; everything imports it, so that no arrows lead there. */
-const SHARED = ['/core/plant', '/core/errors'];
-
-/** The face of the core: what is imported from here comes from one of the files beside it. */
-const FACE = '/core/index';
-
-/** What imports every adapter, which a frame says rather than arrows. */
+const ENTRY = '/core/index';
 const FRAME = '/composition';
 
-/** Each import that is drawn: how far from the middle of its first and its second box the arrow begins and ends. */
-const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
-  '/adapters/koa → /adapters/wire': [0, 0],
-  '/adapters/koa → /core/create-plant': [8, -12],
-  '/adapters/koa → /core/token-verifier': [-8, 0],
-  '/adapters/wire → /core/create-plant': [0, 0],
-  '/adapters/ndjson → /adapters/wire': [0, 0],
-  '/adapters/ndjson → /core/create-plant': [-8, 12],
-  '/adapters/ndjson → /core/read-plants': [0, 0],
-  '/adapters/management → /core/plant-repository': [0, 12],
-  '/core/create-plant → /core/plant-repository': [0, -12],
-  '/core/read-plants → /core/plant-repository': [0, 0],
-  '/adapters/static-token → /core/token-verifier': [0, -7],
-  '/adapters/jwt → /core/token-verifier': [0, 7],
-  '/adapters/batching → /core/plant-repository': [0, -12],
-  '/adapters/memory → /core/plant-repository': [0, 0],
-  '/adapters/knex → /core/plant-repository': [0, 12],
-};
+const WIDTH = 880;
+const BOX = 38;
+const ROW = 56;
+/** The middle and the width of the boxes in each column. */
+const COLUMNS = { driving: [170, 116], useCases: [325, 118], ports: [489, 138], driven: [650, 116] } as const;
+type Column = keyof typeof COLUMNS;
+const GAPS: Readonly<Record<Column, number>> = { driving: ROW, useCases: 72, ports: 110, driven: ROW };
 
-/** Who is outside, where, and the line to the adapter that speaks with them. */
-const ACTORS = [
-  { label: 'client', x: 28, y: 166, line: 'M54 166H72' },
-  { label: 'files', x: 28, y: 310, line: 'M50 310H72' },
-  { label: 'Prometheus', x: 130, y: 548, line: 'M130 461V532' },
-  { label: 'issuer', x: 718, y: 226, line: 'M672 226H689' },
-  { label: 'SQLite', x: 530, y: 548, line: 'M614 461C614 500 530 490 530 532' },
-  { label: 'PostgreSQL', x: 614, y: 548, line: 'M614 461V532' },
-  { label: 'MariaDB', x: 703, y: 548, line: 'M614 461C614 500 703 490 703 532' },
-];
-
-const STYLE = `
-  svg { --paper: #ffffff; --room: #f6f8fa; --box: #ffffff; --edge: #c8d1da; --text: #1f2328; --quiet: #59636e;
-    --core: #dafbe1; --rim: #1a7f37; --on-rim: #ffffff }
-  @media (prefers-color-scheme: dark) {
-    svg { --paper: #0d1117; --room: #151b23; --box: #0d1117; --edge: #3d444d; --text: #e6edf3; --quiet: #9198a1;
-      --core: #12311f; --rim: #3fb950; --on-rim: #0d1117 }
-  }
-  text { font: 16px system-ui, sans-serif; fill: var(--text); text-anchor: middle }
-  .title { font-weight: 600; font-size: 18px } .quiet { fill: var(--quiet); font-size: 15px }
-  .paper { fill: var(--paper) } .room { fill: var(--room); stroke: var(--edge); stroke-width: 1.5 }
-  .core { fill: var(--core); stroke: var(--rim); stroke-width: 3; stroke-linejoin: round }
-  .box { fill: var(--box); stroke: var(--edge); stroke-width: 1.5 } .port { fill: var(--box); stroke: var(--rim); stroke-width: 2 }
-  .use-case { fill: var(--rim) } .use-case + text { fill: var(--on-rim); font-weight: 600 }
-  .arrow { fill: none; stroke: var(--text); stroke-width: 1.6 } .head { fill: var(--text) }
-  .line { fill: none; stroke: var(--quiet); stroke-width: 1.5; stroke-dasharray: 4 4 }`;
+/** A part of the code: an adapter's folder, or a file of the core. */
+interface Part {
+  readonly name: string;
+  readonly column: Column;
+  readonly y: number;
+}
+type Edge = readonly [from: string, to: string];
 
 /**
- * The hexagon as an SVG image, light or dark as whoever looks at it prefers. Places are fixed, arrows are the imports.
+ * Draws the hexagon as an SVG image from the imports of the code. An adapter that imports a use case or serves HTTP is
+ * placed on the driving side, any other on the driven side.
  *
- * @throws where the code has a part or an import that the drawing does not know, or lacks one that it shows
+ * @throws if an import points outward, or composition leaves out an adapter
  */
-export function hexagonOf(imports: readonly Import[]): string {
-  const edges = edgesOf(imports);
-  const arrows = edges.filter(([from, to]) => from !== FRAME && !SHARED.includes(to)).map((edge) => edge.join(' → '));
-  const importing = imports.map(({ from }) => partOf(from.replace(/\.ts$/, '')));
-  const parts = [...importing, ...edges.flat()].filter((part) => part !== FRAME && part !== FACE);
-  const wired = edges.filter(([from]) => from === FRAME).map(([, to]) => to);
+export function drawHexagon(imports: readonly Import[]): string {
+  const edges = edgesIn(imports);
+  const parts = [...new Set([...imports.map(({ from }) => partOf(from)), ...edges.flat()])].sort();
+  const importers = (part: string) => edges.filter(([, to]) => to === part).length;
+  // The port with most imports is the lowest, so that few arrows cross.
+  const ports = parts.filter((part) => part.startsWith('/core/ports/')).sort((a, b) => importers(a) - importers(b));
+  const importsAny = (part: string, targets: readonly string[]) =>
+    edges.some(([from, to]) => from === part && targets.includes(to));
+  const useCases = parts.filter((part) => isCore(part) && part !== ENTRY && importsAny(part, ports));
+  const adapters = parts.filter((part) => part.startsWith('/adapters/'));
+  const servesHttp = (part: string) => imports.some(({ from, to }) => partOf(from) === part && to === 'node:http');
+  const isDriving = (part: string) => importsAny(part, useCases) || servesHttp(part);
+
+  const outward = edges.filter(([from, to]) => to === FRAME || (isCore(from) && !isCore(to)));
+  const notWired = adapters.filter((part) => !importsAny(FRAME, [part]));
   const problems = [
-    ...differences('has no place for', parts, [...Object.keys(BOXES), ...SHARED]),
-    ...differences('shows what is not there:', Object.keys(BOXES), parts),
-    ...differences('has no arrow for', arrows, Object.keys(ARROWS)),
-    ...differences('shows an import that is not there:', Object.keys(ARROWS), arrows),
-    ...differences('has composition wire', Object.keys(BOXES).filter(isAdapter), wired),
+    ...outward.map(([from, to]) => `${from} must not import ${to}`),
+    ...notWired.map((part) => `composition does not import ${part}`),
+    ...Object.keys(OUTSIDE).flatMap((part) =>
+      adapters.includes(part) ? [] : [`OUTSIDE names ${part}: no such folder`],
+    ),
   ];
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  return drawing();
+
+  const inCore = [...place('useCases', useCases, 0), ...place('ports', ports, 0)];
+  // Place an adapter beside its imports, and an adapter that others share between those.
+  const height = (part: string): number => {
+    const sharedBy = isDriving(part) ? adapters.filter((other) => isDriving(other) && importsAny(other, [part])) : [];
+    const targets = inCore.filter(({ name }) => importsAny(part, [name]));
+    return mean(sharedBy.length > 0 ? sharedBy.map(height) : targets.map(({ y }) => y));
+  };
+  const sorted = [...adapters].sort((a, b) => height(a) - height(b));
+  const driving = sorted.filter(isDriving);
+  const driven = sorted.filter((part) => !isDriving(part));
+  const middle = 130 + (Math.max(driving.length, driven.length, 5) * ROW) / 2;
+  const boxes = [
+    ...place('driving', driving, middle),
+    ...place('driven', driven, middle),
+    ...inCore.map((part) => ({ ...part, y: part.y + middle })),
+  ];
+  const drawn = edges.filter((edge) => edge.every((end) => boxes.some(({ name }) => name === end)));
+  return drawing(boxes, drawn, middle);
 }
 
-/** Each import from one part to another, once: parts are the folders of adapters, composition, and the files of the core. */
-function edgesOf(imports: readonly Import[]): readonly (readonly [string, string])[] {
-  const exported = imports.filter(({ from }) => from === `${FACE}.ts`);
+/** Every import from one part to another, once and in order; an import from `core/index.ts` leads to the file behind it. */
+function edgesIn(imports: readonly Import[]): Edge[] {
+  const exported = imports.filter(({ from }) => partOf(from) === ENTRY);
   const edges = imports
-    .filter(({ from, to }) => from !== `${FACE}.ts` && to.startsWith('/'))
-    .flatMap(({ from, to, names }) => {
-      const sources = to === FACE ? exported.filter((file) => file.names.some((name) => names.includes(name))) : [];
+    .filter(({ from, to }) => partOf(from) !== ENTRY && to.startsWith('/'))
+    .flatMap(({ from, to, names }): Edge[] => {
+      const sources = to === ENTRY ? exported.filter((file) => file.names.some((name) => names.includes(name))) : [];
       const targets = sources.length > 0 ? sources.map((file) => file.to) : [to];
-      return targets.map((target) => [partOf(from.replace(/\.ts$/, '')), partOf(target)] as const);
-    })
-    .filter(([from, to]) => from !== to);
-  return [...new Map(edges.map((edge) => [edge.join(), edge])).values()];
+      return targets.map((target) => [partOf(from), partOf(target)]);
+    });
+  const distinct = new Map(edges.filter(([from, to]) => from !== to).map((edge) => [edge.join(), edge]));
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge);
 }
 
-/** `/adapters/koa` of `/adapters/koa/router`, `/composition` of `/composition/commands/serve`. */
+/** `/adapters/koa` for `/adapters/koa/router.ts`, `/core/ports/token-verifier` for a port, `/composition` for its files. */
 function partOf(file: string): string {
-  return file.startsWith(`${FRAME}/`) ? FRAME : file.split('/').slice(0, 3).join('/');
+  const path = file.replace(/\.ts$/, '');
+  if (path.startsWith(`${FRAME}/`)) return FRAME;
+  return isCore(path) ? path : path.split('/').slice(0, 3).join('/');
 }
 
-function isAdapter(part: string): boolean {
-  return part.startsWith('/adapters/');
+function isCore(part: string): boolean {
+  return part.startsWith('/core/');
 }
 
-function differences(what: string, these: readonly string[], those: readonly string[]): string[] {
-  const missing = new Set(these.filter((name) => !those.includes(name)));
-  return [...missing].map((name) => `the hexagon ${what} ${name}; mend test/docs/hexagon.ts`);
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 }
 
-function drawing(): string {
-  const sentences = Object.keys(ARROWS).map((name) => name.replaceAll(/\/\w+\//g, '').replace('→', 'imports'));
+/** Stacks parts in a column around a middle. */
+function place(column: Column, names: readonly string[], middle: number): Part[] {
+  return names.map((name, index) => ({ name, column, y: middle + (index - (names.length - 1) / 2) * GAPS[column] }));
+}
+
+/** `CreatePlant` for a file of the core, the name of the folder for an adapter. */
+function labelOf(part: string): string {
+  const name = part.split('/').at(-1) ?? '';
+  return isCore(part) ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
+}
+
+/** The styles for a light background, then the differences for a dark one. */
+const STYLE = `
+  text { font: 16px system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
+  .title { font-weight: 600; font-size: 18px } .quiet { fill: #59636e; font-size: 15px }
+  .start { text-anchor: start } .end { text-anchor: end }
+  .paper { fill: #ffffff } .frame { fill: #f6f8fa; stroke: #c8d1da; stroke-width: 1.5 }
+  .core { fill: #dafbe1; stroke: #1a7f37; stroke-width: 3; stroke-linejoin: round }
+  .adapter { fill: #ffffff; stroke: #c8d1da; stroke-width: 1.5 } .port { fill: #ffffff; stroke: #1a7f37; stroke-width: 2 }
+  .use-case { fill: #1a7f37 } .use-case-label { fill: #ffffff; font-weight: 600 }
+  .arrow { fill: none; stroke: #1f2328; stroke-width: 1.6 } .head { fill: #1f2328 }
+  .line { fill: none; stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 4 4 }
+  @media (prefers-color-scheme: dark) {
+    text, .head { fill: #e6edf3 } .arrow { stroke: #e6edf3 } .quiet { fill: #9198a1 } .line { stroke: #9198a1 }
+    .paper, .adapter, .port { fill: #0d1117 } .frame { fill: #151b23 } .frame, .adapter { stroke: #3d444d }
+    .core { fill: #12311f; stroke: #3fb950 } .port { stroke: #3fb950 } .use-case { fill: #3fb950 } .use-case-label { fill: #0d1117 }
+  }`;
+
+function drawing(parts: readonly Part[], edges: readonly Edge[], middle: number): string {
+  const half = middle - 92;
+  const height = middle + half + 40;
+  const lowest = (column: Column) => Math.max(...parts.filter((part) => part.column === column).map(({ y }) => y));
+  const sentences = edges.map((edge) => edge.map((part) => part.split('/').at(-1)).join(' imports '));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title description">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-30 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">`,
     '<title id="title">The hexagon: adapters around a core, wired by composition</title>',
     `<desc id="description">Composition imports every adapter; ${sentences.join(', ')}.</desc>`,
     `<style>${STYLE}\n</style>`,
     '<marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" orient="auto"><path class="head" d="M0 0L10 5L0 10Z"/></marker>',
-    `<rect class="paper" width="${WIDTH}" height="${HEIGHT}" rx="6"/>`,
-    '<rect class="room" x="62" y="16" width="620" height="492" rx="14"/>',
-    '<path class="core" d="M372 88L530 179V361L372 452L214 361V179Z"/>',
-    text('title', 372, 46, 'composition'),
-    text('quiet', 372, 67, 'wires all of it'),
-    text('title', DRIVING.x, 134, 'driving'),
-    text('title', DRIVEN.x, 134, 'driven'),
-    text('title', 372, 132, 'core'),
-    text('quiet', 372, 153, 'no dependency'),
-    text('quiet', USE_CASE.x, 349, 'use cases'),
-    text('quiet', PORT.x, 363, 'ports'),
-    text('', 372, 422, 'Plant'),
-    ...ACTORS.map(({ line }) => `<path class="line" d="${line}"/>`),
-    ...Object.entries(ARROWS).map(arrow),
-    ...Object.entries(BOXES).map(box),
-    ...ACTORS.map(({ label, x, y }) => text('', x, y + 5, label)),
+    `<rect class="paper" x="-30" width="${WIDTH}" height="${height}" rx="6"/>`,
+    `<rect class="frame" x="98" y="14" width="624" height="${height - 28}" rx="14"/>`,
+    `<path class="core" d="M410 ${middle - half}L568 ${middle - half + 91}V${middle + half - 91}L410 ${middle + half}L252 ${middle + half - 91}V${middle - half + 91}Z"/>`,
+    text('title', 410, 44, 'composition'),
+    text('quiet', 410, 66, 'wires every adapter'),
+    text('title', COLUMNS.driving[0], 104, 'driving'),
+    text('title', COLUMNS.driven[0], 104, 'driven'),
+    text('title', 410, middle - half + 46, 'core'),
+    text('quiet', 410, middle - half + 67, 'no dependency'),
+    text('quiet', COLUMNS.useCases[0], lowest('useCases') + 62, 'use cases'),
+    text('quiet', COLUMNS.ports[0], lowest('ports') + 42, 'ports'),
+    text('', 410, middle + half - 32, 'Plant'),
+    ...parts.flatMap(outside),
+    ...arrows(parts, edges, middle + half + 12),
+    ...parts.flatMap(box),
     '</svg>',
     '',
   ].join('\n');
@@ -172,29 +169,67 @@ function text(kind: string, x: number, baseline: number, words: string): string 
   return `<text${kind && ` class="${kind}"`} x="${x}" y="${baseline}">${words}</text>`;
 }
 
-function box([part, { x, y, width, label }]: [string, Box]): string {
-  const [kind, radius] = isAdapter(part) ? ['box', 6] : x === USE_CASE.x ? ['use-case', 6] : ['port', BOX_HEIGHT / 2];
-  const corner = `x="${x - width / 2}" y="${y - BOX_HEIGHT / 2}"`;
-  return `<rect class="${kind}" ${corner} width="${width}" height="${BOX_HEIGHT}" rx="${radius}"/>${text('', x, y + 5, label)}`;
+function box({ name, column, y }: Part): string[] {
+  const [x, width] = COLUMNS[column];
+  const kind = column === 'useCases' ? 'use-case' : column === 'ports' ? 'port' : 'adapter';
+  const corner = `x="${x - width / 2}" y="${y - BOX / 2}"`;
+  return [
+    `<rect class="${kind}" ${corner} width="${width}" height="${BOX}" rx="${kind === 'port' ? BOX / 2 : 6}"/>`,
+    text(kind === 'use-case' ? 'use-case-label' : '', x, y + 5, labelOf(name)),
+  ];
 }
 
-/** From one box to another: straight down or up, or in a curve from side to side. */
-function arrow([name, [start, end]]: [string, readonly [number, number]]): string {
-  const [from, to] = name.split(' → ').map((part) => BOXES[part]);
-  if (from === undefined || to === undefined) throw new Error(`the hexagon has an arrow between no boxes: ${name}`);
-  const path = from.x === to.x ? vertical(from, to) : horizontal(from, to, start, end);
+/** The dashed line from an adapter to what it connects to, and the names of that. */
+function outside({ name, column, y }: Part): string[] {
+  const labels = OUTSIDE[name] ?? [];
+  const side = column === 'driving' ? -1 : 1;
+  const start = COLUMNS[column][0] + (side * COLUMNS[column][1]) / 2;
+  const label = start + side * 24;
+  const rows = labels.map((_, index) => y + (index - (labels.length - 1) / 2) * 22);
+  return labels.flatMap((words, index) => [
+    `<path class="line" d="M${start} ${y}L${label - side * 4} ${rows[index]}"/>`,
+    text(side < 0 ? 'end' : 'start', label, (rows[index] ?? y) + 5, words),
+  ]);
+}
+
+/** An arrow for each edge. The ends at one side of a box are spread in the order of where they lead. */
+function arrows(parts: readonly Part[], edges: readonly Edge[], below: number): string[] {
+  const find = (name: string) => parts.filter((part) => part.name === name);
+  const pairs = edges.flatMap(([from, to]) => find(from).flatMap((a) => find(to).map((b) => [a, b] as const)));
+  const leftToRight = (a: Part, b: Part) => Math.sign(COLUMNS[b.column][0] - COLUMNS[a.column][0]);
+  const end = (part: Part, other: Part): [x: number, y: number] => {
+    const side = leftToRight(part, other);
+    const others = pairs
+      .flatMap(([a, b]) => (a === part ? [b] : b === part ? [a] : []))
+      .filter((candidate) => leftToRight(part, candidate) === side)
+      .sort((a, b) => a.y - b.y);
+    const offset = others.indexOf(other) - (others.length - 1) / 2;
+    const [x, width] = COLUMNS[part.column];
+    return [x + (side * width) / 2, part.y + offset * Math.min(12, 28 / others.length)];
+  };
+  const useCases = parts.filter(({ column }) => column === 'useCases').map(({ y }) => y);
+  const lanes = [Math.min(...useCases) - BOX / 2 - 15, Math.max(...useCases) + BOX / 2 + 15] as const;
+
+  return pairs.map(([a, b]) => {
+    if (a.column === b.column) {
+      const down = Math.sign(b.y - a.y);
+      return arrow(`M${COLUMNS[a.column][0]} ${a.y + (down * BOX) / 2}V${b.y - (down * BOX) / 2}`);
+    }
+    const [start, finish] = [end(a, b), end(b, a)];
+    if (a.column !== 'driving' || b.column === 'useCases') return arrow(`M${start.join(' ')}${curve(start, finish)}`);
+    // Past the use cases on the way to a port, and below the core on the way to the other side.
+    const toPort = b.column === 'ports';
+    const lane = !toPort ? below : b.y < (lanes[0] + lanes[1]) / 2 ? lanes[0] : lanes[1];
+    const [left, right] = toPort ? [266, 376] : [290, 530];
+    return arrow(`M${start.join(' ')}${curve(start, [left, lane])}H${right}${curve([right, lane], finish)}`);
+  });
+}
+
+function arrow(path: string): string {
   return `<path class="arrow" d="${path}" marker-end="url(#head)"/>`;
 }
 
-function vertical(from: Box, to: Box): string {
-  const half = (Math.sign(to.y - from.y) * BOX_HEIGHT) / 2;
-  return `M${from.x} ${from.y + half}V${to.y - half}`;
-}
-
-function horizontal(from: Box, to: Box, start: number, end: number): string {
-  const side = Math.sign(to.x - from.x);
-  const [x1, x2] = [from.x + (side * from.width) / 2, to.x - (side * to.width) / 2];
-  const [y1, y2] = [from.y + start, to.y + end];
-  const middle = (x1 + x2) / 2;
-  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+function curve([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number]): string {
+  const x = (x1 + x2) / 2;
+  return `C${x} ${y1} ${x} ${y2} ${x2} ${y2}`;
 }

@@ -38,7 +38,7 @@ describe('Every link leads somewhere', () => {
     '[a folder](../nothing/)',
     '[what the build makes](../dist/openapi.json)',
     '[the wrong case](Adapters.md)',
-    '[a heading of its own](#nothing)',
+    '[a heading of this document](#nothing)',
     '[a heading elsewhere](adapters.md#nothing)',
     '[in the clear](http://example.org/)',
     '`adapters/koa/nothing.ts`',
@@ -53,7 +53,7 @@ describe('Every link leads somewhere', () => {
   const right = [
     '[a heading](adapters.md#an-adapter-of-your-own)',
     '# Two `words`, and more\n\n# Two\n\n# Two\n\n[one](#two-words-and-more), [another](#two-1)',
-    '[a folder](../test/contract-bites)',
+    '[a folder](../test/contract-mutants)',
     '[elsewhere](https://example.org/), [here](http://127.0.0.1:3000/docs)',
     '```\n[code](nothing.md)\n# no heading\n```',
     '`[code](nothing.md)`',
@@ -92,7 +92,7 @@ function leadsSomewhere(link: string, document: string, text: string): boolean {
   return anchorsOf(path === '' ? text : withoutFences(readFileSync(inRepository(target), 'utf8'))).includes(anchor);
 }
 
-/** Whether a file or a folder is called so, or ends so: guides leave out what goes without saying. */
+/** Returns whether the path of a file or a folder is `path` or ends with it: guides may shorten paths. */
 function isInRepository(path: string): boolean {
   const name = `/${path}`;
   return files.some((file) => (name.endsWith('/') ? `/${file}`.includes(name) : `/${file}`.endsWith(name)));

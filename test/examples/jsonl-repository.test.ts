@@ -3,19 +3,22 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { services } from '../../composition/container.js';
-import { Plant, StorageUnavailable } from '../../core/index.js';
+import { type Plant, StorageUnavailable } from '../../core/index.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
 import { durablePlantRepositoryContract } from '../contract/index.js';
+import { catchError } from '../support/catch-error.js';
+import { toPlant } from '../support/plants.js';
+import { readPlants } from '../support/read-plants.js';
 import { runContract } from '../support/run-contract.js';
 import { startService, TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-describe('The example of a repository in a JSON-lines file', () => {
+describe('The JSON Lines repository example', () => {
   const folder = temporaryFolder();
   let files = 0;
   const newFile = () => join(folder, `${++files}.jsonl`);
 
-  describe('keeps the contract:', () => {
+  describe('meets the contract:', () => {
     let path: string;
     runContract(durablePlantRepositoryContract, {
       open: () => {
@@ -23,7 +26,7 @@ describe('The example of a repository in a JSON-lines file', () => {
         return JsonlPlantRepository.open(path);
       },
       reopen: () => {
-        // One process at a time has the file open: where the last one is not closed, a copy is what it left behind.
+        // The file can be open only once, so this opens a copy if the last repository is not closed.
         const last = path;
         if (existsSync(`${last}.lock`)) {
           path = newFile();
@@ -34,64 +37,64 @@ describe('The example of a repository in a JSON-lines file', () => {
     });
   });
 
-  it('recovers from a last line that was torn at any place', async () => {
+  it('recovers from a partial last line of any length', async () => {
     const path = newFile();
-    const plants = await JsonlPlantRepository.open(path);
-    await plants.add([plant(1n, 'Monstera')]);
-    const kept = readFileSync(path);
-    await plants.add([plant(2n, 'Caña 🌵', 'outdoor')]);
-    await plants.close();
-    const whole = readFileSync(path);
-    for (let length = kept.length; length < whole.length; length++) {
-      writeFileSync(path, whole.subarray(0, length));
+    const repository = await JsonlPlantRepository.open(path);
+    await repository.add([plant(1n, 'Monstera')]);
+    const before = readFileSync(path);
+    await repository.add([plant(2n, 'Caña 🌵', 'outdoor')]);
+    await repository.close();
+    const after = readFileSync(path);
+    for (let length = before.length; length < after.length; length++) {
+      writeFileSync(path, after.subarray(0, length));
       const reopened = await JsonlPlantRepository.open(path);
-      expect(await namesOf(reopened), `torn after ${length} bytes`).to.deep.equal(['Monstera']);
+      expect(await readNames(reopened), `cut after ${length} bytes`).to.deep.equal(['Monstera']);
       await reopened.add([plant(3n, 'Ficus')]);
       await reopened.close();
       const again = await JsonlPlantRepository.open(path);
-      expect(await namesOf(again)).to.deep.equal(['Monstera', 'Ficus']);
+      expect(await readNames(again)).to.deep.equal(['Monstera', 'Ficus']);
       await again.close();
     }
   });
 
-  it('lets one process at a time open the file, and tells the next one what to do where that one was killed', async () => {
+  it('rejects a second open, and names the lock file to remove after a crash', async () => {
     const path = newFile();
-    const killed = await JsonlPlantRepository.open(path);
-    await killed.add([plant(1n, 'Monstera')]);
-    const error = await errorOf(JsonlPlantRepository.open(path));
+    const crashed = await JsonlPlantRepository.open(path);
+    await crashed.add([plant(1n, 'Monstera')]);
+    const error = await catchError(JsonlPlantRepository.open(path));
     expect(error).to.be.instanceOf(StorageUnavailable);
     expect(error).to.have.property(
       'message',
       `cannot lock ${path} (if no process has it open, remove ${path}.lock): EEXIST`,
     );
     rmSync(`${path}.lock`);
-    const plants = await JsonlPlantRepository.open(path);
-    expect(await namesOf(plants)).to.deep.equal(['Monstera']);
-    await plants.close();
-    await killed.close();
+    const repository = await JsonlPlantRepository.open(path);
+    expect(await readNames(repository)).to.deep.equal(['Monstera']);
+    await repository.close();
+    await crashed.close();
   });
 
   for (const [what, text] of [
-    ['no JSON', '["1","Mon\n'],
-    ['no plant', '["1"]\n'],
-    ['an id that is no integer', '["one","Monstera",null]\n'],
+    ['not JSON', '["1","Mon\n'],
+    ['not a plant', '["1"]\n'],
+    ['a plant without an integer id', '["one","Monstera",null]\n'],
   ] as const) {
-    it(`refuses a file with a line that is ${what}, and leaves it as it is`, async () => {
+    it(`rejects a file with a line that is ${what}, and does not change it`, async () => {
       const path = newFile();
       writeFileSync(path, text);
-      const error = await errorOf(JsonlPlantRepository.open(path));
+      const error = await catchError(JsonlPlantRepository.open(path));
       expect(error).to.be.instanceOf(StorageUnavailable);
-      expect(error).to.have.property('message', `cannot open ${path}: it holds a line that is no plant`);
+      expect(error).to.have.property('message', `cannot open ${path}: the file contains an invalid line`);
       expect(readFileSync(path, 'utf8')).to.equal(text);
       expect(existsSync(`${path}.lock`)).to.equal(false);
     });
   }
 
-  it('is put into the service by one binding', async () => {
+  it('is bound to the service with one line', async () => {
     const path = newFile();
-    const plants = await JsonlPlantRepository.open(path);
+    const repository = await JsonlPlantRepository.open(path);
     const service = await startService({}, (container) => {
-      container.rebind(services.PlantRepository).toConstantValue(plants);
+      container.rebind(services.Storage).toConstantValue(repository);
     });
     const response = await fetch(`http://127.0.0.1:${service.port}/plants`, {
       method: 'POST',
@@ -105,18 +108,9 @@ describe('The example of a repository in a JSON-lines file', () => {
 });
 
 function plant(id: bigint, name: string, tag?: string): Plant {
-  const made = Plant.from({ id, name, tag });
-  if (made instanceof Plant) return made;
-  throw new TypeError('no plant');
+  return toPlant({ id, name, tag });
 }
 
-async function namesOf(plants: JsonlPlantRepository): Promise<string[]> {
-  const names: string[] = [];
-  for await (const batch of plants.readAll()) names.push(...batch.map(({ name }) => name));
-  return names;
-}
-
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  const [result] = await Promise.allSettled([work]);
-  return result.status === 'rejected' ? result.reason : undefined;
+async function readNames(repository: JsonlPlantRepository): Promise<string[]> {
+  return (await readPlants(repository.readAll())).map(({ name }) => name);
 }

@@ -1,12 +1,12 @@
 import knexFactory, { type Knex } from 'knex';
 import { after, before } from 'mocha';
-import { needs } from './needs.js';
+import { skipUnless } from './skip-unless.js';
 
-/** A database server that tests use where there is one, in databases of their own. */
+/** A database server that tests use if it is available. */
 export interface DatabaseServer {
   readonly name: string;
   readonly client: 'pg' | 'mysql2';
-  /** The URL of a database that is always there, for a user who may create others. */
+  /** URL of an existing database, with a user who may create others. */
   readonly url: string;
 }
 
@@ -22,18 +22,18 @@ export const mariadbServer: DatabaseServer = {
   url: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
 };
 
-/** Databases on a server. */
+/** Temporary databases on a server. */
 export interface Databases {
-  /** The URL of a new, empty one. */
+  /** Creates an empty database and returns its URL. */
   create(): Promise<string>;
-  /** A connection to one, or to the server; it is closed when the surrounding suite ends. */
+  /** Connects to a database, or to the server by default. The suite closes the connection. */
   connect(url?: string): Knex;
 }
 
 let databases = 0;
 
 /**
- * Databases for the surrounding suite, dropped at its end. Where the server is not there its tests are skipped, by name.
+ * Creates databases for the surrounding suite, which drops them at its end. Skips the suite if the server is unavailable.
  * Call it inside `describe`.
  */
 export function databasesOn(server: DatabaseServer): Databases {
@@ -44,30 +44,30 @@ export function databasesOn(server: DatabaseServer): Databases {
     open.push(knex);
     return knex;
   };
-  // PostgreSQL drops a schema in milliseconds, a database in seconds.
+  // PostgreSQL drops a schema in milliseconds, but a database in seconds.
   const kind = server.client === 'pg' ? 'SCHEMA' : 'DATABASE';
-  let admin: Knex;
+  let admin: Knex | undefined;
 
   before(async function () {
     admin = connect();
-    const isThere = await admin.raw('SELECT 1').then(
+    const isAvailable = await admin.raw('SELECT 1').then(
       () => true,
       () => false,
     );
-    needs(this, isThere, `${server.name} at ${new URL(server.url).host}`);
+    skipUnless(this, isAvailable, `${server.name} at ${new URL(server.url).host}`);
   });
   after(async () => {
     await Promise.all(open.filter((knex) => knex !== admin).map((knex) => knex.destroy()));
     const cascade = server.client === 'pg' ? ' CASCADE' : '';
-    for (const name of created) await admin.raw(`DROP ${kind} ${name}${cascade}`);
-    await admin.destroy();
+    for (const name of created) await admin?.raw(`DROP ${kind} ${name}${cascade}`);
+    await admin?.destroy();
   });
 
   return {
     connect,
     create: async () => {
       const name = `plant_store_test_${process.pid}_${++databases}`;
-      await admin.raw(`CREATE ${kind} ${name}`);
+      await admin?.raw(`CREATE ${kind} ${name}`);
       created.push(name);
       const url = new URL(server.url);
       if (server.client === 'pg') url.searchParams.set('options', `-c search_path=${name}`);

@@ -2,38 +2,38 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach } from 'mocha';
-import { lookThroughOutput } from './emitted.js';
+import { checkOutput } from './secret-leaks.js';
 
-/** The compiled executable. */
+/** Path of the compiled executable. */
 export const CLI: string = fileURLToPath(new URL('../../composition/cli.js', import.meta.url));
 
-/** Programs that have not ended yet. */
+/** Programs that have not exited yet. */
 const running = new Set<Program>();
-function endAll(): void {
+function killAll(): void {
   for (const program of running) program.killGroup('SIGKILL');
 }
-process.once('exit', endAll);
+process.once('exit', killAll);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    endAll();
+    killAll();
     process.kill(process.pid, signal);
   });
 }
 
-/** Ends, with the surrounding suite, the programs that it started for all of its tests. Call it inside `describe`. */
+/** Kills running programs after the surrounding suite. Call it inside `describe`. */
 export function endProgramsAfterAll(): void {
   after(() => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited())));
 }
 
-/** Ends, with each test, the programs that it started and did not end, also where it fails. Call it inside `describe`. */
+/** Kills running programs after each test of the surrounding suite. Call it inside `describe`. */
 export function endProgramsAfterEach(): void {
-  const end = () => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited()));
-  afterEach(end);
-  // After a `before` that failed there is no test, and so no `afterEach`.
-  after(end);
+  const killRunning = () => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited()));
+  afterEach(killRunning);
+  // If a `before` hook fails, no test and no `afterEach` runs.
+  after(killRunning);
 }
 
-/** A run of a program, from outside. It leads a process group of its own, as a shell's jobs do. */
+/** A child process. It leads its own process group, as a shell job does. */
 export class Program {
   readonly process: ChildProcess;
   readonly #exit: Promise<number | NodeJS.Signals>;
@@ -42,7 +42,7 @@ export class Program {
 
   /**
    * @param folder the working directory
-   * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like; no management listener by default
+   * @param environment the environment, in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
    */
   constructor(folder: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>>) {
     const [program, ...args] = command;
@@ -54,25 +54,25 @@ export class Program {
       detached: true,
     });
     running.add(this);
-    // A character may come in two pieces.
+    // A chunk may end in the middle of a UTF-8 character.
     this.process.stdout?.setEncoding('utf8').on('data', (chunk) => {
       this.stdout += chunk;
-      this.process.emit('news');
+      this.process.emit('change');
     });
     this.process.stderr?.setEncoding('utf8').on('data', (chunk) => {
       this.stderr += chunk;
-      this.process.emit('news');
+      this.process.emit('change');
     });
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
       running.delete(this);
-      lookThroughOutput(this, environment);
-      this.process.emit('news');
+      checkOutput(this, environment);
+      this.process.emit('change');
       return code ?? signal;
     });
   }
 
-  /** Waits for a text on standard output or error; fails where the process ends before it comes. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits until standard output or error matches `pattern`; throws if the process exits first. */
+  async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (match) return match;
@@ -80,18 +80,23 @@ export class Program {
         await this.#exit;
         const last = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
         if (last) return last;
-        throw new Error(`the process ended without ${pattern}: ${this.stdout}${this.stderr}`);
+        throw new Error(`the process exited without printing ${pattern}: ${this.stdout}${this.stderr}`);
       }
-      await once(this.process, 'news');
+      await once(this.process, 'change');
     }
   }
 
-  /** The port that it listens on, once it does. */
+  /** Waits until the service listens, and returns its port. */
   async port(): Promise<number> {
-    return Number((await this.says(/listens on http:\/\/\S*:(\d+)/))[1]);
+    return Number((await this.waitForOutput(/listens on http:\/\/\S*:(\d+)/))[1]);
   }
 
-  /** The exit code, or the signal that ended it. */
+  /** Waits until the management listener is up, and returns its port. */
+  async managementPort(): Promise<number> {
+    return Number((await this.waitForOutput(/metrics: http:\/\/127\.0\.0\.1:(\d+)/))[1]);
+  }
+
+  /** Waits for the process to exit, and returns the exit code or the signal that killed it. */
   exited(): Promise<number | NodeJS.Signals> {
     return this.#exit;
   }
@@ -101,29 +106,29 @@ export class Program {
     return this;
   }
 
-  /** Signals the program and all that it started, as a terminal does at Ctrl-C. */
+  /** Signals the whole process group, as a terminal does on Ctrl-C. */
   killGroup(signal: NodeJS.Signals): this {
     try {
       if (this.process.pid !== undefined) process.kill(-this.process.pid, signal);
     } catch {
-      // They have ended meanwhile.
+      // The processes have exited already.
     }
     return this;
   }
 
-  /** Types on its standard input. */
+  /** Writes to standard input. */
   type(text: string): this {
     this.process.stdin?.write(text);
     return this;
   }
 }
 
-/** A run of the executable, from outside. */
+/** A running Plant Store executable. */
 export class Executable extends Program {
   /**
    * @param folder the working directory
-   * @param environment all of the environment but PATH, NODE_V8_COVERAGE and the like
-   * @param command what runs the executable, such as `strace …`; Node by itself by default
+   * @param environment as for {@link Program}
+   * @param command wrapper that runs the executable, such as `strace …`
    */
   constructor(
     folder: string,

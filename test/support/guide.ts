@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { inRepository } from './paths.js';
 
-/** A fenced block of a guide. */
+/** A fenced code block of a guide. */
 export interface CodeBlock {
   readonly language: string;
   readonly text: string;
 }
 
-/** The part of a guide under a heading, its sub-headings included; fails where there is none. */
+/** Returns the section of a guide under a heading, including subsections; throws if it does not exist. */
 export function section(guide: string, heading: string): string {
   const text = readFileSync(inRepository(guide), 'utf8');
   const [, hashes, rest] = new RegExp(`^(#+) ${heading}\\n(.*)`, 'ms').exec(text) ?? [];
@@ -15,7 +15,7 @@ export function section(guide: string, heading: string): string {
   return rest.split(new RegExp(`^#{1,${hashes.length}} `, 'm'), 1)[0] ?? '';
 }
 
-/** The fenced blocks of a text, in their order. */
+/** Returns the fenced code blocks of a text, in order. */
 export function codeBlocks(text: string): CodeBlock[] {
   const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].map(([, language = '', text = '']) => ({ language, text }));

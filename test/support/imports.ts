@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { inRepository } from './paths.js';
 
-/** One import: the file that has it, and where it leads: to a file of this house, such as `/core/index`, or a package. */
+/** An import or re-export. */
 export interface Import {
+  /** Path of the importing file from the root of the repository, such as `/core/index.ts`. */
   readonly from: string;
+  /** Path of the imported file, such as `/core/index`, or the name of a package. */
   readonly to: string;
-  /** What is imported by name; nothing where it is all, or nothing but the running of the file. */
+  /** Imported names; empty for `import * as` and for side-effect imports. */
   readonly names: readonly string[];
 }
 
-/** Every import, and every export from elsewhere, in the TypeScript files of a folder of the repository. */
+/** Returns every import and re-export in the TypeScript files of a folder of the repository. */
 export function importsIn(folder: string): Import[] {
   const files = readdirSync(inRepository(folder), { recursive: true, encoding: 'utf8' });
   return files
@@ -22,13 +24,15 @@ export function importsIn(folder: string): Import[] {
         /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g,
       );
       return [...statements].map(([, names = '', specifier = '']) => ({
-        from: houseName(path),
-        to: specifier.startsWith('.') ? houseName(resolve(dirname(path), specifier.replace(/\.js$/, ''))) : specifier,
+        from: toRepositoryPath(path),
+        to: specifier.startsWith('.')
+          ? toRepositoryPath(resolve(dirname(path), specifier.replace(/\.js$/, '')))
+          : specifier,
         names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, name = '']) => name),
       }));
     });
 }
 
-function houseName(path: string): string {
+function toRepositoryPath(path: string): string {
   return `/${relative(inRepository(''), path).split(sep).join('/')}`;
 }

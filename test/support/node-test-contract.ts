@@ -1,4 +1,4 @@
-/** The contract of PlantRepository under node:test; `ADAPTER=broken` has it run on an adapter that is wrong in one way. */
+/** Runs the PlantRepository contract under node:test; with `ADAPTER=broken`, against an adapter that violates one case. */
 import { describe, it } from 'node:test';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
@@ -7,7 +7,7 @@ class ClosesOnce extends MemoryPlantRepository {
   #isClosed = false;
 
   override async close(): Promise<void> {
-    if (this.#isClosed) throw new Error('it is closed already');
+    if (this.#isClosed) throw new Error('already closed');
     this.#isClosed = true;
     await super.close();
   }
@@ -16,7 +16,9 @@ class ClosesOnce extends MemoryPlantRepository {
 const isBroken = process.env['ADAPTER'] === 'broken';
 
 describe('The memory repository', () => {
-  for (const { name, run } of plantRepositoryContract) {
-    it(name, () => run({ open: async () => (isBroken ? new ClosesOnce() : new MemoryPlantRepository()) }));
+  for (const { name, timeoutMs, run } of plantRepositoryContract) {
+    it(name, { timeout: timeoutMs }, () =>
+      run({ open: async () => (isBroken ? new ClosesOnce() : new MemoryPlantRepository()) }),
+    );
   }
 });

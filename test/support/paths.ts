@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** A file of the repository, by its path there. This file is compiled into `dist/test/support`. */
+/** Returns the absolute path of a file in the repository. The compiled module is in `dist/test/support`. */
 export function inRepository(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

@@ -1,30 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
 import type { DatabaseServer } from './database-servers.js';
 import { Program } from './executable.js';
-import { needs } from './needs.js';
+import { freePort } from './port.js';
+import { skipUnless } from './skip-unless.js';
 
-/** How long a server may take to come up, in milliseconds. */
-const PATIENCE_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
-/** Debian keeps it where users do not look for programs. */
+/** Debian installs it outside the PATH of ordinary users. */
 const MARIADBD = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 
 const isRoot = process.getuid?.() === 0;
 
-/** How a server is made, started and asked. */
+/** How to install, start and connect to a server. */
 interface Kind {
   readonly name: string;
   readonly client: DatabaseServer['client'];
-  /** The user that it runs as where this is root, whose rights it does not want. */
+  /** The user that runs the server if this process is root, because database servers refuse to run as root. */
   readonly user: string;
-  /** A database that is there from the beginning. */
+  /** An initial database. */
   readonly database: string;
   readonly install: (folder: string) => Command;
   readonly run: (folder: string, port: number) => Command;
@@ -79,16 +77,30 @@ const mariadb: Kind = {
   ],
 };
 
-/** The kinds of server of which a test can have one of its own. */
+/** The servers that a test can install for itself. */
 export const privateServers = { postgres, mariadb } as const;
 
-/** A database server that a test may stop, kill and trace as it likes. */
+/** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
+export function postgresStandby(primaryUrl: string, name: string): Kind {
+  const backUp = join(postgresPrograms(), 'pg_basebackup');
+  const install = (folder: string): Command => [
+    backUp,
+    `--dbname=${primaryUrl}`,
+    `--pgdata=${join(folder, 'data')}`,
+    '--checkpoint=fast',
+    '--no-sync',
+    '--write-recovery-conf',
+  ];
+  return { ...postgres, name, install };
+}
+
+/** A database server of one test, which may stop, kill and trace it. */
 export class PrivateServer {
   readonly #kind: Kind;
   readonly #folder: string;
   readonly #port: number;
   #program: Program | undefined;
-  #isRunByAnother = false;
+  #isWrapped = false;
 
   private constructor(kind: Kind, folder: string, port: number) {
     this.#kind = kind;
@@ -96,14 +108,14 @@ export class PrivateServer {
     this.#port = port;
   }
 
-  /** Skips a test, by name, where the server cannot be run; where `CI=true` that is a failure. */
-  static needed(context: Context, { install, run, name }: Kind): void {
+  /** Skips a test if the server is not installed. Throws instead if `CI=true`. */
+  static skipUnlessAvailable(context: Context, { install, run, name }: Kind): void {
     const programs = [install('')[0], run('', 0)[0], 'pgrep', ...(isRoot ? ['setpriv'] : [])];
     const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
-    needs(context, missing.length === 0, `the programs of a ${name} server: ${missing.join(', ')}`);
+    skipUnless(context, missing.length === 0, `the programs of a ${name} server: ${missing.join(', ')}`);
   }
 
-  /** A new server, with nothing in it, that is not started. */
+  /** Installs an empty server without starting it. */
   static async install(kind: Kind, folder: string): Promise<PrivateServer> {
     const own = join(folder, kind.name);
     mkdirSync(own);
@@ -113,12 +125,12 @@ export class PrivateServer {
       chownSync(own, id('-u'), id('-g'));
     }
     const server = new PrivateServer(kind, own, await freePort());
-    const run = server.#runAsItsUser(kind.install(own));
-    if ((await run.exited()) !== 0) throw new Error(`there is no ${kind.name}: ${run.stdout}${run.stderr}`);
+    const run = server.#runAsServerUser(kind.install(own));
+    if ((await run.exited()) !== 0) throw new Error(`cannot install ${kind.name}: ${run.stdout}${run.stderr}`);
     return server;
   }
 
-  /** Where it is, as other tests know servers. */
+  /** How to connect to it. */
   get server(): DatabaseServer {
     const { name, client, user, database } = this.#kind;
     const scheme = client === 'pg' ? `postgres://${user}` : 'mysql://root';
@@ -126,53 +138,59 @@ export class PrivateServer {
   }
 
   /**
-   * Starts it, and waits until it answers.
+   * Starts the server and waits until it responds.
    *
-   * @param settings as on its command line
-   * @param command what runs it, such as `strace …`
+   * @param settings command-line options
+   * @param command wrapper that runs the server, such as `strace …`
    */
   async start(settings: readonly string[] = [], command: readonly string[] = []): Promise<void> {
-    const program = this.#runAsItsUser([...this.#kind.run(this.#folder, this.#port), ...settings], command);
+    const program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], command);
     this.#program = program;
-    this.#isRunByAnother = command.length > 0;
-    const deadline = performance.now() + PATIENCE_MS;
+    this.#isWrapped = command.length > 0;
+    const deadline = performance.now() + START_TIMEOUT_MS;
     const knex = this.connect();
-    while (!(await isAnswering(knex))) {
+    while (!(await isResponding(knex))) {
       const { exitCode, signalCode } = program.process;
       const isLate = performance.now() > deadline;
-      if (isLate || exitCode !== null || signalCode !== null) throw new Error(`it does not start: ${program.stderr}`);
+      if (isLate || exitCode !== null || signalCode !== null)
+        throw new Error(`the server does not start: ${program.stderr}`);
       await setTimeout(50);
     }
     await knex.destroy();
   }
 
-  /** A connection to its database; the caller destroys it. */
+  /** Connects to its database. The caller destroys the connection. */
   connect(): Knex {
     const { url, client } = this.server;
     return knexFactory({ client, log: { warn() {}, error() {} }, connection: url, pool: { min: 0, max: 1 } });
   }
 
-  /** Signals it with all of its processes: those of PostgreSQL lead groups of their own. */
+  /** Signals the server and each child process, because PostgreSQL's children lead their own process groups. */
   signal(signal: NodeJS.Signals): void {
-    const pid = this.#program?.process.pid;
-    for (const one of pid === undefined ? [] : [pid, ...childrenOf(pid)]) signalIfThere(one, signal);
+    for (const one of this.pids) signalIfRunning(one, signal);
   }
 
-  /** Ends it in good order, when nobody is connected to it any more; what runs it, too. */
+  /** Process ids of the server and its children. */
+  get pids(): readonly number[] {
+    const pid = this.#program?.process.pid;
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+  }
+
+  /** Shuts down the server and its wrapper once every client has disconnected. */
   async stop(): Promise<void> {
     const pid = this.#program?.process.pid;
     if (pid === undefined) return;
-    for (const one of this.#isRunByAnother ? childrenOf(pid) : [pid]) signalIfThere(one, 'SIGTERM');
+    for (const one of this.#isWrapped ? childrenOf(pid) : [pid]) signalIfRunning(one, 'SIGTERM');
     await this.#program?.exited();
   }
 
-  /** Ends it without a warning. */
+  /** Kills the server. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.#program?.exited();
   }
 
-  #runAsItsUser(command: Command, before: readonly string[] = []): Program {
+  #runAsServerUser(command: Command, before: readonly string[] = []): Program {
     const { user } = this.#kind;
     const asUser = isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'] : [];
     const [program = '', ...args] = [...before, ...asUser, ...command];
@@ -185,31 +203,22 @@ function childrenOf(pid: number): number[] {
   return children.split('\n').filter(Boolean).map(Number);
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has exited already.
   }
 }
 
-async function isAnswering(knex: Knex): Promise<boolean> {
+async function isResponding(knex: Knex): Promise<boolean> {
   return knex.raw('SELECT 1').then(
     () => true,
     () => false,
   );
 }
 
-/** Debian keeps them where users do not look for programs. */
+/** Returns the folder of PostgreSQL's programs, which Debian installs outside the PATH. */
 function postgresPrograms(): string {
   return spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
-}
-
-/** A port of this machine that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await once(server.close(), 'close');
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { afterEach } from 'mocha';
 
-/** Numbers from 0 to below 1, each run others. */
+/** Returns a pseudo-random number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
 /**
- * Random numbers for the surrounding suite. Where a test fails, its seed is told; `SEED` has the same numbers again. Call
- * it inside `describe`.
+ * Creates a random number generator for the surrounding suite. A failing test prints its seed; set `SEED` to repeat the
+ * numbers. Call it inside `describe`.
  */
 export function randomNumbers(): Random {
   const seed = Number(process.env['SEED'] ?? randomInt(2 ** 32));

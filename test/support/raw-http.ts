@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { lookThroughAnswer } from './emitted.js';
+import { checkResponse } from './secret-leaks.js';
 
-/** One answer as it came over the wire. */
-export interface RawAnswer {
+/** An HTTP response as received. */
+export interface RawResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body as JSON. */
+  /** Parses the body as JSON. */
   json(): unknown;
 }
 
-/** Every answer that a {@link RawClient} has read, beside the first line that this client sent. */
-export const answersSeen: { readonly firstLine: string; readonly answer: RawAnswer }[] = [];
+/** Every recorded response, with the first line that its client sent. */
+export const observedResponses: { readonly firstLine: string; readonly response: RawResponse }[] = [];
 
-/** A client that sends exactly the bytes it is told to, and reads answers one by one. */
+/** An HTTP client that sends exact bytes and reads responses one by one. */
 export class RawClient {
   readonly socket: Socket;
   #received = Buffer.alloc(0);
@@ -28,18 +28,18 @@ export class RawClient {
     this.#isRecorded = isRecorded;
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
-      socket.emit('news');
+      socket.emit('change');
     });
     for (const event of ['end', 'close'] as const) {
       socket.on(event, () => {
         this.#ended = true;
-        socket.emit('news');
+        socket.emit('change');
       });
     }
     socket.on('error', () => {});
   }
 
-  /** @param options `isRecorded: false` keeps its answers out of {@link answersSeen} */
+  /** @param options `isRecorded: false` keeps the responses out of {@link observedResponses} */
   static async connect(port: number, { isRecorded = true } = {}): Promise<RawClient> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -53,44 +53,45 @@ export class RawClient {
   }
 
   /**
-   * The next answer, `100 Continue` included; `undefined` where the connection ended before one.
+   * Reads the next response, including `100 Continue`; returns `undefined` if the connection ends first.
    *
-   * @param method of the request that it belongs to: the answer to HEAD has no body, whatever its headers say
+   * @param method `HEAD` for a response without a body, whatever its headers say
    */
-  async answer(method?: 'HEAD'): Promise<RawAnswer | undefined> {
+  async readResponse(method?: 'HEAD'): Promise<RawResponse | undefined> {
     for (;;) {
-      const answer = this.#take(method);
-      if (answer && this.#isRecorded) answersSeen.push({ firstLine: this.#firstLine ?? '', answer });
-      if (answer || this.#ended) return answer;
-      await this.#news();
+      const response = this.#take(method);
+      if (response && this.#isRecorded) observedResponses.push({ firstLine: this.#firstLine ?? '', response });
+      if (response || this.#ended) return response;
+      await this.#waitForChange();
     }
   }
 
-  /** Every answer up to the end of the connection. */
-  async answersToEnd(): Promise<RawAnswer[]> {
-    const answers: RawAnswer[] = [];
-    for (let answer = await this.answer(); answer; answer = await this.answer()) answers.push(answer);
+  /** Reads responses until the connection ends. */
+  async readAllResponses(): Promise<RawResponse[]> {
+    const responses: RawResponse[] = [];
+    for (let response = await this.readResponse(); response; response = await this.readResponse())
+      responses.push(response);
     await this.ended();
-    return answers;
+    return responses;
   }
 
-  /** Resolves when the other side has closed the connection, in good order or not. */
+  /** Waits until the other side has closed or reset the connection. */
   async ended(): Promise<void> {
-    while (!this.#ended) await this.#news();
+    while (!this.#ended) await this.#waitForChange();
   }
 
   close(): void {
     this.socket.destroy();
   }
 
-  /** Something came, or the connection ended; unlike `once(…)` it does not reject where that was by a reset. */
-  #news(): Promise<void> {
+  /** Waits for data or the end of the connection. Unlike `once(…)`, does not reject on a reset. */
+  #waitForChange(): Promise<void> {
     return new Promise((resolve) => {
-      this.socket.once('news', resolve);
+      this.socket.once('change', resolve);
     });
   }
 
-  #take(method?: 'HEAD'): RawAnswer | undefined {
+  #take(method?: 'HEAD'): RawResponse | undefined {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end === -1) return undefined;
     const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
@@ -101,21 +102,21 @@ export class RawClient {
     const bodyEnd = end + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0));
     if (this.#received.length < bodyEnd) return undefined;
     const body = this.#received.subarray(end + 4, bodyEnd).toString('utf8');
-    lookThroughAnswer(status, this.#received.subarray(0, end).toString('latin1'), body);
+    checkResponse(status, this.#received.subarray(0, end).toString('latin1'), body);
     this.#received = this.#received.subarray(bodyEnd);
     return { status, headers, body, json: () => JSON.parse(body) };
   }
 }
 
-/** Sends bytes over a connection of its own and returns the first answer. */
-export async function exchange(port: number, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
+/** Sends bytes over a new connection and returns the first response. */
+export async function exchange(port: number, bytes: string | Uint8Array): Promise<RawResponse | undefined> {
   const client = await RawClient.connect(port);
-  const answer = await client.send(bytes).answer();
+  const response = await client.send(bytes).readResponse();
   client.close();
-  return answer;
+  return response;
 }
 
-/** The text of a request; a body gets its Content-Length unless the headers say how it is framed. */
+/** Builds a request. Adds Content-Length for a body unless `headers` define the framing. */
 export function request(
   startLine: string,
   headers: Readonly<Record<string, string>> = {},

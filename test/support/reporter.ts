@@ -1,11 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import Mocha, { type MochaOptions, type Runner } from 'mocha';
+import { inRepository } from './paths.js';
 
-/** Mocha's spec report to read; with `MOCHA_JSON=FILE` its JSON report too, for programs. */
-export default class Reporter extends Mocha.reporters.Spec {
+/** Test results of one folder. */
+interface Area {
+  passed: number;
+  failed: number;
+  skipped: number;
+  durationMs: number;
+}
+
+/**
+ * Prints one line per test folder with the sum of its durations, then every failure in full. If `TEST_REPORTS` names a folder, also writes the counts to
+ * a JSON file there, named after the tier.
+ */
+export default class Reporter extends Mocha.reporters.Base {
+  readonly #areas = new Map<string, Area>();
+
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
-    const output = process.env['MOCHA_JSON'];
-    const withOutput = { ...options, reporterOption: { output } };
-    if (output) new Mocha.reporters.JSON(runner, withOutput);
+    runner.on('pass', (test) => this.#count(test, 'passed'));
+    runner.on('fail', (test) => this.#count(test, 'failed'));
+    runner.on('pending', (test) => this.#count(test, 'skipped'));
+    runner.on('hook end', (hook) => {
+      this.#areaOf(hook).durationMs += hook.duration ?? 0;
+    });
+    runner.once('end', () => this.#report());
+  }
+
+  #count(test: Mocha.Runnable, outcome: 'passed' | 'failed' | 'skipped'): void {
+    const area = this.#areaOf(test);
+    area[outcome]++;
+    area.durationMs += test.duration ?? 0;
+    if (!process.stdout.isTTY) return;
+    const { passes, failures } = this.stats;
+    process.stdout.write(`\r  ${passes} passed, ${failures} failed `);
+  }
+
+  /** Hooks of the root suite have no file. */
+  #areaOf({ file, parent }: Mocha.Runnable): Area {
+    const path = file ?? parent?.file;
+    const name = path === undefined ? 'all' : dirname(relative(inRepository('dist/test'), path));
+    const area = this.#areas.get(name) ?? { passed: 0, failed: 0, skipped: 0, durationMs: 0 };
+    this.#areas.set(name, area);
+    return area;
+  }
+
+  #report(): void {
+    if (process.stdout.isTTY) process.stdout.write('\r\u001b[K');
+    for (const [name, { passed, failed, skipped, durationMs }] of this.#areas) {
+      if (passed + failed + skipped === 0) continue;
+      const counts = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`].filter(
+        Boolean,
+      );
+      const seconds = `${(durationMs / 1000).toFixed(1)} s`;
+      process.stdout.write(`  ${name.padEnd(24)}${seconds.padStart(8)}   ${counts.join(', ')}\n`);
+    }
+    this.epilogue();
+    const folder = process.env['TEST_REPORTS'];
+    if (!folder) return;
+    const { passes, failures, pending } = this.stats;
+    const counts = { passed: passes, failed: failures, skipped: pending };
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${process.env['TEST_TIER'] ?? 'test'}.json`), JSON.stringify(counts));
   }
 }

@@ -1,7 +1,7 @@
 import { it } from 'mocha';
 import type { ContractCase } from '../contract/index.js';
 
-/** One test for each promise of a contract. Call it inside `describe`. */
+/** Defines one test per contract case. Call it inside `describe`. */
 export function runContract<Harness>(contract: readonly ContractCase<Harness>[], harness: Harness): void {
-  for (const promise of contract) it(promise.name, () => promise.run(harness));
+  for (const { name, timeoutMs, run } of contract) it(name, () => run(harness)).timeout(timeoutMs);
 }

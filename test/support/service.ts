@@ -3,21 +3,21 @@ import { type Config, readConfig } from '../../composition/config.js';
 import { createContainer, services } from '../../composition/container.js';
 import type { PlantRepository } from '../../core/index.js';
 
-/** The token that lets a test in. */
+/** The access token of the services that {@link startService} starts. */
 export const TOKEN = 'test-token';
 
-/** A service in this process, wired by the real container, on a port of its own. */
+/** A service in this process, wired by the real container, on a free port. */
 export interface TestService {
   readonly port: number;
-  readonly plants: PlantRepository;
+  readonly repository: PlantRepository;
   readonly config: Config;
   stop(): Promise<boolean>;
 }
 
 /**
- * Starts the service with `environment` on top of a memory repository, a token and silence.
+ * Starts the service, by default on the memory repository, with {@link TOKEN} and without logs.
  *
- * @param rebind puts other parts into the container before it is used
+ * @param rebind replaces bindings of the container before it is used
  */
 export async function startService(
   environment: Readonly<Record<string, string>> = {},
@@ -34,15 +34,15 @@ export async function startService(
   const container = createContainer(config);
   rebind(container);
   const server = await container.getAsync(services.HttpServer);
-  const plants = await container.getAsync(services.PlantRepository);
+  const repository = await container.getAsync(services.PlantRepository);
   const { port } = await server.listen(config.port, config.host);
   return {
     port,
-    plants,
+    repository,
     config,
     stop: async () => {
       const finished = await server.stop(config.shutdownTimeoutMs);
-      await plants.close();
+      await repository.close();
       return finished;
     },
   };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'mocha';
 
-/** A new folder of its own, which is removed when the surrounding suite ends. Call it inside `describe` or a hook. */
+/** Creates a folder, which the surrounding suite removes at its end. Call it inside `describe` or a hook. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
   after(() => rmSync(folder, { recursive: true, force: true }));

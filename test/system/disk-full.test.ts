@@ -3,16 +3,17 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { byId, create, serve, type TestPlant, toLines, toOutcome } from '../support/client.js';
+import { sqliteStore } from '../support/engines.js';
 import { endProgramsAfterEach } from '../support/executable.js';
-import { needs } from '../support/needs.js';
 import { randomNumbers } from '../support/random.js';
 import { exchange, request } from '../support/raw-http.js';
-import { sized } from '../support/size.js';
+import { skipUnless } from '../support/skip-unless.js';
+import { testOrSoak } from '../support/soak.js';
+import { readSqlitePlants } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { byId, create, linesOf, outcomeOf, serve, type TestPlant } from './client.js';
+import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
-import { plantsIn } from './sqlite-file.js';
-import { sqliteStore } from './stores.js';
 
 const NAME_LENGTH = 20_000;
 
@@ -24,18 +25,18 @@ describe('On a full disk', () => {
 
   beforeEach(function () {
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'plant-store-test', disk]).status === 0;
-    needs(this, mounted, 'the permission to mount a tmpfs');
+    skipUnless(this, mounted, 'permission to mount a tmpfs');
   });
   afterEach(() => spawnSync('umount', ['--lazy', disk]));
 
-  /** Takes all room on the disk but `leftBytes`. */
-  function fill(leftBytes: number): void {
+  /** Fills the disk except for `freeBytes`. */
+  function fill(freeBytes: number): void {
     const { bavail, bsize } = statfsSync(disk);
     const filler = openSync(join(disk, 'filler'), 'w');
     try {
-      writeFileSync(filler, Buffer.alloc(bavail * bsize - leftBytes));
+      writeFileSync(filler, Buffer.alloc(bavail * bsize - freeBytes));
     } catch (error) {
-      // The service was faster, and there is less than that left.
+      // The service has used some of the free space meanwhile.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
     } finally {
       closeSync(filler);
@@ -45,71 +46,71 @@ describe('On a full disk', () => {
   async function expectFailedStart(): Promise<void> {
     const service = serve(disk);
     expect(await service.exited()).to.equal(1);
-    const [line = '', ...others] = linesOf(service.stderr);
+    const [line = '', ...others] = toLines(service.stderr);
     expect(others).to.deep.equal([]);
-    expect(line).to.match(/^plant-store: cannot open the SQLite file .*plants\.db: the disk .*is full$/);
+    expect(line).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full$/);
   }
 
-  it('creates are refused with 503 until there is room again, and no plant is lost', async () => {
+  it('rejects creates with 503 until there is space again, and loses no plant', async () => {
     fill(600 * 1024);
     const service = serve(disk);
     const port = await service.port();
     const created: TestPlant[] = [];
-    let refused: TestPlant | undefined;
+    let rejected: TestPlant | undefined;
     for (let id = 1n; id <= 60n; id++) {
       const plant = { id, name: `${id} `.padEnd(NAME_LENGTH, 'x') };
-      const outcome = outcomeOf(await create(port, plant));
+      const outcome = toOutcome(await create(port, plant));
       expect(outcome).to.be.oneOf([200, 50301]);
       if (outcome === 200) created.push(plant);
-      else refused ??= plant;
+      else rejected ??= plant;
     }
     expect(created).not.to.have.length(0);
-    if (refused === undefined) throw new Error('the disk was never full');
+    if (rejected === undefined) throw new Error('the disk was never full');
 
-    expect((await exchange(port, request('GET /openapi.json')))?.status, 'still serves').to.equal(200);
+    expect((await exchange(port, request('GET /openapi.json')))?.status, 'a request without storage').to.equal(200);
     rmSync(join(disk, 'filler'));
-    expect(outcomeOf(await create(port, refused)), 'sent again').to.equal(200);
+    expect(toOutcome(await create(port, rejected)), 'a retry').to.equal(200);
 
     fill(0);
     expect(await service.kill('SIGTERM').exited()).to.equal(0);
     rmSync(join(disk, 'filler'));
-    expect(await plantsIn(join(disk, 'plants.db'))).to.deep.equal(byId([...created, refused]));
+    expect(await readSqlitePlants(join(disk, 'plants.db'))).to.deep.equal(byId([...created, rejected]));
   });
 
-  it(`under ${CLIENTS} clients, again and again: 503 until there is room, nothing lost and nothing half written`, async function () {
-    const times = sized(3, 30);
-    this.timeout(20_000 + times * 5000);
+  it(`loses and truncates no plant under ${CLIENTS} clients while the disk fills repeatedly`, async function () {
+    const times = testOrSoak(3, 30);
+    this.timeout(120_000 + times * 5000);
     const service = serve(disk, { LOG_LEVEL: 'fatal' });
     const port = await service.port();
     const load = new Load();
     load.start(port);
     for (let time = 0; time < times; time++) {
-      await load.more(CLIENTS, 200);
+      await load.waitForOutcomes(CLIENTS, 200);
       fill(Math.floor(random() * 200 * 1024));
-      await load.more(2 * CLIENTS, 50301);
+      await load.waitForOutcomes(2 * CLIENTS, 50301);
       rmSync(join(disk, 'filler'));
     }
-    await load.more(CLIENTS, 200);
+    await load.waitForOutcomes(CLIENTS, 200);
     await load.stop();
-    expect([...load.outcomes().keys()]).to.have.members([200, 50301]);
+    expect(load.outcomes()).to.have.members([...conclusive, 50301]);
     await load.retryUnknown(port);
 
     fill(0);
     await service.kill('SIGKILL').exited();
     rmSync(join(disk, 'filler'));
     const store = sqliteStore(join(disk, 'plants.db'));
-    await load.expectNothingLost(store);
-    expect(await store.damages()).to.deep.equal([]);
+    load.expectNoViolations(await store.readPlants());
+    expect(await store.checkIntegrity()).to.deep.equal([]);
   });
 
-  for (const left of [0, 8 * 1024, 32 * 1024]) {
-    it(`a start on a new file with ${left} bytes left says so in one line`, async () => {
-      fill(left);
+  for (const freeBytes of [0, 8 * 1024, 32 * 1024]) {
+    it(`fails to start on a new file with ${freeBytes} free bytes, with a one-line error`, async () => {
+      fill(freeBytes);
       await expectFailedStart();
     });
   }
 
-  it('a start on an existing file says so in one line', async () => {
+  it('fails to start on an existing file, with a one-line error', async () => {
     const earlier = serve(disk);
     await earlier.port();
     await earlier.kill('SIGTERM').exited();

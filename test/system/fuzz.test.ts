@@ -4,70 +4,72 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { undeclared } from '../adapters/koa/description.js';
+import { create, serve } from '../support/client.js';
 import { endProgramsAfterEach } from '../support/executable.js';
-import { type RawAnswer, RawClient } from '../support/raw-http.js';
-import { sized } from '../support/size.js';
+import { memoryMib } from '../support/process-resources.js';
+import { RawClient, type RawResponse } from '../support/raw-http.js';
+import { testOrSoak } from '../support/soak.js';
+import { readSqlitePlants } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { create, serve } from './client.js';
-import { bytesOf, type HostileRequest, hostileRequest, lastCreate } from './hostile-requests.js';
-import { memoryMib } from './resources.js';
-import { plantsIn } from './sqlite-file.js';
+import { type HostileRequest, hostileRequest, lastCreate, toBytes } from './hostile-requests.js';
 
-const REQUESTS = sized(20_000, 1_000_000);
+const REQUESTS = testOrSoak(20_000, 1_000_000);
 const CLIENTS = 32;
-const REQUESTS_PER_CONNECTION_MAX = 16;
+const MAX_REQUESTS_PER_CONNECTION = 16;
 const CONNECTIONS_PER_CHECK = 10;
 
-/** How a request on a connection is sent, and in how many packets. */
+/** The requests of a connection and how they are split into packets. */
 const conversation = fc.record({
-  requests: fc.array(hostileRequest, { minLength: 1, maxLength: REQUESTS_PER_CONNECTION_MAX - 1, size: 'max' }),
-  // Mostly everything comes at once.
+  requests: fc.array(hostileRequest, { minLength: 1, maxLength: MAX_REQUESTS_PER_CONNECTION - 1, size: 'max' }),
+  // Usually a single packet.
   packetCuts: fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(fc.nat({ max: 1000 }), { maxLength: 8 }) },
   ),
 });
 
-describe('Whatever a client sends', () => {
+describe('The service under hostile requests', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 
-  it(`has one answer to each of ${REQUESTS.toLocaleString('en')} requests, none a failure, all declared, and no request in a request`, async function () {
-    this.timeout(sized(60_000, 3_600_000));
-    const service = serve(folder, { DATABASE_URL: 'sqlite:fuzz.db', LOG_LEVEL: sized('info', 'error') });
+  it(`sends one declared response below 500 to each of ${REQUESTS.toLocaleString('en')} requests and executes no smuggled one`, async function () {
+    this.timeout(testOrSoak(120_000, 3_600_000));
+    const service = serve(folder, { DATABASE_URL: 'sqlite:fuzz.db', LOG_LEVEL: testOrSoak('info', 'error') });
     const port = await service.port();
     const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31));
     let sent = 0;
-    /** Plants of requests that have no answer, and so must not be stored. */
+    /** Plants of requests without a response, which must not be stored. */
     const unexecuted = new Set<bigint>();
-    /** What was answered with 200. */
+    /** Bodies of 200 responses. */
     const created: string[] = [];
     let memoryBefore = 0;
 
-    /** Requests without an answer on connections that were reset: of what comes in a later packet the answer may be lost. */
-    let unanswered = 0;
+    /** Requests without a response on connections that were reset, which can lose the responses to later packets. */
+    let unknown = 0;
     const converse = async (requests: readonly HostileRequest[], packetCuts: readonly number[]) => {
       const all = [...requests, lastCreate].map((request) => ({
         request,
         requestId: `fuzz-${++sent}`,
         plantId: plantId(sent),
       }));
-      const bytes = Buffer.concat(all.map(({ request, requestId, plantId }) => bytesOf(request, requestId, plantId)));
+      const bytes = Buffer.concat(all.map(({ request, requestId, plantId }) => toBytes(request, requestId, plantId)));
       const client = await RawClient.connect(port, { isRecorded: false });
       let isReset = false;
       client.socket.on('error', () => {
         isReset = true;
       });
       await sendInPackets(client, bytes, packetCuts);
-      const answers = (await client.answersToEnd()).filter(({ status }) => status !== 100);
+      const responses = (await client.readAllResponses()).filter(({ status }) => status !== 100);
       created.push(
-        ...answers.filter(({ status, body }) => status === 200 && !body.includes('"openapi"')).map(({ body }) => body),
+        ...responses
+          .filter(({ status, body }) => status === 200 && !body.includes('"openapi"'))
+          .map(({ body }) => body),
       );
-      const isCut = isReset && packetCuts.length > 0;
-      const rest = all.slice(answers.length);
-      if (isCut) unanswered += rest.length;
+      const isTruncated = isReset && packetCuts.length > 0;
+      const rest = all.slice(responses.length);
+      if (isTruncated) unknown += rest.length;
       else for (const { plantId } of rest) unexecuted.add(plantId);
-      expectOneAnswerEach(all, answers, isCut);
+      expectOneResponseEach(all, responses, isTruncated);
     };
     let hasFailed = false;
     const work = async (client: number) => {
@@ -84,27 +86,27 @@ describe('Whatever a client sends', () => {
     await Promise.all(Array.from({ length: CLIENTS }, (_, client) => work(client)));
 
     expect((await create(port, { id: 1n, name: 'Monstera' }))?.status, 'afterwards').to.equal(200);
-    expect(memoryMib(service) - memoryBefore, 'MiB of memory more than after a tenth').to.be.below(64);
+    expect(memoryMib(service) - memoryBefore, 'MiB more memory than after a tenth of the requests').to.be.below(64);
     expect(await service.kill('SIGTERM').exited()).to.equal(0);
-    // What was stored is what was answered: nothing besides, and nothing out of a body.
-    const stored = (await plantsIn(join(folder, 'fuzz.db'))).filter(({ id }) => id !== 1n);
-    const unexpected = less(
+    // Exactly the acknowledged plants are stored.
+    const stored = (await readSqlitePlants(join(folder, 'fuzz.db'))).filter(({ id }) => id !== 1n);
+    const unexpected = multisetDifference(
       stored.map(({ id: _, ...texts }) => JSON.stringify(texts)),
       created,
     );
-    expect(unexpected.length, 'plants stored without an answer').to.be.at.most(unanswered);
-    expect(stored.length - unexpected.length, 'plants stored and answered').to.equal(created.length);
+    expect(unexpected.length, 'plants stored without a response').to.be.at.most(unknown);
+    expect(stored.length - unexpected.length, 'plants stored and acknowledged').to.equal(created.length);
     expect(stored.filter(({ id, name }) => unexecuted.has(id) || name === 'smuggled')).to.deep.equal([]);
   });
 });
 
-/** Ids that no damaged digit leads to from another. */
+/** Scatters ids, so that a damaged digit does not turn one into another. */
 function plantId(index: number): bigint {
   return BigInt.asUintN(62, BigInt(index) * 0x9e3779b97f4a7c15n);
 }
 
-/** What of `values` is left without one of each of `others`. */
-function less(values: readonly string[], others: readonly string[]): string[] {
+/** Removes one occurrence of each of `others` from `values`. */
+function multisetDifference(values: readonly string[], others: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const other of others) counts.set(other, (counts.get(other) ?? 0) + 1);
   return values.filter((value) => {
@@ -114,41 +116,41 @@ function less(values: readonly string[], others: readonly string[]): string[] {
   });
 }
 
-/** Each answer belongs to the request at its place; where there is none any more, the one before closed the connection. */
-function expectOneAnswerEach(
+/** Expects each response to match the request at the same index, and the last response to close the connection. */
+function expectOneResponseEach(
   sent: readonly { readonly request: HostileRequest; readonly requestId: string }[],
-  answers: readonly RawAnswer[],
-  isCut: boolean,
+  responses: readonly RawResponse[],
+  isTruncated: boolean,
 ): void {
-  for (const [index, answer] of answers.entries()) {
+  for (const [index, response] of responses.entries()) {
     const { request, requestId } = sent[index] ?? {};
-    if (request === undefined) throw new Error(`an answer too many: ${answer.status} ${answer.body}`);
-    const isClosing = answer.headers['connection'] === 'close';
-    const context = `${answer.status} ${answer.body} to ${JSON.stringify(request)}`;
-    expect(answer.status, context).to.be.within(200, 499);
-    if (answer.headers['x-request-id'] !== requestId) {
-      // One that the parser could not read.
-      expect([answer.headers['x-request-id'], isClosing], context).to.satisfy(
+    if (request === undefined) throw new Error(`unexpected response: ${response.status} ${response.body}`);
+    const isClosing = response.headers['connection'] === 'close';
+    const context = `${response.status} ${response.body} to ${JSON.stringify(request)}`;
+    expect(response.status, context).to.be.within(200, 499);
+    if (response.headers['x-request-id'] !== requestId) {
+      // The parser rejected the request.
+      expect([response.headers['x-request-id'], isClosing], context).to.satisfy(
         ([id, closing]: [string, boolean]) => closing && !id.startsWith('fuzz-') && id !== 'smuggled',
       );
     }
-    if (request.doubt) expect([answer.status, isClosing], context).to.deep.equal([400, true]);
-    if (request === lastCreate) expect(answer.status, context).to.equal(200);
+    if (request.ambiguity) expect([response.status, isClosing], context).to.deep.equal([400, true]);
+    if (request === lastCreate) expect(response.status, context).to.equal(200);
     if (request.method === 'POST' && /^\/plants(\?|$)/.test(request.target)) {
-      expect(undeclared(answer), context).to.deep.equal([]);
-    } else if (answer.status === 302) {
-      // It leads from / to the page, which is for people.
+      expect(undeclared(response), context).to.deep.equal([]);
+    } else if (response.status === 302) {
+      // The redirect from / to the documentation page.
       expect(request.target, context).to.match(/^(http:\/\/[^/?]*)?\/?(\?|$)/);
     } else {
-      expect(answer.headers['content-type'], context).to.equal('application/json');
-      if (answer.status !== 200) expect(answer.json(), context).to.have.all.keys('error', 'message');
+      expect(response.headers['content-type'], context).to.equal('application/json');
+      if (response.status !== 200) expect(response.json(), context).to.have.all.keys('error', 'message');
     }
-    if (isClosing || (index === answers.length - 1 && !isCut)) {
-      expect(isClosing, `${context} is the last one, and closes`).to.equal(true);
-      expect(answers.length, `answers behind ${context}`).to.equal(index + 1);
+    if (isClosing || (index === responses.length - 1 && !isTruncated)) {
+      expect(isClosing, `${context} is the last response and closes the connection`).to.equal(true);
+      expect(responses.length, `responses after ${context}`).to.equal(index + 1);
     }
   }
-  if (!isCut) expect(answers, 'answers at all').to.not.be.empty;
+  if (!isTruncated) expect(responses, 'responses').to.not.be.empty;
 }
 
 async function sendInPackets(client: RawClient, bytes: Buffer, cuts: readonly number[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { TOKEN } from './client.js';
+import { TOKEN } from '../support/client.js';
 
-/** What one request is made of; plain values, so that a counterexample can be read. */
+/** The parts of one request, as plain values, so that a counterexample is readable. */
 export interface HostileRequest {
   readonly method: string;
   readonly target: string;
@@ -11,23 +11,23 @@ export interface HostileRequest {
   readonly contentType: readonly string[];
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: {
-    /** With {@link PLANT_ID} where its id stands. */
+    /** Contains {@link PLANT_ID} in place of the id. */
     readonly text: string;
     readonly coding: keyof typeof CODINGS;
-    /** The codings that its headers tell of. */
-    readonly toldCodings: readonly string[];
-    /** Where in the encoded bytes, in parts of 1000, one is another. */
+    /** Values of the Content-Encoding headers. */
+    readonly contentEncoding: readonly string[];
+    /** Replaces one encoded byte; `at` is its position in thousandths of the length. */
     readonly damage: { readonly at: number; readonly byte: number } | undefined;
-    /** Where it is cut into chunks, in parts of 1000; `undefined` for a body with its length. */
+    /** Chunk boundaries in thousandths of the length; `undefined` for a body with Content-Length. */
     readonly chunks:
       | { readonly cuts: readonly number[]; readonly extension: string; readonly trailers: string }
       | undefined;
   };
-  /** What makes it doubtful where the request ends; the connection has to end with its answer. */
-  readonly doubt: keyof typeof DOUBTS | undefined;
+  /** Ambiguity about where the request ends; its response must close the connection. */
+  readonly ambiguity: keyof typeof AMBIGUITIES | undefined;
 }
 
-/** Stands in a body where the id of its plant comes. */
+/** Placeholder for the id in a body. */
 const PLANT_ID = '@id@';
 
 const CODINGS = {
@@ -37,74 +37,74 @@ const CODINGS = {
   br: (bytes: Buffer) => brotliCompressSync(bytes, { params: { 1: 0 } }),
 };
 
-/** A whole request that must never be answered: it stands inside of others. */
+/** A complete request inside the body of another one; it must never be executed. */
 const SMUGGLED =
   `POST /plants HTTP/1.1\r\nHost: test\r\nX-Request-Id: smuggled\r\nAuthorization: Bearer ${TOKEN}\r\n` +
   'Content-Type: application/json\r\nContent-Length: 28\r\n\r\n{"id":-77,"name":"smuggled"}';
 
-/** What makes the head, or the body, of a good request doubtful. */
-const DOUBTS = {
+/** Functions that make the head or the body of a valid request ambiguous. */
+const AMBIGUITIES = {
   'Content-Length and Transfer-Encoding': inHead('Transfer-Encoding: chunked'),
   'a second Content-Length': inHead('Content-Length: 0'),
   'a Content-Length that is a list': lengthAs((length) => `${length}, ${length}`),
   'a Content-Length with a sign': lengthAs((length) => `+${length}`),
   'a Content-Length in hexadecimal': lengthAs((length) => `0x${length.toString(16)}`),
   'a Content-Length with an exponent': lengthAs((length) => `${length}e0`),
-  'a Content-Length with a blank in it': lengthAs(() => '1 0'),
+  'a Content-Length that contains a space': lengthAs(() => '1 0'),
   'a negative Content-Length': lengthAs((length) => `-${length}`),
-  'a Content-Length that is empty': lengthAs(() => ''),
-  'a Content-Length beyond 64 bit': lengthAs(() => '18446744073709551617'),
-  'a blank before the colon of Content-Length': inHead('Content-Length : 0'),
-  'a blank before the colon of Transfer-Encoding': inHead('Transfer-Encoding : chunked'),
+  'an empty Content-Length': lengthAs(() => ''),
+  'a Content-Length beyond 64 bits': lengthAs(() => '18446744073709551617'),
+  'a space before the colon of Content-Length': inHead('Content-Length : 0'),
+  'a space before the colon of Transfer-Encoding': inHead('Transfer-Encoding : chunked'),
   'Transfer-Encoding: identity': codingAs('identity'),
   'Transfer-Encoding: xchunked': codingAs('xchunked'),
   'Transfer-Encoding: gzip, chunked': codingAs('gzip, chunked'),
   'Transfer-Encoding: chunked, identity': codingAs('chunked, identity'),
   'Transfer-Encoding: chunked in quotes': codingAs('"chunked"'),
-  'Transfer-Encoding: chunked behind a vertical tab': codingAs('\x0bchunked'),
+  'Transfer-Encoding: chunked after a vertical tab': codingAs('\x0bchunked'),
   'Transfer-Encoding: chunked; with a parameter': codingAs('chunked; q=1'),
   'Transfer-Encoding twice': codingAs('chunked\r\nTransfer-Encoding: chunked'),
-  'Transfer-Encoding with another one': codingAs('chunked\r\nTransfer-Encoding: identity'),
-  'Transfer-Encoding that goes on in the next line': codingAs('\r\n chunked'),
-  'a header that goes on in the next line': inHead('X-Long: a\r\n b'),
-  'a header that ends in LF alone': inHead('X: a\nContent-Length: 0'),
-  'a header that ends in CR alone': inHead('X: a\rContent-Length: 0'),
+  'a second, different Transfer-Encoding': codingAs('chunked\r\nTransfer-Encoding: identity'),
+  'a folded Transfer-Encoding': codingAs('\r\n chunked'),
+  'a folded header': inHead('X-Long: a\r\n b'),
+  'a header line that ends in LF alone': inHead('X: a\nContent-Length: 0'),
+  'a header line that ends in CR alone': inHead('X: a\rContent-Length: 0'),
   'a NUL in a header': inHead('X: a\0b'),
   'a header without a colon': inHead('Content-Length'),
   'a header without a name': inHead(': 0'),
   'lines that end in LF alone': (head: string, body: Buffer) => framed(head.replaceAll('\r\n', '\n'), body),
   'a second Host': inHead('Host: test'),
   'no Host': (head: string, body: Buffer) => framed(head.replace('Host: test\r\n', ''), body),
-  'a method in small letters': (head: string, body: Buffer) => framed(head.replace(/^[A-Z]+/, 'post'), body),
+  'a lower-case method': (head: string, body: Buffer) => framed(head.replace(/^[A-Z]+/, 'post'), body),
   'HTTP/1.2': (head: string, body: Buffer) => framed(head.replace('HTTP/1.1', 'HTTP/1.2'), body),
   'HTTP/2.0': (head: string, body: Buffer) => framed(head.replace('HTTP/1.1', 'HTTP/2.0'), body),
   'chunks in HTTP/1.0': (head: string, body: Buffer) => chunked(head.replace('HTTP/1.1', 'HTTP/1.0'), hex(body), body),
-  'a size of a chunk that is no number': chunkAs(() => 'x'),
-  'a size of a chunk in the C notation': chunkAs((size) => `0x${size}`),
-  'a size of a chunk with a sign': chunkAs((size) => `+${size}`),
-  'a negative size of a chunk': chunkAs(() => '-1'),
-  'a size of a chunk behind a blank': chunkAs((size) => ` ${size}`),
-  'a size of a chunk that is too small': chunkAs((_, body) => hex(body.subarray(1))),
-  'a size of a chunk beyond 64 bit': chunkAs((size) => `1${'0'.repeat(16 - size.length)}${size}`),
-  'a size of a chunk that ends in LF alone': (head: string, body: Buffer) =>
+  'a chunk size that is not a number': chunkAs(() => 'x'),
+  'a chunk size with the prefix 0x': chunkAs((size) => `0x${size}`),
+  'a chunk size with a sign': chunkAs((size) => `+${size}`),
+  'a negative chunk size': chunkAs(() => '-1'),
+  'a chunk size after a space': chunkAs((size) => ` ${size}`),
+  'a chunk size that is too small': chunkAs((_, body) => hex(body.subarray(1))),
+  'a chunk size beyond 64 bits': chunkAs((size) => `1${'0'.repeat(16 - size.length)}${size}`),
+  'a chunk size that ends in LF alone': (head: string, body: Buffer) =>
     withCoding(head, 'chunked', Buffer.concat([Buffer.from(`${hex(body)}\n`), body, Buffer.from('\r\n0\r\n\r\n')])),
-  'an extension of a chunk that ends in LF alone': (head: string, body: Buffer) =>
+  'a chunk extension that ends in LF alone': (head: string, body: Buffer) =>
     withCoding(head, 'chunked', Buffer.concat([Buffer.from(`${hex(body)};a\n`), body, Buffer.from('\r\n0\r\n\r\n')])),
   'a chunk that ends in LF alone': (head: string, body: Buffer) =>
     withCoding(head, 'chunked', Buffer.concat([Buffer.from(`${hex(body)}\r\n`), body, Buffer.from('\n0\r\n\r\n')])),
 };
 
-type Doubtful = (head: string, body: Buffer) => Buffer;
+type MakeAmbiguous = (head: string, body: Buffer) => Buffer;
 
 function framed(head: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n`, 'latin1'), body]);
 }
 
-function inHead(line: string): Doubtful {
+function inHead(line: string): MakeAmbiguous {
   return (head, body) => framed(`${head}${line}\r\n`, body);
 }
 
-function lengthAs(value: (length: number) => string): Doubtful {
+function lengthAs(value: (length: number) => string): MakeAmbiguous {
   return (head, body) =>
     Buffer.concat([Buffer.from(`${head}Content-Length: ${value(body.length)}\r\n\r\n`, 'latin1'), body]);
 }
@@ -117,11 +117,11 @@ function chunked(head: string, size: string, body: Buffer, coding = 'chunked'): 
   return withCoding(head, coding, Buffer.concat([Buffer.from(`${size}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]));
 }
 
-function codingAs(coding: string): Doubtful {
+function codingAs(coding: string): MakeAmbiguous {
   return (head, body) => chunked(head, hex(body), body, coding);
 }
 
-function chunkAs(size: (size: string, body: Buffer) => string): Doubtful {
+function chunkAs(size: (size: string, body: Buffer) => string): MakeAmbiguous {
   return (head, body) => chunked(head, size(hex(body), body), body);
 }
 
@@ -129,23 +129,23 @@ function hex(bytes: Buffer): string {
   return bytes.length.toString(16);
 }
 
-/** The bytes of a request, under an id of its own, for a plant of its own. */
-export function bytesOf(request: HostileRequest, requestId: string, plantId: bigint): Buffer {
-  const { method, target, version, authorization, contentType, headers, body, doubt } = request;
+/** Converts a request to bytes, with its request id and plant id. */
+export function toBytes(request: HostileRequest, requestId: string, plantId: bigint): Buffer {
+  const { method, target, version, authorization, contentType, headers, body, ambiguity } = request;
   const lines = [
     `${method} ${target} ${version}`,
     'Host: test',
     `X-Request-Id: ${requestId}`,
     ...authorization.map((value) => `Authorization: ${value}`),
     ...contentType.map((value) => `Content-Type: ${value}`),
-    ...body.toldCodings.map((value) => `Content-Encoding: ${value}`),
+    ...body.contentEncoding.map((value) => `Content-Encoding: ${value}`),
     ...headers.map(([name, value]) => `${name}: ${value}`),
   ];
   const head = `${lines.join('\r\n')}\r\n`;
   const encoded = CODINGS[body.coding](Buffer.from(body.text.replaceAll(PLANT_ID, `${plantId}`)));
   const { damage, chunks } = body;
   if (damage && encoded.length > 0) encoded[Math.floor((damage.at * encoded.length) / 1000)] = damage.byte;
-  if (doubt) return DOUBTS[doubt](head, encoded);
+  if (ambiguity) return AMBIGUITIES[ambiguity](head, encoded);
   return chunks ? withCoding(head, 'chunked', inChunks(encoded, chunks)) : framed(head, encoded);
 }
 
@@ -165,7 +165,7 @@ function inChunks(
   return Buffer.concat([...parts, Buffer.from(`0${extension}\r\n${trailers}\r\n`)]);
 }
 
-/** A create with nothing wrong about it; its connection ends with it. */
+/** A valid create that closes its connection. */
 export const lastCreate: HostileRequest = {
   method: 'POST',
   target: '/plants',
@@ -176,14 +176,14 @@ export const lastCreate: HostileRequest = {
   body: {
     text: `{"id":${PLANT_ID},"name":"canary-last"}`,
     coding: 'identity',
-    toldCodings: [],
+    contentEncoding: [],
     damage: undefined,
     chunks: undefined,
   },
-  doubt: undefined,
+  ambiguity: undefined,
 };
 
-/** Mostly `usual`, else one of `others`. */
+/** Generates `usual` with the given weight, or one of `others`. */
 function mostly<T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
   return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 }
@@ -250,7 +250,7 @@ const body = fc
   .record({
     text,
     coding: mostly<keyof typeof CODINGS>(4, 'identity', ...codings),
-    told: mostly<readonly string[] | undefined>(
+    encodings: mostly<readonly string[] | undefined>(
       8,
       undefined,
       [],
@@ -264,7 +264,10 @@ const body = fc
     damage: fc.option(fc.record({ at: fc.nat({ max: 999 }), byte: fc.nat({ max: 255 }) }), { freq: 6, nil: undefined }),
     chunks: fc.option(chunks, { freq: 1, nil: undefined }),
   })
-  .map(({ told, ...rest }) => ({ ...rest, toldCodings: told ?? (rest.coding === 'identity' ? [] : [rest.coding]) }));
+  .map(({ encodings, ...rest }) => ({
+    ...rest,
+    contentEncoding: encodings ?? (rest.coding === 'identity' ? [] : [rest.coding]),
+  }));
 
 const GOOD_TOKEN = [`Bearer ${TOKEN}`];
 const NAMES =
@@ -300,12 +303,13 @@ const header = fc.oneof(
     ),
   },
 );
-const METHODS = 'GET PUT DELETE PATCH OPTIONS TRACE PROPFIND SEARCH CONNECT'.split(' ');
+// Without CONNECT, for which Node closes the connection.
+const METHODS = 'GET PUT DELETE PATCH OPTIONS TRACE PROPFIND SEARCH'.split(' ');
 const TARGETS =
   '/ /openapi.json /plants/ /PLANTS //plants /plants?canary-query /plants; /plants%00 /../plants http://test/plants ' +
   'http://canary:canary@evil.example:1/plants https://x/openapi.json /plants?<script> * plants file:///plants';
 
-/** A request that only its sender could like. */
+/** Generates hostile requests. */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .record({
     method: mostly(14, 'POST', ...METHODS),
@@ -337,20 +341,20 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
     ),
     headers: fc.array(header, { maxLength: 4 }),
     body,
-    doubt: mostly<keyof typeof DOUBTS | undefined>(12, undefined, ...doubts()),
+    ambiguity: mostly<keyof typeof AMBIGUITIES | undefined>(12, undefined, ...ambiguityNames()),
   })
-  // A doubt stands alone, in a request that would be good without it.
+  // An ambiguous request is valid otherwise.
   .map((request) =>
-    request.doubt === undefined
+    request.ambiguity === undefined
       ? request
       : {
           ...lastCreate,
           headers: [],
-          doubt: request.doubt,
+          ambiguity: request.ambiguity,
           body: { ...lastCreate.body, text: request.body.text || '{}' },
         },
   );
 
-function doubts(): (keyof typeof DOUBTS)[] {
-  return Object.keys(DOUBTS).filter((name): name is keyof typeof DOUBTS => name in DOUBTS);
+function ambiguityNames(): (keyof typeof AMBIGUITIES)[] {
+  return Object.keys(AMBIGUITIES).filter((name): name is keyof typeof AMBIGUITIES => name in AMBIGUITIES);
 }

@@ -1,129 +1,131 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
+import { create, createRequest, type TestPlant, toOutcome } from '../support/client.js';
 import { RawClient } from '../support/raw-http.js';
-import { create, creating, outcomeOf, type TestPlant } from './client.js';
-import type { TestStore } from './stores.js';
+import { waitUntil } from '../support/wait-until.js';
+import { conclusive, type Operation, violationsOf } from './history.js';
 
-/** How many clients create plants at once. */
+/** Number of concurrent clients. */
 export const CLIENTS = 64;
 
-/** How long a client waits after it was refused, in milliseconds. */
+/** How long a client waits before it retries. */
 const RETRY_AFTER_MS = 20;
-/** How many plants are sent again at once. */
-const RETRIES_AT_ONCE = 500;
+/** Maximum number of concurrent retries. */
+const MAX_CONCURRENT_RETRIES = 500;
 
-/** One create: what came of it, and when, on the clock of `performance.now()`. */
-export interface Created {
-  readonly plant: TestPlant;
-  /** As of {@link outcomeOf}. */
-  readonly outcome: unknown;
-  readonly sentAt: number;
-  readonly answeredAt: number;
+/** One create of a load. */
+export interface LoadOperation extends Operation {
+  /** Port of the instance that received it. */
+  readonly port: number;
 }
 
-/** Clients that create plants, each one after the other, and what they know of them, over any number of services. */
+/** Clients that each create plants one after another, on one or more instances, and the history of their creates. */
 export class Load {
   readonly #makePlant: (index: number) => TestPlant;
   readonly #events = new EventEmitter();
-  /** Every plant that was sent, by its id. */
-  readonly sent = new Map<bigint, TestPlant>();
-  /** Everything that was answered, in that order. */
-  readonly created: Created[] = [];
-  /** Plants of which nobody knows whether they are stored: their create was answered with 503, or not at all. */
-  readonly unknown = new Set<TestPlant>();
+  /** Every create that has ended, in order of its end. */
+  readonly history: LoadOperation[] = [];
+  /** Plants that may have been stored: the outcome of their last create is unknown. */
+  readonly #unknown = new Set<TestPlant>();
+  #plants = 0;
   #sending: Promise<unknown> = Promise.resolve();
   #isStopped = false;
 
-  /** @param makePlant the plant number `index`, with an id of its own */
+  /** @param makePlant returns the plant with a given index */
   constructor(makePlant: (index: number) => TestPlant = somePlant) {
     this.#makePlant = makePlant;
     this.#events.setMaxListeners(0);
   }
 
-  /** Has clients send until they are stopped or the service ends their connections. */
-  start(port: number): void {
+  /** Starts the clients, spread over the instances. Each sends until it is stopped or its connection ends. */
+  start(...ports: readonly number[]): void {
     this.#isStopped = false;
-    this.#sending = Promise.all(Array.from({ length: CLIENTS }, () => this.#send(port)));
+    const clients = Array.from({ length: CLIENTS / ports.length }, () => ports.map((port) => this.#send(port)));
+    this.#sending = Promise.all(clients.flat());
   }
 
-  /** Resolves when every client has stopped because the service ended its connection. */
+  /** Waits until the connection of every client has ended. */
   async ended(): Promise<void> {
     await this.#sending;
   }
 
-  /** Lets every client wait for its answer, and no longer. */
+  /** Stops every client after its current response. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#sending;
   }
 
-  /** Resolves when `count` more creates have had the outcome. */
-  async more(count: number, outcome: unknown): Promise<void> {
+  /** Waits for `count` more creates with the outcome. */
+  async waitForOutcomes(count: number, outcome: unknown): Promise<void> {
     for (let seen = 0; seen < count; ) {
-      const [created]: Created[] = await once(this.#events, 'created');
-      if (created?.outcome === outcome) seen++;
+      const [operation]: Operation[] = await once(this.#events, 'operation');
+      if (operation?.outcome === outcome) seen++;
     }
   }
 
-  /** How many creates had each outcome. */
-  outcomes(): Map<unknown, number> {
-    const counts = new Map<unknown, number>();
-    for (const { outcome } of this.created) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    return counts;
+  /** Returns the distinct outcomes at these instances, or at all instances if no port is given. */
+  outcomes(...ports: readonly number[]): unknown[] {
+    const operations = this.history.filter(({ port }) => ports.length === 0 || ports.includes(port));
+    return [...new Set(operations.map(({ outcome }) => outcome))];
   }
 
-  /** Sends every plant again of which nobody knows whether it is stored; from then on it is, and as it was sent. */
+  /** Creates a plant over a new connection, records it in the history and returns the outcome. */
+  create(port: number, plant: TestPlant): Promise<unknown> {
+    return this.#record(port, plant, () => create(port, plant));
+  }
+
+  /** Retries every create with an unknown outcome until its outcome is conclusive. */
   async retryUnknown(port: number): Promise<void> {
-    const plants = [...this.unknown];
-    while (plants.length > 0) {
-      const outcomes = await Promise.all(
-        plants.splice(0, RETRIES_AT_ONCE).map(async (plant) => {
-          const outcome = outcomeOf(await create(port, plant));
-          this.unknown.delete(plant);
-          return outcome;
-        }),
-      );
-      expect([200, 40902], 'of plants that are sent again').to.include.members([...new Set(outcomes)]);
-    }
+    const plants = new Set(this.#unknown);
+    await waitUntil('every retry has a conclusive outcome', async () => {
+      const batch = [...plants].slice(0, MAX_CONCURRENT_RETRIES);
+      await Promise.all(batch.map((plant) => this.create(port, plant)));
+      for (const plant of batch) if (!this.#unknown.has(plant)) plants.delete(plant);
+      return plants.size === 0;
+    });
   }
 
-  /** Checks that every plant that a client knows to be stored is in the store, exactly, and nothing that nobody sent. */
-  async expectNothingLost(store: TestStore): Promise<void> {
-    const stored = new Map((await store.plants()).map((plant) => [plant.id, plant]));
-    const known = [...this.sent.values()].filter((plant) => !this.unknown.has(plant));
-    expect(
-      known.filter(({ id }) => !stored.has(id)),
-      `lost, of ${known.length}`,
-    ).to.deep.equal([]);
-    for (const [id, plant] of stored) {
-      const original = this.sent.get(id);
-      // Chai takes its time; most plants are equal.
-      if (plant.name !== original?.name || plant.tag !== original?.tag) expect(plant).to.deep.equal(original);
-    }
+  /** Expects the history to be consistent with the plants in the store. */
+  expectNoViolations(stored: Iterable<TestPlant>): void {
+    const violations = violationsOf(this.history, stored);
+    expect(violations.slice(0, 10), `${violations.length} violations in ${this.history.length} creates`).to.deep.equal(
+      [],
+    );
   }
 
   async #send(port: number): Promise<void> {
     const client = await RawClient.connect(port).catch(() => undefined);
+    let plant: TestPlant | undefined;
     while (client && !this.#isStopped) {
-      const plant = this.#makePlant(this.sent.size);
-      this.sent.set(plant.id, plant);
-      this.unknown.add(plant);
-      const sentAt = performance.now();
-      const outcome = outcomeOf(await client.send(creating(plant)).answer());
+      const sent = plant ?? this.#makePlant(this.#plants++);
+      const outcome = await this.#record(port, sent, () => client.send(createRequest(sent)).readResponse());
       if (outcome === undefined) return;
-      const created = { plant, outcome, sentAt, answeredAt: performance.now() };
-      this.created.push(created);
-      if (outcome === 200) this.unknown.delete(plant);
-      this.#events.emit('created', created);
-      if (outcome !== 200) await setTimeout(RETRY_AFTER_MS);
+      plant = conclusive.includes(outcome) ? undefined : sent;
+      if (plant) await setTimeout(RETRY_AFTER_MS);
     }
     client?.close();
   }
+
+  async #record(port: number, plant: TestPlant, send: () => ReturnType<typeof create>): Promise<unknown> {
+    const sentAt = performance.now();
+    const outcome = toOutcome(await send());
+    const operation = { port, plant, outcome, sentAt, endedAt: performance.now() };
+    this.history.push(operation);
+    if (conclusive.includes(outcome)) this.#unknown.delete(plant);
+    else this.#unknown.add(plant);
+    this.#events.emit('operation', operation);
+    return outcome;
+  }
 }
 
-/** The plant number `index` of a run: ids from both ends of int64 and around zero, texts that are easily damaged. */
+/**
+ * Returns the plant with a given index. Ids are at both ends of int64 and around zero; texts contain characters that are
+ * easily damaged. Of every eight plants, one duplicates an earlier plant and one conflicts with an earlier id.
+ */
 export function somePlant(index: number): TestPlant {
+  if (index % 8 === 6) return somePlant(index - 5);
+  if (index % 8 === 7) return { ...somePlant(index - 5), name: `another ${index}` };
   const step = BigInt(index);
   const ids = [-(2n ** 63n) + step, 2n ** 63n - 1n - step, 2n ** 53n + step, -step];
   const id = ids[index % ids.length] ?? step;

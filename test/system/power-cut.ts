@@ -1,40 +1,40 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestPlant } from '../support/client.js';
+import { sqliteStore, type TestStore } from '../support/engines.js';
 import type { Random } from '../support/random.js';
-import type { TestPlant } from './client.js';
-import { sqliteStore, type TestStore } from './stores.js';
 import { isBefore, type SystemCall, systemCalls } from './system-calls.js';
 
-/** What runs a program so that {@link lossesInPowerCuts} can read what it did; the program comes behind it. */
-export function tracing(trace: string): readonly [string, ...string[]] {
+/** Returns the command prefix that traces a program for {@link simulatePowerCuts}. */
+export function traceCommand(trace: string): readonly [string, ...string[]] {
   const names = 'pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg';
-  const whole = ['-xx', '-s', '10000000'];
-  return ['strace', '-f', '-y', ...whole, '-e', 'signal=none', '-e', `trace=${names}`, '-o', trace];
+  const untruncated = ['-xx', '-s', '10000000'];
+  return ['strace', '-f', '-y', ...untruncated, '-e', 'signal=none', '-e', `trace=${names}`, '-o', trace];
 }
 
-/** What power cuts did to a SQLite file. */
+/** Effects of power cuts on a SQLite file. */
 export interface Losses {
-  /** Cuts that were looked at. */
+  /** Number of simulated cuts. */
   readonly cuts: number;
-  /** Plants that had been answered with 200, and are not there, or not as they were sent. */
+  /** Acknowledged plants that are missing or altered. */
   readonly lost: number;
-  /** Plants that nobody sent. */
-  readonly invented: number;
-  /** What SQLite's integrity check finds. */
-  readonly damages: readonly string[];
-  /** How often the log was carried over into the database before the last cut. */
+  /** Stored plants that no client sent. */
+  readonly unexpected: number;
+  /** Errors that SQLite's integrity check reports. */
+  readonly integrityErrors: readonly string[];
+  /** Number of checkpoints of the write-ahead log before the last cut. */
   readonly checkpoints: number;
 }
 
 /**
- * Cuts the power at moments at which an answer began to be sent: has a disk that keeps what was synced by then, and of
- * everything else nothing, or some, or parts, and opens the database that is on it.
+ * Simulates power cuts at moments when a response is about to be sent, and opens the resulting databases. The disk keeps
+ * everything synced by then, and none, some or parts of the other writes.
  *
- * @param traceFile what {@link tracing} wrote; an answer tells the id of its plant in X-Request-Id
- * @param database the SQLite file, as the program knows it
- * @param folder where the files may be made that a cut leaves
+ * @param traceFile output of {@link traceCommand}; the X-Request-Id of each response is the id of its plant
+ * @param database path of the SQLite file in the trace
+ * @param folder folder for the files that a cut leaves
  */
-export async function lossesInPowerCuts(
+export async function simulatePowerCuts(
   traceFile: string,
   database: string,
   plants: ReadonlyMap<bigint, TestPlant>,
@@ -43,43 +43,44 @@ export async function lossesInPowerCuts(
   cuts: number,
 ): Promise<Losses> {
   const calls = systemCalls(readFileSync(traceFile, 'latin1')).filter(({ result }) => result >= 0);
-  const answers = calls.flatMap((call) => idsAnsweredBy(call).map((id) => ({ id, call })));
+  const responses = calls.flatMap((call) => acknowledgedIds(call).map((id) => ({ id, call })));
   const path = join(folder, 'cut.db');
   const disk = new Disk(calls, [
     [database, path],
     [`${database}-wal`, `${path}-wal`],
   ]);
-  const total = { lost: 0, invented: 0, damages: new Set<string>() };
-  const chosen = answers.map((_, index) => index).filter((index) => random() < cuts / (answers.length - index));
-  // The last one is always looked at: nothing comes after it that could have saved it.
-  for (const index of new Set([...chosen, answers.length - 1])) {
-    const answer = answers[index];
-    if (answer === undefined) throw new Error(`there is no answer in ${traceFile}`);
-    disk.goOnUntil(answer.call);
-    for (const keeps of ['nothing', 'something'] as const) {
-      disk.cutPower(keeps === 'nothing' ? () => 0 : random);
+  const total = { lost: 0, unexpected: 0, integrityErrors: new Set<string>() };
+  const chosen = responses.map((_, index) => index).filter((index) => random() < cuts / (responses.length - index));
+  // Always include the last response, because no later sync can hide its loss.
+  for (const index of new Set([...chosen, responses.length - 1])) {
+    const response = responses[index];
+    if (response === undefined) throw new Error(`no response in ${traceFile}`);
+    disk.advanceTo(response.call);
+    for (const keepUnsynced of [() => 0, random]) {
+      disk.cutPower(keepUnsynced);
       const store = sqliteStore(path);
-      // A file that is no database any more cannot even be looked at.
-      for (const damage of await store.damages().catch((error: unknown) => [`${error}`])) total.damages.add(damage);
-      const stored = await storedIn(store);
-      const answered = answers.slice(0, index + 1).map(({ id }) => id);
-      total.lost += answered.filter((id) => stored.get(id) !== plants.get(id)?.name).length;
-      total.invented += [...stored].filter(([id, name]) => plants.get(id)?.name !== name).length;
+      // Opening the file throws if it is no longer a database.
+      const errors = await store.checkIntegrity().catch((error: unknown) => [`${error}`]);
+      for (const error of errors) total.integrityErrors.add(error);
+      const stored = await readNames(store);
+      const acknowledged = responses.slice(0, index + 1).map(({ id }) => id);
+      total.lost += acknowledged.filter((id) => stored.get(id) !== plants.get(id)?.name).length;
+      total.unexpected += [...stored].filter(([id, name]) => plants.get(id)?.name !== name).length;
     }
   }
-  return { ...total, damages: [...total.damages], cuts: chosen.length, checkpoints: disk.checkpoints };
+  return { ...total, integrityErrors: [...total.integrityErrors], cuts: chosen.length, checkpoints: disk.checkpoints };
 }
 
-/** The names by their ids; nothing where there is not even a table. */
-async function storedIn(store: TestStore): Promise<ReadonlyMap<bigint, string>> {
+/** Reads the names by id; returns an empty map if the table does not exist. */
+async function readNames(store: TestStore): Promise<ReadonlyMap<bigint, string>> {
   try {
-    return new Map((await store.plants()).map(({ id, name }) => [id, name]));
+    return new Map((await store.readPlants()).map(({ id, name }) => [id, name]));
   } catch {
     return new Map();
   }
 }
 
-/** A call that changes a file, or makes its changes last. */
+/** A system call that changes or syncs a file. */
 interface Change {
   readonly call: SystemCall;
   readonly path: string;
@@ -88,7 +89,7 @@ interface Change {
   readonly at: number;
 }
 
-/** Files as a program changed them, of which only what was synced is sure to be there after a power cut. */
+/** Files changed by a program; only synced changes are sure to survive a power cut. */
 class Disk {
   readonly #changes: Change[];
   readonly #synced: Map<string, Buffer>;
@@ -96,18 +97,18 @@ class Disk {
   #unsynced: Change[] = [];
   checkpoints = 0;
 
-  /** @param copies the files, and where {@link cutPower} makes what is left of each */
+  /** @param copies path of each file, and the path of its copy that {@link cutPower} writes */
   constructor(calls: readonly SystemCall[], copies: readonly (readonly [string, string])[]) {
     this.#copies = copies;
     this.#synced = new Map(copies.map(([path]) => [path, Buffer.alloc(0)]));
-    const changes = calls.flatMap((call) => changeOf(call) ?? []);
+    const changes = calls.flatMap((call) => toChange(call) ?? []);
     this.#changes = changes
       .filter(({ path }) => this.#synced.has(path))
       .sort((one, other) => one.call.ended - other.call.ended);
   }
 
-  /** Goes on through what the program did, up to the beginning of `call`. */
-  goOnUntil(call: SystemCall): void {
+  /** Applies every change that ended before `call` began. */
+  advanceTo(call: SystemCall): void {
     for (let [next] = this.#changes; next && isBefore(next.call, call); [next] = this.#changes) {
       this.#changes.shift();
       if (next.act === 'sync') this.#sync(next);
@@ -115,16 +116,16 @@ class Disk {
     }
   }
 
-  /** Makes the files as they are when the power fails; `keep` says how much of each change that was not synced is there. */
+  /** Writes the files as a power cut leaves them. `keep` returns, from 0 to 1, how much of an unsynced change survives. */
   cutPower(keep: () => number): void {
     const files = new Map(this.#synced);
     for (const change of this.#unsynced) {
       const kept = keep();
-      // A third is there, a third is not, and a third in part: a disk writes sectors of 512 bytes.
+      // A third of the changes survive, a third do not, and a third survive in part, in sectors of 512 bytes.
       const length = Math.floor((change.bytes.length * Math.min(1, Math.max(0, kept * 3 - 1))) / 512) * 512;
       const bytes = kept > 2 / 3 ? change.bytes : change.bytes.subarray(0, length);
       if (bytes.length > 0 || (change.act === 'truncate' && kept > 1 / 2)) {
-        files.set(change.path, applied({ ...change, bytes }, files.get(change.path)));
+        files.set(change.path, applyChange({ ...change, bytes }, files.get(change.path)));
       }
     }
     for (const [path, copy] of this.#copies) writeFileSync(copy, files.get(path) ?? '');
@@ -137,13 +138,13 @@ class Disk {
     this.#unsynced = this.#unsynced.filter((change) => !isSynced(change));
     this.#synced.set(
       path,
-      synced.reduce<Buffer>((file, change) => applied(change, file), this.#synced.get(path) ?? Buffer.alloc(0)),
+      synced.reduce<Buffer>((file, change) => applyChange(change, file), this.#synced.get(path) ?? Buffer.alloc(0)),
     );
     if (path === this.#copies[0]?.[0]) this.checkpoints++;
   }
 }
 
-function applied({ act, bytes, at }: Change, file: Buffer = Buffer.alloc(0)): Buffer {
+function applyChange({ act, bytes, at }: Change, file: Buffer = Buffer.alloc(0)): Buffer {
   const length = act === 'truncate' ? at : Math.max(file.length, at + bytes.length);
   const changed = Buffer.alloc(length);
   file.copy(changed);
@@ -151,18 +152,18 @@ function applied({ act, bytes, at }: Change, file: Buffer = Buffer.alloc(0)): Bu
   return changed;
 }
 
-/** `fd<path>, "bytes", count, offset`, with each byte of paths and of what is written as `\xNN`. */
+/** `fd<path>, "bytes", count, offset`, with every byte of paths and data as `\xNN`. */
 const ARGUMENTS = /^\d+<([^>]*)>(?:, "([^"]*)")?(?:, (\d+))?(?:, (\d+))?$/;
 
-function changeOf({ name, args, ...call }: SystemCall): Change | undefined {
+function toChange({ name, args, ...call }: SystemCall): Change | undefined {
   const act = ACTS[name];
   const [, path, bytes = '', first, second] = ARGUMENTS.exec(args) ?? [];
   if (act === undefined || path === undefined) return undefined;
   return {
     call: { name, args: '', ...call },
-    path: bytesOf(path).toString(),
+    path: parseHex(path).toString(),
     act,
-    bytes: bytesOf(bytes),
+    bytes: parseHex(bytes),
     at: Number(act === 'write' ? second : (first ?? 0)),
   };
 }
@@ -174,13 +175,13 @@ const ACTS: Partial<Record<string, Change['act']>> = {
   fdatasync: 'sync',
 };
 
-function bytesOf(text: string): Buffer {
+function parseHex(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex');
 }
 
-function idsAnsweredBy({ name, args }: SystemCall): bigint[] {
+function acknowledgedIds({ name, args }: SystemCall): bigint[] {
   if (!/^(write|writev|sendto|sendmsg)$/.test(name)) return [];
-  const sent = [...args.matchAll(/"([^"]*)"/g)].map(([, bytes = '']) => bytesOf(bytes).toString('latin1')).join('');
-  const answers = sent.split(/(?=HTTP\/1\.1 )/).filter((answer) => answer.startsWith('HTTP/1.1 200 '));
-  return answers.flatMap((answer) => /x-request-id: (\d+)/i.exec(answer)?.[1] ?? []).map(BigInt);
+  const sent = [...args.matchAll(/"([^"]*)"/g)].map(([, bytes = '']) => parseHex(bytes).toString('latin1')).join('');
+  const responses = sent.split(/(?=HTTP\/1\.1 )/).filter((response) => response.startsWith('HTTP/1.1 200 '));
+  return responses.flatMap((response) => /x-request-id: (\d+)/i.exec(response)?.[1] ?? []).map(BigInt);
 }

@@ -2,26 +2,26 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { CANARY } from '../support/emitted.js';
+import { toOutcome } from '../support/client.js';
 import { Executable, endProgramsAfterEach } from '../support/executable.js';
 import { exchange, request } from '../support/raw-http.js';
+import { CANARY } from '../support/secret-leaks.js';
+import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { outcomeOf } from './client.js';
-import { SqliteFile } from './sqlite-file.js';
 
 const TOKEN = 'canary-token-1234567890';
 
-describe('Nothing that a client or an operator keeps to himself comes out', () => {
+describe('Secrets of clients and operators', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 
-  it('in an answer or a log line, whatever is sent and whatever fails', async () => {
+  it('appear in no response and no log line, for any request and any failure', async () => {
     const environment = {
       PORT: '0',
       ACCESS_TOKENS: TOKEN,
       DATABASE_URL: 'sqlite:secrets.db',
       LOG_LEVEL: 'trace',
-      STORAGE_TIMEOUT: '200ms',
+      STORAGE_TIMEOUT: '1s',
       BODY_LIMIT: '1kb',
     };
     const service = new Executable(folder, [], environment);
@@ -56,17 +56,17 @@ describe('Nothing that a client or an operator keeps to himself comes out', () =
       [`POST /plants HTTP/1.1\r\nHost: test\r\nX-Canary: ${'canary'.repeat(4000)}\r\n\r\n`, 43101],
     ];
     const outcomes: unknown[] = [];
-    for (const [bytes] of requests) outcomes.push(outcomeOf(await exchange(port, bytes)));
+    for (const [bytes] of requests) outcomes.push(toOutcome(await exchange(port, bytes)));
     expect(outcomes).to.deep.equal(requests.map(([, outcome]) => outcome));
 
     const file = await SqliteFile.open(join(folder, 'secrets.db'));
     const next = (id: number) => request('POST /plants', good, plant.replace('"id":1', `"id":${id}`));
-    await file.exec(`CREATE TRIGGER refuse BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END`);
-    expect(outcomeOf(await exchange(port, next(3))), 'refused').to.equal(50002);
-    await file.exec('DROP TRIGGER refuse; ALTER TABLE plants RENAME TO canary_table');
-    expect(outcomeOf(await exchange(port, next(4))), 'broken').to.equal(50001);
+    await file.exec(`CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END`);
+    expect(toOutcome(await exchange(port, next(3))), 'rejected').to.equal(50002);
+    await file.exec('DROP TRIGGER reject; ALTER TABLE plants RENAME TO canary_table');
+    expect(toOutcome(await exchange(port, next(4))), 'broken').to.equal(50001);
     await file.exec('ALTER TABLE canary_table RENAME TO plants; BEGIN EXCLUSIVE');
-    expect(outcomeOf(await exchange(port, next(5))), 'silent').to.equal(50301);
+    expect(toOutcome(await exchange(port, next(5))), 'unavailable').to.equal(50301);
     await file.exec('COMMIT');
     await file.close();
     expect(await service.kill('SIGTERM').exited()).to.equal(0);
@@ -74,7 +74,7 @@ describe('Nothing that a client or an operator keeps to himself comes out', () =
   });
 
   for (const scheme of ['postgres', 'mysql']) {
-    it(`the password of a ${scheme} server that does not answer stays out of what the start says of it`, async () => {
+    it(`such as the password of an unavailable ${scheme} server do not appear in the startup error`, async () => {
       const DATABASE_URL = `${scheme}://gardener:canary-password@127.0.0.1:1/garden`;
       const service = new Executable(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL, LOG_LEVEL: 'trace' });
       expect(await service.exited()).to.equal(1);

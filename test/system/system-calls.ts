@@ -1,17 +1,17 @@
-/** One system call of a trace that `strace -f -y -o FILE` wrote. */
+/** A system call in a trace of `strace -f -y -o FILE`. */
 export interface SystemCall {
   readonly name: string;
-  /** Its arguments as strace writes them, with the names of files behind their numbers. */
+  /** The arguments as strace prints them, with the path after each file descriptor. */
   readonly args: string;
   readonly result: number;
-  /** When it began and when it had ended, as places in the order of all events of all threads. */
+  /** Positions of its start and end among the events of all threads. */
   readonly began: number;
   readonly ended: number;
 }
 
 /**
- * The calls of a trace that came to their end. Where another thread's call comes between, strace writes one in two
- * lines, `PID NAME(ARGS <unfinished ...>` and `PID <... NAME resumed>ARGS) = RESULT`; they are put together here.
+ * Parses the completed calls of a trace. Joins calls that strace splits when another thread interleaves:
+ * `PID NAME(ARGS <unfinished ...>` and `PID <... NAME resumed>ARGS) = RESULT`.
  */
 export function systemCalls(trace: string): SystemCall[] {
   const calls: SystemCall[] = [];
@@ -33,7 +33,17 @@ export function systemCalls(trace: string): SystemCall[] {
   return calls;
 }
 
-/** Whether `call` came to an end before `other` began. */
+/** Returns whether the first argument of `call` is the file or folder with this path. */
+export function isOnPath({ args }: SystemCall, path: string): boolean {
+  return args.replace(/^\d+</, '').startsWith(`${path}>`);
+}
+
+/** Returns whether `call` synced the file or folder with this path. */
+export function isSyncOf(call: SystemCall, path: string): boolean {
+  return /^f(data)?sync$/.test(call.name) && call.result === 0 && isOnPath(call, path);
+}
+
+/** Returns whether `call` ended before `other` began. */
 export function isBefore(call: SystemCall, other: SystemCall): boolean {
   return call.ended < other.began;
 }

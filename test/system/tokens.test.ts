@@ -3,10 +3,10 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
+import { toLines, toOutcome } from '../support/client.js';
 import { Executable, endProgramsAfterEach } from '../support/executable.js';
 import { exchange, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { linesOf, outcomeOf } from './client.js';
 
 describe('ACCESS_TOKENS_FILE', () => {
   endProgramsAfterEach();
@@ -17,89 +17,93 @@ describe('ACCESS_TOKENS_FILE', () => {
   const environment = { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS_FILE: 'tokens' };
   const digestOf = (token: string) => `sha256:${createHash('sha256').update(token).digest('hex')}`;
 
-  /** What the service says to a token: 41501 (it is let in, and sends no JSON) or the number of the refusal. */
-  async function outcomeWith(token: string, port: number): Promise<unknown> {
-    return outcomeOf(await exchange(port, request('POST /plants', { Authorization: `Bearer ${token}` })));
+  /** Sends a request with a token and returns the outcome: 41501 if it is accepted, because the body is not JSON. */
+  async function sendToken(token: string, port: number): Promise<unknown> {
+    return toOutcome(await exchange(port, request('POST /plants', { Authorization: `Bearer ${token}` })));
   }
-  const LET_IN = 41501;
-  const REFUSED = 40102;
+  const ACCEPTED = 41501;
+  const REJECTED = 40102;
 
-  it('holds tokens and digests of tokens, one a line, and comments', async () => {
-    writeFileSync(file, `# of the gardeners\nplain-token\r\n\n  ${digestOf('secret-token')}  \n#commented-token\n`);
+  it('contains tokens, digests of tokens and comments, one per line', async () => {
+    writeFileSync(file, `# for the gardeners\nplain-token\r\n\n  ${digestOf('secret-token')}  \n#commented-token\n`);
     const port = await new Executable(folder, [], environment).port();
-    expect(await outcomeWith('plain-token', port)).to.equal(LET_IN);
-    expect(await outcomeWith('secret-token', port)).to.equal(LET_IN);
-    expect(await outcomeWith('commented-token', port)).to.equal(REFUSED);
-    expect(await outcomeWith(digestOf('secret-token'), port)).to.equal(REFUSED);
+    expect(await sendToken('plain-token', port)).to.equal(ACCEPTED);
+    expect(await sendToken('secret-token', port)).to.equal(ACCEPTED);
+    expect(await sendToken('commented-token', port)).to.equal(REJECTED);
+    expect(await sendToken(digestOf('secret-token'), port)).to.equal(REJECTED);
   });
 
-  it('stands beside ACCESS_TOKENS', async () => {
+  it('can be combined with ACCESS_TOKENS', async () => {
     writeFileSync(file, 'token-of-the-file\n');
     const port = await new Executable(folder, [], { ...environment, ACCESS_TOKENS: 'token-of-the-variable' }).port();
-    expect(await outcomeWith('token-of-the-file', port)).to.equal(LET_IN);
-    expect(await outcomeWith('token-of-the-variable', port)).to.equal(LET_IN);
+    expect(await sendToken('token-of-the-file', port)).to.equal(ACCEPTED);
+    expect(await sendToken('token-of-the-variable', port)).to.equal(ACCEPTED);
   });
 
-  it('is read again on SIGHUP: new tokens are let in, old ones no longer', async () => {
+  it('is read again on SIGHUP: accepts new tokens and rejects removed ones', async () => {
     writeFileSync(file, 'old-token\n');
     const service = new Executable(folder, [], { ...environment, ACCESS_TOKENS: 'token-of-the-variable' });
     const port = await service.port();
     writeFileSync(`${file}.new`, `${digestOf('new-token')}\n`);
     renameSync(`${file}.new`, file);
-    expect(await outcomeWith('old-token', port), 'before the signal').to.equal(LET_IN);
+    expect(await sendToken('old-token', port), 'before the signal').to.equal(ACCEPTED);
 
-    await service.kill('SIGHUP').says(/tokens read again/);
-    expect(await outcomeWith('old-token', port)).to.equal(REFUSED);
-    expect(await outcomeWith('new-token', port)).to.equal(LET_IN);
-    expect(await outcomeWith('token-of-the-variable', port)).to.equal(LET_IN);
+    await service.kill('SIGHUP').waitForOutput(/ACCESS_TOKENS_FILE reloaded/);
+    expect(await sendToken('old-token', port)).to.equal(REJECTED);
+    expect(await sendToken('new-token', port)).to.equal(ACCEPTED);
+    expect(await sendToken('token-of-the-variable', port)).to.equal(ACCEPTED);
   });
 
-  const unusable: Readonly<Record<string, () => void>> = {
-    'that is missing': () => {},
-    'that is a folder': () => mkdirSync(file),
-    'that is empty': () => writeFileSync(file, ''),
-    'that holds only comments': () => writeFileSync(file, '# canary\n'),
-    'that holds something that is no token': () => writeFileSync(file, 'good-canary\nbad canary\n'),
-    'that holds something that is no digest': () => writeFileSync(file, 'sha256:canary\n'),
+  const invalidFiles: Readonly<Record<string, () => void>> = {
+    'is missing': () => {},
+    'is a folder': () => mkdirSync(file),
+    'is empty': () => writeFileSync(file, ''),
+    'contains only comments': () => writeFileSync(file, '# canary\n'),
+    'contains an invalid token': () => writeFileSync(file, 'good-canary\nbad canary\n'),
+    'contains an invalid digest': () => writeFileSync(file, 'sha256:canary\n'),
   };
-  for (const [what, make] of Object.entries(unusable)) {
-    it(`${what} stops the start in one line, with exit code 78, and shows no token`, async () => {
+  for (const [what, make] of Object.entries(invalidFiles)) {
+    it(`makes the start fail with one line and exit code 78 if it ${what}, and prints no token`, async () => {
       make();
       const run = new Executable(folder, [], environment);
       expect(await run.exited()).to.equal(78);
-      expect(linesOf(run.stderr)).to.have.length(1);
+      expect(toLines(run.stderr)).to.have.length(1);
       expect(run.stderr).to.match(/^plant-store: ACCESS_TOKENS_FILE="tokens" must be /);
       expect(run.stdout + run.stderr).not.to.contain('canary');
     });
-
-    it(`${what} on SIGHUP keeps the old tokens, says so in the log, and shows no token`, async () => {
-      writeFileSync(file, 'old-token\n');
-      const service = new Executable(folder, [], environment);
-      const port = await service.port();
-      expect(await outcomeWith('old-token', port), 'before the signal').to.equal(LET_IN);
-      rmSync(file);
-      make();
-      const [line] = await service.kill('SIGHUP').says(/^.*so the old tokens stay.*\n/m);
-      expect(JSON.parse(line)).to.include({ level: 'error' }).and.to.have.property('reason');
-      expect(await outcomeWith('old-token', port)).to.equal(LET_IN);
-      expect(service.stdout + service.stderr).not.to.match(/canary|old-token/);
-    });
   }
+
+  it('keeps the previous tokens on SIGHUP if it is invalid, logs the reason, and prints no token', async () => {
+    writeFileSync(file, 'old-token\n');
+    const service = new Executable(folder, [], environment);
+    const port = await service.port();
+    let rejected = 0;
+    for (const make of Object.values(invalidFiles)) {
+      rmSync(file, { recursive: true, force: true });
+      make();
+      service.kill('SIGHUP');
+      await service.waitForOutput(new RegExp(`(?:keeping the previous tokens[^]*){${++rejected}}`));
+      expect(await sendToken('old-token', port)).to.equal(ACCEPTED);
+    }
+    const lines = toLines(service.stderr).filter((line) => line.includes('keeping the previous tokens'));
+    for (const line of lines) expect(JSON.parse(line)).to.include({ level: 'error' }).and.to.have.property('reason');
+    expect(service.stdout + service.stderr).not.to.match(/canary|old-token/);
+  });
 });
 
 describe('plant-store token', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 
-  it('makes another token each time, which its digest lets in', async () => {
-    const made = await Promise.all(
+  it('creates a new token each time; a service configured with its digest accepts it', async () => {
+    const created = await Promise.all(
       ['a', 'b'].map(async () => {
         const run = new Executable(folder, ['token', '--json']);
         expect(await run.exited()).to.equal(0);
         return JSON.parse(run.stdout);
       }),
     );
-    const [{ token, digest }, other] = made;
+    const [{ token, digest }, other] = created;
     expect(token)
       .to.match(/^[\w-]{32}$/)
       .and.to.not.equal(other.token);
@@ -107,13 +111,13 @@ describe('plant-store token', () => {
     const port = await service.port();
     const outcomes = await Promise.all(
       [token, other.token].map(async (sent) =>
-        outcomeOf(await exchange(port, request('POST /plants', { Authorization: `Bearer ${sent}` }))),
+        toOutcome(await exchange(port, request('POST /plants', { Authorization: `Bearer ${sent}` }))),
       ),
     );
     expect(outcomes).to.deep.equal([41501, 40102]);
   });
 
-  it('says to a person what each is for', async () => {
+  it('explains the purpose of token and digest', async () => {
     const run = new Executable(folder, ['token']);
     expect(await run.exited()).to.equal(0);
     expect(run.stdout).to.match(/^[\w-]{32}\n {2}for the client.*\nsha256:[\da-f]{64}\n {2}for ACCESS_TOKENS.*\n$/);

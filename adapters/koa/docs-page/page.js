@@ -5,9 +5,9 @@ const followScheme = () => document.documentElement.classList.toggle('dark-mode'
 dark.addEventListener('change', followScheme);
 followScheme();
 
-// A reverse proxy may put a prefix before the paths that the service does not know of.
+// Sends requests to where the page is: a reverse proxy may add a path prefix that the service does not know.
 const base = new URL('.', location.href).href.replace(/\/$/, '');
-const fromHere = {
+const serverOfPage = {
   statePlugins: {
     spec: {
       wrapActions: {
@@ -17,8 +17,8 @@ const fromHere = {
   },
 };
 
-// What Swagger UI leaves without a name for who does not see it.
-const named = {
+// Adds accessible names, which screen readers need and Swagger UI omits.
+const accessibleNames = {
   wrapComponents: {
     CloseIcon:
       (CloseIcon, { React }) =>
@@ -38,5 +38,5 @@ SwaggerUIBundle({
   docExpansion: 'full',
   syntaxHighlight: false,
   validatorUrl: null,
-  plugins: [fromHere, named],
+  plugins: [serverOfPage, accessibleNames],
 });

@@ -2,64 +2,67 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from 'plant-store/core';
 
-/** The most plants in one batch of a reader. */
-const PAGE_SIZE = 1000;
+/** Maximum number of plants per batch of a reader. */
+const BATCH_SIZE = 1000;
 const LINE_FEED = 0x0a;
 
-/** Keeps plants in a file with one JSON array, `["<id>", "<name>", "<tag>" or null]`, a line, and all of them in memory. */
+/** Stores plants in memory and in a file with one JSON array per line: `["<id>", "<name>", "<tag>" or null]`. */
 export class JsonlPlantRepository implements PlantRepository {
-  readonly #lock: string;
+  readonly #lockPath: string;
   readonly #file: FileHandle;
   readonly #plants: Map<PlantId, Plant>;
-  /** How many bytes of the file are whole lines that are synced. */
-  #length: number;
-  /** Whether the file may be longer than that. */
-  #hasTornEnd: boolean;
-  /** The call before the next one: one call at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Length of the complete, synced lines in bytes. */
+  #syncedBytes: number;
+  /** Whether the file may continue after these lines. */
+  #hasPartialLine: boolean;
+  /** The previous call. Calls run one at a time. */
+  #lastCall: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  private constructor(lock: string, file: FileHandle, bytes: Buffer) {
-    this.#lock = lock;
+  private constructor(lockPath: string, file: FileHandle, bytes: Buffer) {
+    this.#lockPath = lockPath;
     this.#file = file;
-    // What comes after the last line feed was torn by a crash, before anybody was told that it is stored.
-    this.#length = bytes.lastIndexOf(LINE_FEED) + 1;
-    this.#hasTornEnd = this.#length < bytes.length;
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, this.#length));
+    // A crash may leave a partial last line, which was never acknowledged.
+    this.#syncedBytes = bytes.lastIndexOf(LINE_FEED) + 1;
+    this.#hasPartialLine = this.#syncedBytes < bytes.length;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, this.#syncedBytes));
     const lines = text.split('\n').slice(0, -1);
-    this.#plants = new Map(lines.map(plantOf).map((plant) => [plant.id, plant]));
+    this.#plants = new Map(lines.map(parseLine).map((plant) => [plant.id, plant]));
   }
 
   /**
-   * Opens a file, or makes a new one.
+   * Opens or creates a file.
    *
-   * @throws {StorageUnavailable} when another process has it open, or when it cannot be read
+   * @throws {StorageUnavailable} Another process has the file open, or it cannot be read.
    */
   static async open(givenPath: string): Promise<JsonlPlantRepository> {
     const path = resolve(givenPath);
-    const lock = `${path}.lock`;
-    await asStorage(`cannot lock ${path} (if no process has it open, remove ${lock})`, async () => {
-      await (await open(lock, 'wx')).close();
+    const lockPath = `${path}.lock`;
+    await translateErrors(`cannot lock ${path} (if no process has it open, remove ${lockPath})`, async () => {
+      await (await open(lockPath, 'wx')).close();
     });
     let file: FileHandle | undefined;
     try {
-      return await asStorage(`cannot open ${path}`, async () => {
+      return await translateErrors(`cannot open ${path}`, async () => {
         file = await open(path, 'a+', 0o600);
-        // Lines of a killed process may not be synced; a new file outlives a power cut once its folder is synced, too.
+        // Syncs lines of a crashed process, and the folder, so that a new file survives a power cut.
         await file.sync();
         const folder = await open(dirname(path));
         await folder.sync().finally(() => folder.close());
-        return new JsonlPlantRepository(lock, file, await file.readFile());
+        return new JsonlPlantRepository(lockPath, file, await file.readFile());
       });
     } catch (error) {
       await file?.close();
-      await rm(lock);
+      await rm(lockPath);
       throw error;
     }
   }
 
-  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    return this.#inTurn(async () => {
+  async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    // A copy, because the caller may change its array meanwhile.
+    const plants = [...given];
+    Plant.assertAll(plants);
+    return this.#enqueue(async () => {
       const added = new Map<PlantId, Plant>();
       const outcomes = plants.map((plant): AddOutcome => {
         const holder = this.#plants.get(plant.id) ?? added.get(plant.id);
@@ -73,57 +76,57 @@ export class JsonlPlantRepository implements PlantRepository {
     });
   }
 
-  /** Cuts off what a failed write left, then writes and syncs. */
+  /** Removes the rest of a failed write, then writes and syncs. */
   async #append(plants: Iterable<Plant>): Promise<void> {
     const lines = Array.from(plants, ({ id, name, tag }) => `${JSON.stringify([`${id}`, name, tag])}\n`).join('');
-    if (this.#hasTornEnd) await this.#file.truncate(this.#length);
-    this.#hasTornEnd = true;
+    if (this.#hasPartialLine) await this.#file.truncate(this.#syncedBytes);
+    this.#hasPartialLine = true;
     await this.#file.appendFile(lines);
     await this.#file.sync();
-    this.#length += Buffer.byteLength(lines);
-    this.#hasTornEnd = false;
+    this.#syncedBytes += Buffer.byteLength(lines);
+    this.#hasPartialLine = false;
   }
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    const plants = await this.#inTurn(async () => [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
-    for (let start = 0; start < plants.length; start += PAGE_SIZE) yield plants.slice(start, start + PAGE_SIZE);
+    const plants = await this.#enqueue(async () => [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+    for (let start = 0; start < plants.length; start += BATCH_SIZE) yield plants.slice(start, start + BATCH_SIZE);
   }
 
   ready(): Promise<void> {
-    return this.#inTurn(() => this.#file.sync());
+    return this.#enqueue(() => this.#file.sync());
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#last.then(async () => {
+    this.#closed ??= this.#lastCall.then(async () => {
       await this.#file.close();
-      await rm(this.#lock, { force: true });
+      await rm(this.#lockPath, { force: true });
     });
     return this.#closed;
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async #enqueue<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
-    const turn = this.#last.then(() => asStorage('the file cannot be used', work));
-    this.#last = turn.catch(() => {});
-    return turn;
+    const call = this.#lastCall.then(() => translateErrors('cannot use the file', work));
+    this.#lastCall = call.catch(() => {});
+    return call;
   }
 }
 
-/** Turns what the operating system throws into the core's error; it tells the code alone. */
-async function asStorage<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Converts errors to StorageUnavailable, with the error code of the operating system only. */
+async function translateErrors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isOfSystem = error instanceof Error && 'code' in error;
-    throw new StorageUnavailable(`${what}: ${isOfSystem ? error.code : 'it holds a line that is no plant'}`);
+    const isSystemError = error instanceof Error && 'code' in error;
+    throw new StorageUnavailable(`${what}: ${isSystemError ? error.code : 'the file contains an invalid line'}`);
   }
 }
 
-function plantOf(line: string): Plant {
+function parseLine(line: string): Plant {
   const [id, name, tag]: unknown[] = JSON.parse(line);
   if (typeof id === 'string' && typeof name === 'string' && (tag === null || typeof tag === 'string')) {
-    const plant = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
-    if (plant instanceof Plant) return plant;
+    const result = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined });
+    if (result.kind === 'valid') return result.plant;
   }
-  throw new TypeError('a line is no plant');
+  throw new TypeError('invalid line');
 }

@@ -1,13 +1,13 @@
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { Admission, createApp } from 'plant-store/adapters/koa';
+import { AdmissionControl, createApp } from 'plant-store/adapters/koa';
 import { createContainer, readConfig, services } from 'plant-store/composition';
 
 const config = readConfig(process.env);
 const container = createContainer(config);
 const repository = await container.getAsync(services.PlantRepository);
-const admission = new Admission(config);
+const admission = new AdmissionControl(config);
 const plants = createApp({
   createPlant: await container.getAsync(services.CreatePlant),
   tokenVerifier: await container.getAsync(services.TokenVerifier),
@@ -22,7 +22,7 @@ const plants = createApp({
 
 const app = new Koa();
 
-// The app's own error handling. The plants answer their errors themselves, so that none of them comes here.
+// The app's own error handling. The interface handles its errors itself.
 app.use(async (ctx, next) => {
   try {
     await next();
@@ -32,7 +32,7 @@ app.use(async (ctx, next) => {
   }
 });
 
-// Before anything that reads bodies: an id is read from the bytes.
+// Mounted before the body parser, because the interface reads ids from the bytes.
 app.use(mount('/garden', plants));
 
 app.use(bodyParser());

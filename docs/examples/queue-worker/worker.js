@@ -1,49 +1,43 @@
 import { createInterface } from 'node:readline';
+import { apiErrors, failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
 import { CreatePlant, StorageUnavailable } from 'plant-store/core';
 
-/** The most jobs that are worked on at once; the queue keeps the others. */
-const JOBS_MAX = 1000;
+/** Maximum number of concurrent jobs. */
+const MAX_JOBS = 1000;
 
-const engine = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 10_000 }));
-const plants = new BatchingPlantRepository(engine);
-const createPlant = new CreatePlant(plants);
+const sqlite = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 10_000 }));
+const repository = new BatchingPlantRepository(sqlite);
+const createPlant = new CreatePlant(repository);
+const codec = new PlantCodec(openApiDescription);
 
-/** A job, with its plant where it has one. The id is text: as a number, JSON.parse would round it beyond 2^53. */
-function jobOf(line) {
+/** Creates a plant from the bytes of a NewPlant. Returns a state of AMQP 1.0: accepted, rejected (final) or released (deliver again). */
+async function processJob(bytes) {
+  const decoded = codec.decode(bytes);
+  if (decoded.kind === 'rejected') return { state: 'rejected', ...decoded.error };
   try {
-    const { job, plant } = JSON.parse(line);
-    const { id, name, tag } = plant ?? {};
-    const isPlant = /^-?\d{1,19}$/.test(id) && typeof name === 'string' && ['string', 'undefined'].includes(typeof tag);
-    return { job, newPlant: isPlant ? { id: BigInt(id), name, tag } : undefined };
-  } catch {
-    return {};
+    const apiError = toApiError(await createPlant.execute(decoded.newPlant));
+    // A job that is delivered again finds its own plant.
+    const isDone = apiError === undefined || apiError.error === apiErrors.alreadyStored.error;
+    return { state: isDone ? 'accepted' : 'rejected', ...apiError };
+  } catch (failure) {
+    if (!(failure instanceof StorageUnavailable)) throw failure;
+    return { state: 'released', ...failureToApiError(failure) };
   }
 }
 
-/** What the queue is told of a job, in the words of AMQP 1.0: accepted, rejected (for good) or released (come again). */
-async function settle({ job, newPlant }) {
-  if (newPlant === undefined) return { job, state: 'rejected', reason: 'malformed' };
-  try {
-    const { kind } = await createPlant.execute(newPlant);
-    // A job that comes again, because its answer was lost, finds its own plant.
-    const isDone = kind === 'created' || kind === 'already-stored';
-    return { job, state: isDone ? 'accepted' : 'rejected', reason: kind };
-  } catch (error) {
-    if (!(error instanceof StorageUnavailable)) throw error;
-    return { job, state: 'released', reason: error.code };
-  }
-}
-
-const underWay = new Set();
-for await (const line of createInterface({ input: process.stdin })) {
-  const job = settle(jobOf(line)).then((answer) => {
-    underWay.delete(job);
-    console.log(JSON.stringify(answer));
+let job = 0;
+const inFlight = new Set();
+// Latin-1 keeps the bytes, so that the codec checks the encoding.
+for await (const line of createInterface({ input: process.stdin.setEncoding('latin1') })) {
+  const number = ++job;
+  const done = processJob(Buffer.from(line, 'latin1')).then((result) => {
+    inFlight.delete(done);
+    console.log(JSON.stringify({ job: number, ...result }));
   });
-  underWay.add(job);
-  if (underWay.size >= JOBS_MAX) await Promise.race(underWay);
+  inFlight.add(done);
+  if (inFlight.size >= MAX_JOBS) await Promise.race(inFlight);
 }
-await Promise.all(underWay);
-await plants.close();
+await Promise.all(inFlight);
+await repository.close();

@@ -1,197 +1,216 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { BatchingPlantRepository, type BatchLimits } from '../../../adapters/batching/index.js';
-import { openRepository, sqliteDatabase } from '../../../adapters/knex/index.js';
 import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
-import { type AddOutcome, Plant, PlantRefused, StorageUnavailable } from '../../../core/index.js';
-import { durablePlantRepositoryContract, plantRepositoryContract } from '../../contract/index.js';
+import { type AddOutcome, type Plant, PlantRejected, StorageUnavailable } from '../../../core/index.js';
+import { plantRepositoryContract } from '../../contract/index.js';
+import { catchError } from '../../support/catch-error.js';
+import { toPlant } from '../../support/plants.js';
 import { runContract } from '../../support/run-contract.js';
-import { temporaryFolder } from '../../support/temporary.js';
 
-describe('The batching repository', () => {
-  describe('around memory keeps the contract:', () => {
+describe('BatchingPlantRepository', () => {
+  describe('around the memory repository', () => {
     runContract(plantRepositoryContract, {
       open: async () => new BatchingPlantRepository(new MemoryPlantRepository()),
     });
   });
 
-  describe('with small batches, several at once, keeps the contract:', () => {
+  describe('with small batches and concurrent writes', () => {
     runContract(plantRepositoryContract, {
       open: async () =>
-        new BatchingPlantRepository(new MemoryPlantRepository(), { writesMax: 3, batchRowsMax: 2, batchBytesMax: 16 }),
+        new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: 3, maxBatchRows: 2, maxBatchBytes: 16 }),
     });
   });
 
-  describe('around SQLite keeps the contract:', () => {
-    const folder = temporaryFolder();
-    let files = 0;
-    const open = async () =>
-      new BatchingPlantRepository(
-        await openRepository(sqliteDatabase({ path: join(folder, `${files}.db`), timeoutMs: 10_000 })),
-      );
-    runContract(durablePlantRepositoryContract, {
-      open: () => {
-        files++;
-        return open();
-      },
-      reopen: open,
-    });
-  });
-
-  describe('joins', () => {
-    it('what arrives in one turn into one write', async () => {
-      const { plants, writes } = observed();
-      await Promise.all([1n, 2n, 3n].map((id) => plants.add([plant(id)])));
+  describe('batches', () => {
+    it('calls of one turn of the event loop into one write', async () => {
+      const { repository, writes } = createRepository();
+      await Promise.all([1n, 2n, 3n].map((id) => repository.add([plant(id)])));
       expect(writes()).to.deep.equal([[1n, 2n, 3n]]);
     });
 
-    it('what arrives during a write into the next one, in the order of arrival', async () => {
-      const { plants, writes, storage } = observed();
-      const first = plants.add([plant(1n)]);
-      await storage.isWriting();
-      const others = [4n, 2n, 3n].map((id) => plants.add([plant(id)]));
-      storage.go();
+    it('calls during a write into the next one, in order', async () => {
+      const { repository, writes, storage } = createRepository();
+      const first = repository.add([plant(1n)]);
+      await storage.pauseWrites();
+      const others = [4n, 2n, 3n].map((id) => repository.add([plant(id)]));
+      storage.resume();
       await Promise.all([first, ...others]);
       expect(writes()).to.deep.equal([[1n], [4n, 2n, 3n]]);
     });
 
-    it('no more rows than a batch may hold, however many wait', async () => {
-      const { plants, writes } = observed({ batchRowsMax: 2 });
-      await Promise.all([1n, 2n, 3n, 4n, 5n].map((id) => plants.add([plant(id)])));
+    it('at most maxBatchRows plants', async () => {
+      const { repository, writes } = createRepository({ maxBatchRows: 2 });
+      await Promise.all([1n, 2n, 3n, 4n, 5n].map((id) => repository.add([plant(id)])));
       expect(writes()).to.deep.equal([[1n, 2n], [3n, 4n], [5n]]);
     });
 
-    it('no more bytes than a batch may hold, but one plant of any size', async () => {
-      const { plants, writes } = observed({ batchBytesMax: 8 });
-      const named = (id: bigint, length: number) => plants.add([plant(id, 'n'.repeat(length))]);
+    it('at most maxBatchBytes of text, except for a single larger plant', async () => {
+      const { repository, writes } = createRepository({ maxBatchBytes: 8 });
+      const named = (id: bigint, length: number) => repository.add([plant(id, 'n'.repeat(length))]);
       await Promise.all([named(1n, 2), named(2n, 2), named(3n, 1), named(4n, 100), named(5n, 1)]);
       expect(writes()).to.deep.equal([[1n, 2n], [3n], [4n], [5n]]);
     });
 
-    it('the plants of one call into one write, also where they are more than a batch may hold', async () => {
-      const { plants, writes } = observed({ batchRowsMax: 2 });
-      await Promise.all([plants.add([plant(1n)]), plants.add([plant(2n), plant(3n), plant(4n)])]);
+    it('the plants of one call into one write, even above maxBatchRows', async () => {
+      const { repository, writes } = createRepository({ maxBatchRows: 2 });
+      await Promise.all([repository.add([plant(1n)]), repository.add([plant(2n), plant(3n), plant(4n)])]);
       expect(writes()).to.deep.equal([[1n], [2n, 3n, 4n]]);
     });
 
-    it('nothing where as many writes may run side by side as there are calls', async () => {
-      const { plants, storage } = observed({ writesMax: 2, batchRowsMax: 1 });
-      const calls = [1n, 2n, 3n].map((id) => plants.add([plant(id)]));
-      await storage.isWriting();
-      expect(storage.underWay).to.equal(2);
-      storage.go();
+    it('with at most maxWrites concurrent writes', async () => {
+      const { repository, storage } = createRepository({ maxWrites: 2, maxBatchRows: 1 });
+      const calls = [1n, 2n, 3n].map((id) => repository.add([plant(id)]));
+      await storage.pauseWrites();
+      expect(storage.inFlight).to.equal(2);
+      storage.resume();
       await Promise.all(calls);
-      expect(storage.mostUnderWay).to.equal(2);
+      expect(storage.maxInFlight).to.equal(2);
     });
   });
 
-  describe('answers each call', () => {
-    it('only when the write that holds its plants is durable', async () => {
-      const { plants, storage } = observed();
-      let isAnswered = false;
-      const first = plants.add([plant(1n)]).then(() => (isAnswered = true));
-      await storage.isWriting();
-      const second = plants.add([plant(2n)]);
-      expect(isAnswered).to.equal(false);
-      storage.go();
+  describe('settles each call', () => {
+    it('only after the write of its plants', async () => {
+      const { repository, storage } = createRepository();
+      let isSettled = false;
+      const first = repository.add([plant(1n)]).then(() => (isSettled = true));
+      await storage.pauseWrites();
+      const second = repository.add([plant(2n)]);
+      expect(isSettled).to.equal(false);
+      storage.resume();
       await Promise.all([first, second]);
     });
 
     it('with the outcomes of its own plants', async () => {
-      const { plants } = observed();
-      await plants.add([plant(1n), plant(3n)]);
-      const answers = await Promise.all([
-        plants.add([plant(3n), plant(4n)]),
-        plants.add([]),
-        plants.add([plant(5n), plant(1n), plant(6n)]),
+      const { repository } = createRepository();
+      await repository.add([plant(1n), plant(3n)]);
+      const results = await Promise.all([
+        repository.add([plant(3n), plant(4n)]),
+        repository.add([]),
+        repository.add([plant(5n), plant(1n), plant(6n)]),
       ]);
-      expect(answers.map(kinds)).to.deep.equal([['taken', 'added'], [], ['added', 'taken', 'added']]);
+      expect(results.map(kinds)).to.deep.equal([['taken', 'added'], [], ['added', 'taken', 'added']]);
     });
 
-    it('of one id that two calls bring together, one with added and the other with its plant', async () => {
-      const { plants } = observed();
-      const [first, second] = await Promise.all([plants.add([plant(1n, 'one')]), plants.add([plant(1n, 'two')])]);
+    it('with added for the first of two calls with one id, and taken for the second', async () => {
+      const { repository } = createRepository();
+      const [first, second] = await Promise.all([
+        repository.add([plant(1n, 'one')]),
+        repository.add([plant(1n, 'two')]),
+      ]);
       expect(first).to.deep.equal([{ kind: 'added' }]);
       expect(second).to.deep.equal([{ kind: 'taken', holder: plant(1n, 'one') }]);
     });
 
-    it('whose plant the storage refuses alone with that', async () => {
-      const { plants } = observed();
-      const answers = await Promise.all([1n, 2n, 3n].map((id) => plants.add([plant(id, id === 2n ? 'poison' : 'ok')])));
-      expect(answers.flatMap(kinds)).to.deep.equal(['added', 'refused', 'added']);
+    it('with rejected only for the plant that the storage rejects', async () => {
+      const { repository } = createRepository();
+      const results = await Promise.all(
+        [1n, 2n, 3n].map((id) => repository.add([plant(id, id === 2n ? 'poison' : 'ok')])),
+      );
+      expect(results.flatMap(kinds)).to.deep.equal(['added', 'rejected', 'added']);
     });
 
-    it('of a write that failed with why, and those of the next one as if nothing had been', async () => {
-      const { plants, storage } = observed();
-      storage.failNext(new StorageUnavailable('it is away'));
-      const calls = [1n, 2n].map((id) => plants.add([plant(id)]));
+    it('with a TypeError if it has anything but plants, without affecting other calls', async () => {
+      const { repository } = createRepository();
+      const notPlants: Plant[] = [plant(2n), JSON.parse('{"id":3,"name":""}')];
+      const calls = [[plant(1n)], notPlants, [plant(4n)]].map((call) => repository.add(call));
+      const [first, wrong, last] = await Promise.allSettled(calls);
+      expect([first, last].map((call) => call?.status)).to.deep.equal(['fulfilled', 'fulfilled']);
+      expect(wrong).to.have.property('reason').that.is.instanceOf(TypeError);
+    });
+
+    for (const [what, add] of [
+      ['throws instead of returning a promise', () => throwError(new StorageUnavailable('the storage is unavailable'))],
+      ['resolves to something other than an array', async () => JSON.parse('null')],
+    ] as const) {
+      it(`with an error if the storage ${what}`, async () => {
+        const storage = Object.assign(new MemoryPlantRepository(), { add });
+        const repository = new BatchingPlantRepository(storage);
+        for (const id of [1n, 2n]) expect(await catchError(repository.add([plant(id)]))).to.be.instanceOf(Error);
+        await repository.close();
+      });
+    }
+
+    it('with the error of a failed write, without affecting the next write', async () => {
+      const { repository, storage } = createRepository();
+      storage.failNext(new StorageUnavailable('the storage is unavailable'));
+      const calls = [1n, 2n].map((id) => repository.add([plant(id)]));
       for (const call of calls) {
-        const error = await call.then(
-          () => undefined,
-          (reason) => reason,
-        );
-        expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', 'it is away');
+        expect(await catchError(call))
+          .to.be.instanceOf(StorageUnavailable)
+          .with.property('message', 'the storage is unavailable');
       }
-      expect(await plants.add([plant(1n)])).to.deep.equal([{ kind: 'added' }]);
+      expect(await repository.add([plant(1n)])).to.deep.equal([{ kind: 'added' }]);
     });
   });
 
-  describe('where too much waits', () => {
+  describe('when the queue is full', () => {
     for (const [what, limits] of [
-      ['rows', { waitingRowsMax: 2 }],
-      ['bytes', { waitingBytesMax: 8 }],
+      ['rows', { maxPendingRows: 2 }],
+      ['bytes', { maxPendingBytes: 8 }],
     ] as const) {
-      it(`refuses more at once (${what}), and takes it when there is room again`, async () => {
-        const { plants, storage, writes } = observed(limits);
-        const writing = plants.add([plant(1n, 'ab')]);
-        await storage.isWriting();
-        const waiting = [2n, 3n].map((id) => plants.add([plant(id, 'ab')]));
-        const refused = await plants.add([plant(4n, 'ab')]).catch((error) => error);
-        expect(refused).to.be.instanceOf(StorageUnavailable);
-        storage.go();
+      it(`throws StorageUnavailable immediately (${what}), and accepts calls again after a write`, async () => {
+        const { repository, storage, writes } = createRepository(limits);
+        const writing = repository.add([plant(1n, 'ab')]);
+        await storage.pauseWrites();
+        const waiting = [2n, 3n].map((id) => repository.add([plant(id, 'ab')]));
+        expect(await catchError(repository.add([plant(4n, 'ab')]))).to.be.instanceOf(StorageUnavailable);
+        storage.resume();
         await Promise.all([writing, ...waiting]);
-        await plants.add([plant(4n, 'ab')]);
+        await repository.add([plant(4n, 'ab')]);
         expect(writes()).to.deep.equal([[1n], [2n, 3n], [4n]]);
       });
     }
   });
 
-  it('when it is closed, writes what waits before it closes the other', async () => {
-    const { plants, storage, writes } = observed({ batchRowsMax: 1 });
-    const calls = [1n, 2n, 3n].map((id) => plants.add([plant(id)]));
-    const closed = plants.close();
-    expect(await plants.add([plant(4n)]).catch((error) => error)).to.be.instanceOf(StorageUnavailable);
-    storage.go();
+  for (const limit of [0, -1, Number.NaN]) {
+    it(`throws a RangeError for a limit of ${limit}`, () => {
+      expect(() => new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: limit })).to.throw(
+        RangeError,
+        'maxWrites must be at least 1',
+      );
+    });
+  }
+
+  it('writes pending plants before it closes the inner repository', async () => {
+    const { repository, storage, writes } = createRepository({ maxBatchRows: 1 });
+    const calls = [1n, 2n, 3n].map((id) => repository.add([plant(id)]));
+    const closed = repository.close();
+    expect(await catchError(repository.add([plant(4n)]))).to.be.instanceOf(StorageUnavailable);
+    storage.resume();
     await Promise.all([...calls, closed]);
     expect(writes()).to.deep.equal([[1n], [2n], [3n]]);
-    expect(await storage.ready().catch((error) => error)).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
   });
 });
 
-/** A batching repository, and what it does to the one behind it. */
-function observed(limits: BatchLimits = {}) {
-  const storage = new ObservedRepository();
-  return { plants: new BatchingPlantRepository(storage, limits), storage, writes: () => storage.writes };
+function throwError(error: Error): never {
+  throw error;
 }
 
-/** Keeps plants in memory and the ids of each write. The first writes go on at {@link go} where somebody waits for them. */
-class ObservedRepository extends MemoryPlantRepository {
+/** Creates a batching repository around a {@link ControlledRepository}. */
+function createRepository(limits: BatchLimits = {}) {
+  const storage = new ControlledRepository();
+  return { repository: new BatchingPlantRepository(storage, limits), storage, writes: () => storage.writes };
+}
+
+/** A memory repository that records the ids of each write, and can pause and fail writes. */
+class ControlledRepository extends MemoryPlantRepository {
   readonly writes: bigint[][] = [];
-  underWay = 0;
-  mostUnderWay = 0;
+  inFlight = 0;
+  maxInFlight = 0;
   #failure: Error | undefined;
   #gate = Promise.resolve();
-  go: () => void = () => {};
-  #announce: () => void = () => {};
+  resume: () => void = () => {};
+  #onWrite: () => void = () => {};
 
-  /** Holds the next writes back until {@link go}, and resolves when the first of them is under way. */
-  isWriting(): Promise<void> {
-    this.#gate = new Promise((go) => {
-      this.go = go;
+  /** Pauses writes until {@link resume}. Resolves when a write has started. */
+  pauseWrites(): Promise<void> {
+    this.#gate = new Promise((resume) => {
+      this.resume = resume;
     });
-    return new Promise((announce) => {
-      this.#announce = announce;
+    return new Promise((onWrite) => {
+      this.#onWrite = onWrite;
     });
   }
 
@@ -201,10 +220,10 @@ class ObservedRepository extends MemoryPlantRepository {
 
   override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     this.writes.push(plants.map(({ id }) => id));
-    this.underWay++;
-    this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay);
-    // All writes that may begin have begun when this is heard.
-    queueMicrotask(this.#announce);
+    this.inFlight++;
+    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight);
+    // Runs after all concurrent writes have started.
+    queueMicrotask(this.#onWrite);
     try {
       await this.#gate;
       const failure = this.#failure;
@@ -212,20 +231,18 @@ class ObservedRepository extends MemoryPlantRepository {
       if (failure) throw failure;
       const outcomes: AddOutcome[] = [];
       for (const one of plants) {
-        if (one.name === 'poison') outcomes.push({ kind: 'refused', error: new PlantRefused('poison') });
+        if (one.name === 'poison') outcomes.push({ kind: 'rejected', error: new PlantRejected('poison') });
         else outcomes.push(...(await super.add([one])));
       }
       return outcomes;
     } finally {
-      this.underWay--;
+      this.inFlight--;
     }
   }
 }
 
 function plant(id: bigint, name = ''): Plant {
-  const made = Plant.from({ id, name });
-  if (made instanceof Plant) return made;
-  throw new TypeError('no plant');
+  return toPlant({ id, name });
 }
 
 function kinds(outcomes: readonly AddOutcome[]): string[] {

@@ -12,7 +12,7 @@ export interface Key {
 
 let keys = 0;
 
-/** A new key pair with an id that no other one has. */
+/** Generates a key pair with a unique id. */
 export async function newKey(algorithm = 'ES256'): Promise<Key> {
   return { kid: `key-${++keys}`, algorithm, ...(await generateKeyPair(algorithm, { extractable: true })) };
 }
@@ -20,22 +20,22 @@ export async function newKey(algorithm = 'ES256'): Promise<Key> {
 export const ISSUER = 'https://issuer.example/garden';
 export const AUDIENCE = 'plant-store';
 
-/** Seconds since 1970, as JWTs have them. */
+/** Returns the current time as a NumericDate (RFC 7519 §2), in seconds. */
 export function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** What a JWT claims; tests put wrong types into it, too. */
+/** Claims of a JWT, possibly with wrong types. */
 export interface Claims {
   readonly [claim: string]: unknown;
 }
 
-/** The claims of a token that is valid for five minutes, with others in their place; `undefined` leaves one out. */
-export function claims(others: Claims = {}): Claims {
-  return { iss: ISSUER, aud: AUDIENCE, sub: 'gardener', exp: now() + 300, ...others };
+/** Returns claims that are valid for five minutes, with overrides. `undefined` removes a claim. */
+export function claims(overrides: Claims = {}): Claims {
+  return { iss: ISSUER, aud: AUDIENCE, sub: 'gardener', exp: now() + 300, ...overrides };
 }
 
-/** A JWT of `payload`, signed with `key`; `header` has parameters in the place of its own. */
+/** Signs a JWT of `payload` with `key`. `header` overrides header parameters. */
 export function sign(
   key: Key,
   payload: Claims = claims(),
@@ -45,18 +45,18 @@ export function sign(
   return jwt.sign(key.privateKey);
 }
 
-/** Something as a part of a JWT. */
-export function part(content: object): string {
+/** Encodes an object as a part of a JWT. */
+export function encodePart(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** An HTTP server that publishes keys, on loopback. */
+/** An HTTP server on loopback that publishes keys. */
 export class Issuer {
   readonly #server: Server;
   readonly #port: number;
   #published: object = { keys: [] };
-  #answer: ((response: ServerResponse) => void) | undefined;
-  /** How often it was asked for its keys. */
+  #respondWith: ((response: ServerResponse) => void) | undefined;
+  /** Number of requests received. */
   requests = 0;
 
   private constructor(server: Server, port: number) {
@@ -69,7 +69,7 @@ export class Issuer {
     const server = createServer((request, response) => listener(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new TypeError('it listens on a port');
+    if (typeof address !== 'object' || address === null) throw new TypeError('the server does not listen on a port');
     const issuer = new Issuer(server, address.port);
     listener = (_, response) => issuer.#respond(response);
     await issuer.publish(...keys);
@@ -80,7 +80,7 @@ export class Issuer {
     return new URL(`http://127.0.0.1:${this.#port}/jwks.json`);
   }
 
-  /** Publishes these keys and no others. */
+  /** Replaces the published keys. */
   async publish(...keys: readonly Key[]): Promise<void> {
     const entries = keys.map(async ({ kid, algorithm, publicKey }) => ({
       ...(await exportJWK(publicKey)),
@@ -91,28 +91,28 @@ export class Issuer {
     this.#published = { keys: await Promise.all(entries) };
   }
 
-  /** Answers like this until it is {@link back}. */
-  answerWith(answer: (response: ServerResponse) => void): void {
-    this.#answer = answer;
+  /** Replaces the response until {@link restore}. */
+  respondWith(respond: (response: ServerResponse) => void): void {
+    this.#respondWith = respond;
   }
 
-  /** Refuses every connection until it is {@link back}. */
-  async away(): Promise<void> {
+  /** Rejects every connection until {@link restore}. */
+  async stop(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server.close(), 'close');
     this.#server.closeAllConnections();
     await closed;
   }
 
-  /** Answers with its keys again. */
-  async back(): Promise<void> {
-    this.#answer = undefined;
+  /** Serves the keys again. */
+  async restore(): Promise<void> {
+    this.#respondWith = undefined;
     if (!this.#server.listening) await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
   }
 
   #respond(response: ServerResponse): void {
     this.requests++;
-    if (this.#answer) this.#answer(response);
+    if (this.#respondWith) this.#respondWith(response);
     else response.setHeader('Content-Type', 'application/jwk-set+json').end(JSON.stringify(this.#published));
   }
 }

@@ -10,75 +10,78 @@ import { services } from '../../../composition/container.js';
 import { describeError } from '../../../composition/logger.js';
 import { TokenIssuerUnavailable } from '../../../core/index.js';
 import { tokenVerifierContract } from '../../contract/index.js';
-import { exchange, type RawAnswer, request } from '../../support/raw-http.js';
+import { catchError } from '../../support/catch-error.js';
+import { exchange, type RawResponse, request } from '../../support/raw-http.js';
 import { runContract } from '../../support/run-contract.js';
 import { startService, type TestService, TOKEN } from '../../support/service.js';
-import { AUDIENCE, type Claims, claims, ISSUER, Issuer, type Key, newKey, now, part, sign } from './issuer.js';
+import { AUDIENCE, type Claims, claims, encodePart, ISSUER, Issuer, type Key, newKey, now, sign } from './issuer.js';
 
-/** A set of keys, but for its size. */
-const ENDLESS_KEYS = `{"keys":[${' '.repeat(1024 ** 2)}]}`;
+/** A JWK Set that is too large. */
+const OVERSIZED_KEYS = `{"keys":[${' '.repeat(1024 ** 2)}]}`;
 
-describe('A JWT', () => {
+describe('JwtVerifier', () => {
   let issuer: Issuer;
   let key: Key;
   before(async () => {
     key = await newKey();
     issuer = await Issuer.start(key);
   });
-  after(() => issuer.away());
+  after(() => issuer.stop());
 
-  const verifierOf = (from: Issuer, options: Partial<JwtVerifierOptions> = {}) =>
+  const createTokenVerifier = (from: Issuer, options: Partial<JwtVerifierOptions> = {}) =>
     new JwtVerifier({ issuer: ISSUER, audience: AUDIENCE, jwksUrl: from.jwksUrl, ...options });
-  const verify = (token: string) => verifierOf(issuer).verify(token);
+  const verify = (token: string) => createTokenVerifier(issuer).verify(token);
 
-  describe('keeps the contract of a token:', () => {
-    const harness = { create: async () => verifierOf(issuer), validToken: '' };
+  describe('meets the contract:', () => {
+    const harness = { create: async () => createTokenVerifier(issuer), validToken: '' };
     before(async () => {
       harness.validToken = await sign(key);
     });
     runContract(tokenVerifierContract, harness);
   });
 
-  describe('lets in', () => {
+  describe('accepts', () => {
     for (const algorithm of ['RS256', 'PS512', 'ES256', 'ES384', 'EdDSA']) {
-      it(`the subject that it names, signed with ${algorithm}`, async () => {
+      it(`a token signed with ${algorithm}, and returns its subject`, async () => {
         const other = await newKey(algorithm);
         const issuerOfOther = await Issuer.start(other);
         try {
-          expect(await verifierOf(issuerOfOther).verify(await sign(other))).to.deep.equal({ subject: 'gardener' });
+          expect(await createTokenVerifier(issuerOfOther).verify(await sign(other))).to.deep.equal({
+            subject: 'gardener',
+          });
         } finally {
-          await issuerOfOther.away();
+          await issuerOfOther.stop();
         }
       });
     }
 
-    for (const [what, others] of [
-      ['that is for others too', { aud: ['someone-else', AUDIENCE] }],
-      ['that has just expired, by a clock that is ahead', { exp: now() - 15 }],
-      ['that is valid in a moment, by a clock that is behind', { nbf: now() + 25 }],
-      ['with claims that nobody here knows', { scope: 'plants:write', nested: { admin: true } }],
+    for (const [what, getClaims] of [
+      ['for several audiences', () => ({ aud: ['someone-else', AUDIENCE] })],
+      ['that expired within the clock tolerance', () => ({ exp: now() - 15 })],
+      ['that becomes valid within the clock tolerance', () => ({ nbf: now() + 25 })],
+      ['with unknown claims', () => ({ scope: 'plants:write', nested: { admin: true } })],
     ] as const) {
-      it(`one ${what}`, async () => {
-        expect(await verify(await sign(key, claims(others)))).to.deep.equal({ subject: 'gardener' });
+      it(`a token ${what}`, async () => {
+        expect(await verify(await sign(key, claims(getClaims())))).to.deep.equal({ subject: 'gardener' });
       });
     }
 
     for (const [what, sub] of [
       ['no subject', undefined],
       ['an empty subject', ''],
-      ['a subject that is no text', 4711],
+      ['a subject that is not a string', 4711],
     ] as const) {
-      it(`one with ${what}, as its issuer`, async () => {
+      it(`a token with ${what}, and returns the issuer as the subject`, async () => {
         const token = await sign(key, claims({ sub }));
         expect(await verify(token)).to.deep.equal({ subject: ISSUER });
       });
     }
 
-    it('one that does not name its key, whichever of several it is', async () => {
+    it('a token without a key id, if any of several keys matches', async () => {
       const [old, current] = [await newKey(), await newKey()];
       const rotating = await Issuer.start(old, current);
       try {
-        const verifier = verifierOf(rotating);
+        const verifier = createTokenVerifier(rotating);
         for (const signer of [old, current]) {
           const token = await sign(signer, claims(), { kid: undefined });
           expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
@@ -87,12 +90,12 @@ describe('A JWT', () => {
         const expired = await sign(old, claims({ exp: now() - 60 }), { kid: undefined });
         expect(await verifier.verify(expired)).to.equal(undefined);
       } finally {
-        await rotating.away();
+        await rotating.stop();
       }
     });
   });
 
-  describe('is not valid', () => {
+  describe('rejects a token', () => {
     const withClaims = (others: Claims) => () => sign(key, claims(others));
     const tampered =
       (change: (parts: [header: string, payload: string, signature: string]) => readonly string[]) => async () => {
@@ -101,47 +104,47 @@ describe('A JWT', () => {
       };
 
     const invalid: Readonly<Record<string, () => string | Promise<string>>> = {
-      'where it is not signed (alg none)': () => `${part({ alg: 'none' })}.${part(claims())}.`,
-      'where it is not signed, in other letter case': () => `${part({ alg: 'nOnE' })}.${part(claims())}.`,
-      'where a signature stands behind alg none': tampered(([, payload, signature]) => [
-        part({ alg: 'none', kid: key.kid }),
+      'that is not signed (alg none)': () => `${encodePart({ alg: 'none' })}.${encodePart(claims())}.`,
+      'that is not signed (alg nOnE)': () => `${encodePart({ alg: 'nOnE' })}.${encodePart(claims())}.`,
+      'with alg none and a signature': tampered(([, payload, signature]) => [
+        encodePart({ alg: 'none', kid: key.kid }),
         payload,
         signature,
       ]),
-      'where it is signed with the public key as a shared secret (HS256)': async () => {
-        const text = `${part({ alg: 'HS256', kid: key.kid })}.${part(claims())}`;
+      'signed with the public key as a shared secret (HS256)': async () => {
+        const text = `${encodePart({ alg: 'HS256', kid: key.kid })}.${encodePart(claims())}`;
         const secret = await exportSPKI(key.publicKey);
         return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
       },
-      'where it is signed with a shared secret that has the id of a key': async () =>
+      'signed with a shared secret under the id of a key': async () =>
         new SignJWT({ ...claims() }).setProtectedHeader({ alg: 'HS256', kid: key.kid }).sign(Buffer.alloc(32)),
-      'where the key is of another type than its algorithm': async () =>
+      'with an algorithm that does not fit the key': async () =>
         sign(await newKey('RS256'), claims(), { kid: key.kid }),
-      'where another key signed it in the name of the published one': async () =>
+      'signed with another key under the id of the published one': async () =>
         sign(await newKey(), claims(), { kid: key.kid }),
-      'where nobody published its key': async () => sign(await newKey()),
-      'where it brings its own key': async () => {
+      'signed with an unpublished key': async () => sign(await newKey()),
+      'with an embedded key': async () => {
         const own = await newKey();
         return sign(own, claims(), { jwk: await crypto.subtle.exportKey('jwk', own.publicKey) });
       },
-      'after it has expired': withClaims({ exp: now() - 60 }),
-      'before it is valid': withClaims({ nbf: now() + 120 }),
-      'where it never expires': withClaims({ exp: undefined }),
-      'where its end is no time': withClaims({ exp: 'never' }),
+      'that has expired': () => sign(key, claims({ exp: now() - 60 })),
+      'that is not valid yet': () => sign(key, claims({ nbf: now() + 120 })),
+      'without an expiry': withClaims({ exp: undefined }),
+      'with an expiry that is not a number': withClaims({ exp: 'never' }),
       'from another issuer': withClaims({ iss: 'https://other.example' }),
-      'from an issuer that begins like the right one': withClaims({ iss: `${ISSUER}/` }),
+      'from an issuer that starts with the expected one': withClaims({ iss: `${ISSUER}/` }),
       'without an issuer': withClaims({ iss: undefined }),
       'for another audience': withClaims({ aud: 'someone-else' }),
-      'for an audience in other letter case': withClaims({ aud: AUDIENCE.toUpperCase() }),
-      'for nobody': withClaims({ aud: [] }),
+      'for an audience in different letter case': withClaims({ aud: AUDIENCE.toUpperCase() }),
+      'with an empty list of audiences': withClaims({ aud: [] }),
       'without an audience': withClaims({ aud: undefined }),
-      'with another payload behind the signature': tampered(([header, , signature]) => [
+      'with a replaced payload': tampered(([header, , signature]) => [
         header,
-        part(claims({ sub: 'owner' })),
+        encodePart(claims({ sub: 'owner' })),
         signature,
       ]),
-      'with another header before the signature': tampered(([, payload, signature]) => [
-        part({ alg: 'ES256', kid: key.kid, typ: 'JWT' }),
+      'with a replaced header': tampered(([, payload, signature]) => [
+        encodePart({ alg: 'ES256', kid: key.kid, typ: 'JWT' }),
         payload,
         signature,
       ]),
@@ -151,14 +154,14 @@ describe('A JWT', () => {
         (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1),
       ]),
       'without its signature': tampered(([header, payload]) => [header, payload, '']),
-      'where it demands an extension that nobody here knows': async () =>
-        `${part({ alg: 'ES256', kid: key.kid, crit: ['x'], x: 1 })}.${part(claims())}.AAAA`,
-      'where its payload is no object': async () =>
-        `${part({ alg: 'ES256', kid: key.kid })}.${Buffer.from('[]').toString('base64url')}.AAAA`,
-      'where it is garbage': () => 'garbage',
-      'where it is garbage of three parts': () => 'gar.ba.ge',
-      'where it is dots': () => '..',
-      'where it is empty': () => '',
+      'with an unknown critical extension': async () =>
+        `${encodePart({ alg: 'ES256', kid: key.kid, crit: ['x'], x: 1 })}.${encodePart(claims())}.AAAA`,
+      'with a payload that is not an object': async () =>
+        `${encodePart({ alg: 'ES256', kid: key.kid })}.${Buffer.from('[]').toString('base64url')}.AAAA`,
+      'that is not a JWT': () => 'garbage',
+      'of three arbitrary parts': () => 'gar.ba.ge',
+      'of dots': () => '..',
+      'that is empty': () => '',
     };
     for (const [what, make] of Object.entries(invalid)) {
       it(what, async () => {
@@ -167,43 +170,90 @@ describe('A JWT', () => {
     }
   });
 
-  describe('of an issuer whose keys rotate', () => {
+  describe('when the issuer rotates its keys', () => {
     const COOLDOWN_MS = 20;
     let rotating: Issuer;
-    afterEach(() => rotating.away());
+    afterEach(() => rotating.stop());
 
-    it('is let in with the new key, without a restart, and no longer with the old one', async () => {
+    it('accepts the new key without a restart, and rejects the old one', async () => {
       const [old, next] = [await newKey('RS256'), await newKey('ES256')];
       rotating = await Issuer.start(old);
-      const verifier = verifierOf(rotating, { cooldownMs: COOLDOWN_MS });
+      const verifier = createTokenVerifier(rotating, { cooldownMs: COOLDOWN_MS });
       const [tokenOfOld, tokenOfNext] = [await sign(old), await sign(next)];
       expect(await verifier.verify(tokenOfOld)).to.deep.equal({ subject: 'gardener' });
 
       await rotating.publish(old, next);
       await setTimeout(COOLDOWN_MS + 10);
       expect(await verifier.verify(tokenOfNext), 'the new key').to.deep.equal({ subject: 'gardener' });
-      expect(await verifier.verify(tokenOfOld), 'the old key beside it').to.deep.equal({ subject: 'gardener' });
+      expect(await verifier.verify(tokenOfOld), 'the old key while it is published').to.deep.equal({
+        subject: 'gardener',
+      });
 
       await rotating.publish(next);
       await setTimeout(COOLDOWN_MS + 10);
-      expect(await verifier.verify(await sign(await newKey())), 'a look at the keys').to.equal(undefined);
+      expect(await verifier.verify(await sign(await newKey())), 'an unknown key, which triggers a fetch').to.equal(
+        undefined,
+      );
       expect(await verifier.verify(tokenOfOld), 'the old key').to.equal(undefined);
       expect(await verifier.verify(tokenOfNext)).to.deep.equal({ subject: 'gardener' });
     });
 
-    it('makes the service ask for the keys once, however many come at once', async () => {
+    it('fetches the keys once for concurrent tokens', async () => {
       const published = await newKey();
       rotating = await Issuer.start(published);
-      const verifier = verifierOf(rotating);
+      const verifier = createTokenVerifier(rotating);
       const token = await sign(published);
       const principals = await Promise.all(Array.from({ length: 50 }, () => verifier.verify(token)));
       expect(new Set(principals.map((principal) => principal?.subject))).to.deep.equal(new Set(['gardener']));
       expect(rotating.requests).to.equal(1);
     });
 
-    it('cannot make the service ask for the keys again and again', async () => {
+    describe('and the clock is set back by three hours', () => {
+      const realNow = Date.now;
+      const realElapsed = performance.now;
+      afterEach(() => {
+        Date.now = realNow;
+        performance.now = realElapsed;
+      });
+      const setClockBack = () => {
+        Date.now = () => realNow() - 3 * 60 * 60 * 1000;
+      };
+      const elapse = (ms: number) => {
+        const elapsed = performance.now;
+        performance.now = () => elapsed.call(performance) + ms;
+      };
+
+      it('rejects a token ten minutes after its key was revoked', async () => {
+        const [revoked, next] = [await newKey(), await newKey()];
+        rotating = await Issuer.start(revoked);
+        const verifier = createTokenVerifier(rotating);
+        const token = await sign(revoked);
+        expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
+        setClockBack();
+        await rotating.publish(next);
+        elapse(9 * 60 * 1000);
+        expect(await verifier.verify(token), 'after nine minutes').to.deep.equal({ subject: 'gardener' });
+        elapse(60 * 1000);
+        expect(await verifier.verify(token), 'after ten minutes').to.equal(undefined);
+      });
+
+      it('accepts a new key 30 s after the last fetch', async () => {
+        const [first, next] = [await newKey(), await newKey()];
+        rotating = await Issuer.start(first);
+        const verifier = createTokenVerifier(rotating);
+        const token = await sign(next);
+        await verifier.verify(await sign(first));
+        setClockBack();
+        await rotating.publish(first, next);
+        elapse(30 * 1000);
+        expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
+        expect(rotating.requests).to.equal(2);
+      });
+    });
+
+    it('fetches the keys once for many unknown keys', async () => {
       rotating = await Issuer.start(await newKey());
-      const verifier = verifierOf(rotating);
+      const verifier = createTokenVerifier(rotating);
       for (let attempt = 0; attempt < 10; attempt++) {
         expect(await verifier.verify(await sign(await newKey()))).to.equal(undefined);
       }
@@ -211,8 +261,8 @@ describe('A JWT', () => {
     });
   });
 
-  describe('of an issuer', () => {
-    let ailing: Issuer;
+  describe('when the issuer', () => {
+    let failing: Issuer;
     let verifier: JwtVerifier;
     let published: Key;
     let token: string;
@@ -220,63 +270,61 @@ describe('A JWT', () => {
       published = await newKey();
       token = await sign(published);
     });
-    afterEach(() => ailing.away());
+    afterEach(() => failing.stop());
 
-    const troubles: Readonly<Record<string, (issuer: Issuer) => void | Promise<void>>> = {
-      'that refuses connections': (issuer) => issuer.away(),
-      'that accepts connections and hangs': (issuer) => issuer.answerWith(() => {}),
-      'that hangs in the middle of its keys': (issuer) =>
-        issuer.answerWith((response) => void response.write('{"keys":[')),
-      'that breaks off in the middle of its keys': (issuer) =>
-        issuer.answerWith((response) => response.write('{"keys":[', () => response.destroy())),
-      'that answers 500': (issuer) => issuer.answerWith((response) => response.writeHead(500).end('{"keys":[]}')),
-      'that answers 404': (issuer) => issuer.answerWith((response) => response.writeHead(404).end()),
-      'that leads elsewhere': (issuer) =>
-        issuer.answerWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
-      'that answers with more than a set of keys can have': (issuer) =>
-        issuer.answerWith((response) => response.end(ENDLESS_KEYS)),
-      'that answers with a bomb': (issuer) =>
-        issuer.answerWith((response) => response.setHeader('Content-Encoding', 'gzip').end(gzipSync(ENDLESS_KEYS))),
-      'that answers no JSON': (issuer) => issuer.answerWith((response) => response.end('<html>')),
-      'that answers JSON that is no set of keys': (issuer) => issuer.answerWith((response) => response.end('{"a":1}')),
+    const faults: Readonly<Record<string, (issuer: Issuer) => void | Promise<void>>> = {
+      'rejects connections': (issuer) => issuer.stop(),
+      'does not respond': (issuer) => issuer.respondWith(() => {}),
+      'stalls during the response': (issuer) => issuer.respondWith((response) => void response.write('{"keys":[')),
+      'closes the connection during the response': (issuer) =>
+        issuer.respondWith((response) => response.write('{"keys":[', () => response.destroy())),
+      'responds with 500': (issuer) => issuer.respondWith((response) => response.writeHead(500).end('{"keys":[]}')),
+      'responds with 404': (issuer) => issuer.respondWith((response) => response.writeHead(404).end()),
+      redirects: (issuer) =>
+        issuer.respondWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
+      'sends too large a response': (issuer) => issuer.respondWith((response) => response.end(OVERSIZED_KEYS)),
+      'sends a decompression bomb': (issuer) =>
+        issuer.respondWith((response) => response.setHeader('Content-Encoding', 'gzip').end(gzipSync(OVERSIZED_KEYS))),
+      'does not send JSON': (issuer) => issuer.respondWith((response) => response.end('<html>')),
+      'sends JSON that is not a JWK Set': (issuer) => issuer.respondWith((response) => response.end('{"a":1}')),
     };
-    for (const [what, trouble] of Object.entries(troubles)) {
-      it(`${what} cannot be told valid now, and can be as soon as the issuer is well again`, async () => {
-        ailing = await Issuer.start(published);
-        verifier = verifierOf(ailing, { timeoutMs: 200 });
-        await trouble(ailing);
-        expect(await errorOf(verifier.verify(token))).to.be.instanceOf(TokenIssuerUnavailable);
-        expect(await errorOf(verifier.verify(token)), 'a second time').to.be.instanceOf(TokenIssuerUnavailable);
+    for (const [what, breakIssuer] of Object.entries(faults)) {
+      it(`${what}, throws TokenIssuerUnavailable until the issuer recovers`, async () => {
+        failing = await Issuer.start(published);
+        verifier = createTokenVerifier(failing, { timeoutMs: 1000 });
+        await breakIssuer(failing);
+        expect(await catchError(verifier.verify(token))).to.be.instanceOf(TokenIssuerUnavailable);
+        expect(await catchError(verifier.verify(token)), 'a second time').to.be.instanceOf(TokenIssuerUnavailable);
 
-        await ailing.back();
+        await failing.restore();
         expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
       });
 
-      it(`${what} is let in where its key is known already`, async () => {
-        ailing = await Issuer.start(published);
-        verifier = verifierOf(ailing, { timeoutMs: 200 });
+      it(`${what}, accepts tokens with a known key`, async () => {
+        failing = await Issuer.start(published);
+        verifier = createTokenVerifier(failing);
         await verifier.verify(token);
-        await trouble(ailing);
+        await breakIssuer(failing);
         expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
         expect(await verifier.verify(await sign(published, claims({ exp: now() - 60 })))).to.equal(undefined);
       });
     }
 
-    it('that is away is refused all the same where no key could make it valid', async () => {
-      ailing = await Issuer.start(published);
-      await ailing.away();
-      verifier = verifierOf(ailing);
-      for (const hopeless of ['', 'garbage', `${part({ alg: 'none' })}.${part(claims())}.`]) {
-        expect(await verifier.verify(hopeless)).to.equal(undefined);
+    it('is unavailable, rejects tokens that no key could make valid', async () => {
+      failing = await Issuer.start(published);
+      await failing.stop();
+      verifier = createTokenVerifier(failing);
+      for (const invalidToken of ['', 'garbage', `${encodePart({ alg: 'none' })}.${encodePart(claims())}.`]) {
+        expect(await verifier.verify(invalidToken)).to.equal(undefined);
       }
     });
 
-    it('that is away while its new key is looked for cannot be told valid now', async () => {
-      ailing = await Issuer.start(published);
-      verifier = verifierOf(ailing, { cooldownMs: 0 });
+    it('is unavailable, throws TokenIssuerUnavailable for an unknown key', async () => {
+      failing = await Issuer.start(published);
+      verifier = createTokenVerifier(failing, { cooldownMs: 0 });
       await verifier.verify(token);
-      await ailing.away();
-      expect(await errorOf(verifier.verify(await sign(await newKey())))).to.be.instanceOf(TokenIssuerUnavailable);
+      await failing.stop();
+      expect(await catchError(verifier.verify(await sign(await newKey())))).to.be.instanceOf(TokenIssuerUnavailable);
     });
   });
 
@@ -294,7 +342,7 @@ describe('A JWT', () => {
     });
     afterEach(async () => {
       await service.stop();
-      await theIssuer.away();
+      await theIssuer.stop();
     });
 
     async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -305,7 +353,7 @@ describe('A JWT', () => {
       });
     }
     let lastId = 0;
-    const createWith = (token: string): Promise<RawAnswer | undefined> =>
+    const createWith = (token: string): Promise<RawResponse | undefined> =>
       exchange(
         service.port,
         request(
@@ -314,91 +362,97 @@ describe('A JWT', () => {
           JSON.stringify({ id: ++lastId, name: 'Monstera' }),
         ),
       );
-    const errorOfAnswer = (answer: RawAnswer | undefined) => Object(answer?.json()).error;
+    const readErrorNumber = (response: RawResponse | undefined) => Object(response?.json()).error;
     const storedCount = async () => {
       let count = 0;
-      for await (const page of service.plants.readAll()) count += page.length;
+      for await (const page of service.repository.readAll()) count += page.length;
       return count;
     };
 
-    it('creates a plant', async () => {
+    it('accepts a valid JWT', async () => {
       await start();
-      const answer = await createWith(await sign(published));
-      expect(answer?.status).to.equal(200);
-      expect(answer?.json()).to.deep.equal({ name: 'Monstera' });
+      const response = await createWith(await sign(published));
+      expect(response?.status).to.equal(200);
+      expect(response?.json()).to.deep.equal({ name: 'Monstera' });
     });
 
     for (const [what, make] of [
       ['has expired', () => sign(published, claims({ exp: now() - 60 }))],
       ['is for another audience', () => sign(published, claims({ aud: 'someone-else' }))],
       ['is signed with another key', async () => sign(await newKey(), claims(), { kid: published.kid })],
-      ['is not signed', () => `${part({ alg: 'none' })}.${part(claims())}.`],
+      ['is not signed', () => `${encodePart({ alg: 'none' })}.${encodePart(claims())}.`],
     ] as const) {
-      it(`that ${what} is refused with 40102`, async () => {
+      it(`rejects a JWT that ${what} with 40102`, async () => {
         await start();
-        const answer = await createWith(await make());
-        expect([answer?.status, errorOfAnswer(answer)]).to.deep.equal([401, 40102]);
-        expect(answer?.headers['www-authenticate']).to.equal('Bearer realm="plant-store", error="invalid_token"');
+        const response = await createWith(await make());
+        expect([response?.status, readErrorNumber(response)]).to.deep.equal([401, 40102]);
+        expect(response?.headers['www-authenticate']).to.equal('Bearer realm="plant-store", error="invalid_token"');
         expect(await storedCount()).to.equal(0);
       });
     }
 
-    it('of an issuer that is away gets 50304 with Retry-After, stores nothing, and is let in once it is back', async () => {
+    it('responds with 50304 and Retry-After while the issuer is unavailable, and stores nothing', async () => {
       await start();
-      await theIssuer.away();
+      await theIssuer.stop();
       const token = await sign(published);
-      const answer = await createWith(token);
-      expect([answer?.status, errorOfAnswer(answer)]).to.deep.equal([503, 50304]);
-      expect(answer?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
+      const response = await createWith(token);
+      expect([response?.status, readErrorNumber(response)]).to.deep.equal([503, 50304]);
+      expect(response?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
       expect(await storedCount()).to.equal(0);
 
-      await theIssuer.back();
+      await theIssuer.restore();
       expect((await createWith(token))?.status).to.equal(200);
     });
 
-    it('stands beside static tokens, which are let in while the issuer is away, too', async () => {
+    it('accepts static tokens too, even while the issuer is unavailable', async () => {
       await start();
       expect((await createWith(TOKEN))?.status).to.equal(200);
       expect((await createWith(await sign(published)))?.status).to.equal(200);
-      await theIssuer.away();
+      await theIssuer.stop();
       expect((await createWith(TOKEN))?.status).to.equal(200);
-      expect(errorOfAnswer(await createWith('no-such-token'))).to.equal(40102);
+      expect(readErrorNumber(await createWith('no-such-token'))).to.equal(40102);
     });
 
-    it('does without any static token', async () => {
+    it('works without static tokens', async () => {
       await start({ ACCESS_TOKENS: '' });
       expect((await createWith(await sign(published)))?.status).to.equal(200);
-      expect(errorOfAnswer(await createWith(TOKEN))).to.equal(40102);
+      expect(readErrorNumber(await createWith(TOKEN))).to.equal(40102);
     });
 
-    it('never stands in the log, nor does a part of it', async () => {
+    it('logs neither a token nor a part of it', async () => {
       await start();
       log.length = 0;
       const tokens = [
         await sign(published),
         await sign(published, claims({ exp: now() - 60 })),
         await sign(await newKey()),
-        `${part({ alg: 'none', kid: 'canary' })}.${part(claims())}.`,
+        `${encodePart({ alg: 'none', kid: 'canary' })}.${encodePart(claims())}.`,
       ];
       for (const token of tokens) await createWith(token);
-      await theIssuer.away();
+      await theIssuer.stop();
       await service.stop();
       await start();
-      await theIssuer.away();
+      await theIssuer.stop();
       for (const token of tokens) await createWith(token);
       const text = log.join('');
       expect(text).to.include('50304');
-      const parts = tokens.flatMap((token) => token.split('.')).filter((piece) => piece !== '');
-      expect(parts.filter((piece) => text.includes(piece))).to.deep.equal([]);
+      const parts = tokens.flatMap((token) => token.split('.')).filter((tokenPart) => tokenPart !== '');
+      expect(parts.filter((tokenPart) => text.includes(tokenPart))).to.deep.equal([]);
       expect(text).not.to.include('canary');
     });
   });
 });
 
-async function errorOf(work: Promise<unknown>): Promise<unknown> {
-  try {
-    return { resolvedTo: await work };
-  } catch (error) {
-    return error;
+describe('A JWT verifier', () => {
+  for (const name of ['issuer', 'audience']) {
+    it(`requires the ${name}, because jose would accept any`, () => {
+      const options = {
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        jwksUrl: new URL('https://issuer.example/jwks'),
+        [name]: '',
+      };
+      expect(() => new JwtVerifier(options)).to.throw(TypeError, `${name} must be a non-empty string`);
+    });
   }
-}
+});

@@ -7,20 +7,28 @@ import {
   pendingMigrations,
   postgresDatabase,
 } from '../../../adapters/knex/index.js';
-import { CreatePlant, type NewPlant, Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
-import { durablePlantRepositoryContract, plantRepositoryOutageContract } from '../../contract/index.js';
+import { CreatePlant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import {
+  durablePlantRepositoryContract,
+  durablePlantRepositoryOutageContract,
+  rejectingPlantRepositoryContract,
+  sharedPlantRepositoryContract,
+} from '../../contract/index.js';
+import { catchError } from '../../support/catch-error.js';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
-import { Line } from '../../support/line.js';
+import { FaultyProxy } from '../../support/faulty-proxy.js';
+import { toPlant } from '../../support/plants.js';
 import { runContract } from '../../support/run-contract.js';
+import { waitUntil } from '../../support/wait-until.js';
 
-/** Stands in names and tags, and may stand in no error. */
+/** A value that must not appear in any error. */
 const CANARY = 'canary-4711';
 
 interface Engine {
   readonly server: DatabaseServer;
-  /** A database of the server, as the service would open it. */
+  /** Describes a database of the server, as the service does. */
   at(url: string, warn?: (warning: string) => void): Database;
-  /** Makes the table refuse plants that are named "poison". */
+  /** SQL that makes the table reject plants named `poison`. */
   readonly poison: readonly string[];
 }
 
@@ -49,36 +57,53 @@ for (const { server, at, poison } of engines) {
       return plants;
     };
 
-    describe('keeps the contract:', () => {
+    describe('meets the contract:', () => {
       let url: string;
-      runContract(durablePlantRepositoryContract, {
+      const reopen = () => openRepository(at(url));
+      const harness = {
         open: async () => {
           url = await databases.create();
-          return openRepository(at(url));
+          return reopen();
         },
-        reopen: () => openRepository(at(url)),
+        reopen,
+      };
+      runContract(durablePlantRepositoryContract, harness);
+      runContract(sharedPlantRepositoryContract, { ...harness, openAnother: reopen });
+      runContract(rejectingPlantRepositoryContract, {
+        open: async () => {
+          const repository = await harness.open();
+          for (const statement of poison) await databases.connect(url).raw(statement);
+          return repository;
+        },
+        rejectedPlant: toPlant({ id: 7_000_001n, name: 'poison', tag: CANARY }),
       });
     });
 
-    describe('keeps the contract while the server cannot be reached:', () => {
-      let line: Line;
+    describe('meets the contract while the server is unreachable:', () => {
+      let proxy: FaultyProxy;
+      let url: string;
       before(async () => {
-        line = await Line.to(server.url, server.client === 'pg' ? 5432 : 3306);
+        proxy = await FaultyProxy.to(server.url, server.client === 'pg' ? 5432 : 3306);
       });
-      after(() => line.end());
-      runContract(plantRepositoryOutageContract, {
-        open: async () => openRepository(at(line.urlOf(await databases.create()))),
+      after(() => proxy.close());
+      const reopen = () => openRepository(at(url));
+      runContract(durablePlantRepositoryOutageContract, {
+        open: async () => {
+          url = proxy.toProxiedUrl(await databases.create());
+          return reopen();
+        },
+        reopen,
         withStorageAway: async (work) => {
-          await line.refuse();
-          await work().finally(() => line.mend());
+          await proxy.refuseConnections();
+          await work().finally(() => proxy.restore());
         },
       });
     });
 
-    it('keeps names of 1 MiB, hundreds of them in one call', async () => {
+    it('stores 40 names of 1 MiB in one call, and reads them in small pages', async () => {
       const plants = await open(await databases.create());
       const name = '🌱'.repeat(256 * 1024);
-      const many = Array.from({ length: 40 }, (_, id) => plant({ id: BigInt(id), name: `${id}${name}` }));
+      const many = Array.from({ length: 40 }, (_, id) => toPlant({ id: BigInt(id), name: `${id}${name}` }));
       expect((await plants.add(many)).every(({ kind }) => kind === 'added')).to.equal(true);
       let id = 0;
       for await (const page of plants.readAll()) {
@@ -88,7 +113,7 @@ for (const { server, at, poison } of engines) {
       expect(id).to.equal(40);
     });
 
-    it('tells texts apart that collations call equal', async () => {
+    it('distinguishes texts that collations treat as equal', async () => {
       const createPlant = new CreatePlant(await open(await databases.create()));
       const names = ['a', 'A', 'a ', 'á', 'a\u0301', 'ß', 'ss'];
       await createPlant.executeAll(names.map((name, id) => ({ id: BigInt(id), name })));
@@ -100,15 +125,19 @@ for (const { server, at, poison } of engines) {
       }
     });
 
-    it('three instances come up together on an empty database', async () => {
+    it('migrates an empty database once for three instances that start together', async () => {
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
-      expect((await instances[0].add([plant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal(['added']);
-      expect((await instances[2].add([plant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal(['taken']);
+      expect((await instances[0].add([toPlant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal([
+        'added',
+      ]);
+      expect((await instances[2].add([toPlant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal([
+        'taken',
+      ]);
       expect(await pendingMigrations(at(url))).to.deep.equal([]);
     });
 
-    it('of a hundred creates of one id through three instances one makes the plant, the others are told apart', async () => {
+    it('creates one plant for 102 concurrent creates of an id, and returns already-stored or id-taken to the others', async () => {
       const url = await databases.create();
       const useCases = (await Promise.all([open(url), open(url), open(url)])).map((plants) => new CreatePlant(plants));
       const kinds = await Promise.all(
@@ -125,53 +154,53 @@ for (const { server, at, poison } of engines) {
       }
     });
 
-    it('overlapping batches of three instances give each id to one plant, whatever their order', async () => {
+    it('gives each id to one plant in overlapping batches of three instances, in any order', async () => {
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
       const ids = Array.from({ length: 500 }, (_, id) => BigInt(id));
       const added = await Promise.all(
         Array.from({ length: 12 }, async (_, turn) => {
           const order = turn % 2 === 0 ? ids : ids.toReversed();
-          const outcomes = await instances[turn % 3]?.add(order.map((id) => plant({ id, name: `${turn}` })));
+          const outcomes = await instances[turn % 3]?.add(order.map((id) => toPlant({ id, name: `${turn}` })));
           return outcomes?.filter(({ kind }) => kind === 'added').length ?? 0;
         }),
       );
       expect(added.reduce((sum, count) => sum + count, 0)).to.equal(500);
     });
 
-    it('a plant that the engine refuses is refused alone, in silence', async () => {
+    it('rejects only the plant that the engine rejects, and reveals no value of it', async () => {
       const url = await databases.create();
       const plants = await open(url);
       for (const statement of poison) await databases.connect(url).raw(statement);
       const many = Array.from({ length: 100 }, (_, id) =>
-        plant({ id: BigInt(id), name: id === 42 ? 'poison' : `fine ${id}`, tag: CANARY }),
+        toPlant({ id: BigInt(id), name: id === 42 ? 'poison' : `fine ${id}`, tag: CANARY }),
       );
       const outcomes = await plants.add(many);
       expect(outcomes.filter(({ kind }) => kind === 'added')).to.have.length(99);
-      const refused = outcomes[42];
-      expect(refused?.kind).to.equal('refused');
-      expect(everythingOf(refused?.kind === 'refused' ? refused.error : undefined)).to.not.include(CANARY);
+      const rejected = outcomes[42];
+      expect(rejected?.kind).to.equal('rejected');
+      expect(allTexts(rejected?.kind === 'rejected' ? rejected.error : undefined)).to.not.include(CANARY);
     });
 
-    it('an instance that finds a schema newer than itself says so', async () => {
+    it('does not open a schema of a newer version', async () => {
       const url = await databases.create();
       await (await openRepository(at(url))).close();
       await databases.connect(url)('plant_store_migrations').insert({ name: '999_future', batch: 2 });
-      const error = await openRepository(at(url)).catch((reason: unknown) => reason);
+      const error = await catchError(openRepository(at(url)));
       expect(error).to.be.instanceOf(StorageUnavailable);
-      expect(`${error}`).to.match(/its schema is newer than this version of plant-store \(it has 999_future\)/);
+      expect(`${error}`).to.match(/its schema has 999_future; start a newer version of plant-store/);
     });
 
-    it('says in a sentence what it cannot open, without a password', async () => {
+    it('reports a database that it cannot open, without its password', async () => {
       const broken = new URL(server.url);
       broken.pathname = '/no_such_database';
       broken.password = CANARY;
-      const missing = await openRepository(at(broken.href)).catch((reason: unknown) => reason);
+      const missing = await catchError(openRepository(at(broken.href)));
       expect(missing).to.be.instanceOf(StorageUnavailable);
-      expect(everythingOf(missing)).to.not.include(CANARY);
+      expect(allTexts(missing)).to.not.include(CANARY);
       broken.port = '1';
-      expect(`${await openRepository(at(broken.href)).catch((reason: unknown) => reason)}`).to.match(
-        /^StorageUnavailable: cannot open \w+:\/\/[^@]*: no server listens there$/,
+      expect(`${await catchError(openRepository(at(broken.href)))}`).to.match(
+        /^StorageUnavailable: cannot open \w+:\/\/[^@]*: connection refused; check the address and that the server is running$/,
       );
     });
   });
@@ -180,7 +209,30 @@ for (const { server, at, poison } of engines) {
 describe('The repository on PostgreSQL', () => {
   const databases = databasesOn(postgresServer);
 
-  it('warns of a server that acknowledges before it syncs, and names the setting', async () => {
+  it('after the server cancels a write, fails further writes immediately until one succeeds', async () => {
+    const url = new URL(await databases.create());
+    url.searchParams.set('statement_timeout', '1200');
+    const plants = await openRepository(postgresDatabase({ url: url.href, timeoutMs: 2000 }));
+    const lock = await databases.connect(url.href).transaction();
+    try {
+      await lock.raw('LOCK TABLE plants');
+      const failAdding = (id: bigint) => catchError(plants.add([toPlant({ id, name: 'x' })]));
+      expect(await failAdding(1n)).to.be.instanceOf(StorageUnavailable);
+      expect(`${await failAdding(2n)}`).to.include('an earlier write timed out');
+      await lock.rollback();
+      await waitUntil('a write succeeds', () =>
+        plants.add([toPlant({ id: 3n, name: 'x' })]).then(
+          () => true,
+          () => false,
+        ),
+      );
+    } finally {
+      if (!lock.isCompleted()) await lock.rollback();
+      await plants.close();
+    }
+  });
+
+  it('warns about a setting that acknowledges writes before they are durable', async () => {
     const url = new URL(await databases.create());
     url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
     const warnings: string[] = [];
@@ -194,7 +246,7 @@ describe('The repository on PostgreSQL', () => {
 describe('The repository on MariaDB', () => {
   const databases = databasesOn(mariadbServer);
 
-  it('warns of a server that acknowledges before it syncs, and names the setting', async () => {
+  it('warns about a setting that acknowledges writes before they are durable', async () => {
     const url = await databases.create();
     const admin = databases.connect();
     const warnings: string[] = [];
@@ -210,14 +262,8 @@ describe('The repository on MariaDB', () => {
   });
 });
 
-function plant(candidate: NewPlant): Plant {
-  const made = Plant.from(candidate);
-  if (made instanceof Plant) return made;
-  throw new TypeError(JSON.stringify(made));
-}
-
-/** All that an error could tell. */
-function everythingOf(error: unknown): string {
+/** Returns all texts of an error and its causes. */
+function allTexts(error: unknown): string {
   if (!(error instanceof Error)) return `${error}`;
-  return [error.message, error.stack, JSON.stringify(error), everythingOf(error.cause)].join('\n');
+  return [error.message, error.stack, JSON.stringify(error), allTexts(error.cause)].join('\n');
 }

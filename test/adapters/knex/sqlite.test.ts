@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -9,17 +9,24 @@ import sqlite3 from 'sqlite3';
 import { openRepository, sqliteDatabase } from '../../../adapters/knex/index.js';
 import {
   type AddOutcome,
-  PLANT_ID_MAX,
-  PLANT_ID_MIN,
-  Plant,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  type Plant,
   type PlantRepository,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { durablePlantRepositoryContract, plantRepositoryOutageContract } from '../../contract/index.js';
+import {
+  durablePlantRepositoryContract,
+  durablePlantRepositoryOutageContract,
+  rejectingPlantRepositoryContract,
+  sharedPlantRepositoryContract,
+} from '../../contract/index.js';
+import { catchError } from '../../support/catch-error.js';
+import { toPlant } from '../../support/plants.js';
 import { runContract } from '../../support/run-contract.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
-/** Stands in names and tags, and may stand in no error. */
+/** A name and tag that must not appear in any error. */
 const CANARY = 'canary-4711';
 
 describe('The SQLite repository', () => {
@@ -29,38 +36,53 @@ describe('The SQLite repository', () => {
   const toClose: { close(): Promise<void> }[] = [];
   after(() => Promise.all(toClose.map((open) => open.close())));
 
-  /** A repository that is closed at the end. */
+  /** Opens a repository, and closes it after the tests. */
   async function open(path: string, timeoutMs = 10_000): Promise<PlantRepository> {
     const plants = await openRepository(sqliteDatabase({ path, timeoutMs }));
     toClose.push(plants);
     return plants;
   }
 
-  /** Another program at the same file. */
+  /** Opens the file as another program. */
   function openRaw(path: string): RawConnection {
     const raw = new RawConnection(path);
     toClose.push(raw);
     return raw;
   }
 
-  describe('keeps the contract:', () => {
+  describe('meets the contract:', () => {
     let path: string;
-    runContract(durablePlantRepositoryContract, {
+    const reopen = () => openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }));
+    const harness = {
       open: () => {
         path = newFile();
-        return openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }));
+        return reopen();
       },
-      reopen: () => openRepository(sqliteDatabase({ path, timeoutMs: 10_000 })),
+      reopen,
+    };
+    runContract(durablePlantRepositoryContract, harness);
+    runContract(sharedPlantRepositoryContract, { ...harness, openAnother: reopen });
+    runContract(rejectingPlantRepositoryContract, {
+      open: async () => {
+        const repository = await harness.open();
+        const raw = new RawConnection(path);
+        await raw.exec(POISON).finally(() => raw.close());
+        return repository;
+      },
+      rejectedPlant: plant(7_000_001n, 'poison', CANARY),
     });
   });
 
-  describe('keeps the contract while another program keeps its file locked:', () => {
+  describe('meets the contract while another program locks the file:', () => {
     let path: string;
-    runContract(plantRepositoryOutageContract, {
+    // Long enough to open the file on a busy machine.
+    const reopen = () => openRepository(sqliteDatabase({ path, timeoutMs: 500 }));
+    runContract(durablePlantRepositoryOutageContract, {
       open: () => {
         path = newFile();
-        return openRepository(sqliteDatabase({ path, timeoutMs: 100 }));
+        return reopen();
       },
+      reopen,
       withStorageAway: async (work) => {
         const raw = new RawConnection(path);
         await raw.exec('BEGIN EXCLUSIVE');
@@ -69,10 +91,10 @@ describe('The SQLite repository', () => {
     });
   });
 
-  describe('writes a file', () => {
-    it('with ids as SQLite integers, exactly', async () => {
+  describe('writes', () => {
+    it('ids exactly, as SQLite integers', async () => {
       const path = newFile();
-      const ids = [PLANT_ID_MIN, -1n, 0n, 2n ** 53n + 1n, PLANT_ID_MAX];
+      const ids = [MIN_PLANT_ID, -1n, 0n, 2n ** 53n + 1n, MAX_PLANT_ID];
       const plants = await open(path);
       await plants.add(ids.map((id) => plant(id)));
       const rows = await openRaw(path).all(
@@ -81,7 +103,7 @@ describe('The SQLite repository', () => {
       expect(rows).to.deep.equal(ids.map((id) => ({ id: `${id}`, type: 'integer' })));
     });
 
-    it('that its owner alone may read, in folders that its owner alone may enter', async () => {
+    it('files and directories that only their owner can access', async () => {
       const path = join(folder, 'new', 'folders', 'plants.db');
       await (await open(path)).add([plant(1n)]);
       const modes = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix).mode & 0o777);
@@ -90,16 +112,16 @@ describe('The SQLite repository', () => {
         expect(statSync(created).mode & 0o777).to.equal(0o700);
     });
 
-    it('through a write-ahead log', async () => {
+    it('a write-ahead log', async () => {
       const path = newFile();
       await open(path);
       expect(await openRaw(path).all('PRAGMA journal_mode')).to.deep.equal([{ journal_mode: 'wal' }]);
     });
 
-    it('with a sync at every commit', async () => {
+    it('a sync at every commit', async () => {
       const path = newFile();
       const plants = await open(path);
-      // The pragma belongs to a connection: a trigger looks at it on the one that the repository writes with.
+      // The pragma is per connection, so a trigger reads it on the repository's connection.
       const raw = openRaw(path);
       await raw.exec(`
         CREATE TABLE seen (synchronous);
@@ -109,7 +131,7 @@ describe('The SQLite repository', () => {
       expect(await raw.all('SELECT synchronous FROM seen')).to.deep.equal([{ synchronous: 2 }]);
     });
 
-    it('that says whose database it is', async () => {
+    it('an application id', async () => {
       const path = newFile();
       await open(path);
       const [row] = await openRaw(path).all('PRAGMA application_id');
@@ -117,26 +139,26 @@ describe('The SQLite repository', () => {
     });
   });
 
-  describe('shares a file', () => {
-    it('with another repository: each id goes to one plant', async () => {
+  describe('opens a file', () => {
+    it('together with another repository, and gives each id to one plant', async () => {
       const path = newFile();
       const [one, two] = await Promise.all([open(path), open(path)]);
       const ids = Array.from({ length: 200 }, (_, index) => BigInt(index));
       const outcomes = await Promise.all(
         ids.flatMap((id) => [one.add([plant(id, 'of one')]), two.add([plant(id, 'of two')])]),
       );
-      expect(kinds(outcomes.flat())).to.deep.equal({ added: 200, taken: 200 });
-      expect(await idsOf(one)).to.deep.equal(ids);
+      expect(countKinds(outcomes.flat())).to.deep.equal({ added: 200, taken: 200 });
+      expect(await readIds(one)).to.deep.equal(ids);
     });
 
-    it('that is new, with three others that open it at once', async () => {
+    it('that four repositories create at once', async () => {
       const path = newFile();
       const repositories = await Promise.all([open(path), open(path), open(path), open(path)]);
       await Promise.all(repositories.map((plants, index) => plants.add([plant(BigInt(index))])));
-      expect(await idsOf(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
+      expect(await readIds(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
     });
 
-    it('with a program that keeps it locked for longer than SQLite itself waits', async () => {
+    it('that another program locks for longer than the busy timeout of SQLite', async () => {
       const path = newFile();
       const plants = await open(path);
       const raw = openRaw(path);
@@ -144,52 +166,89 @@ describe('The SQLite repository', () => {
       const adding = plants.add([plant(1n)]);
       await setTimeout(500);
       await raw.exec('ROLLBACK');
-      expect(kinds(await adding)).to.deep.equal({ added: 1 });
+      expect(countKinds(await adding)).to.deep.equal({ added: 1 });
     });
 
-    it('after a process was killed in the middle of its migration', async () => {
+    it('after a process was killed during its migration', async () => {
       const path = newFile();
-      const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', MIGRATION_THAT_IS_KILLED, path]);
+      const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', KILLED_MIGRATION, path]);
       expect(killed.signal, `${killed.stderr}`).to.equal('SIGKILL');
       expect(killed.stdout.toString()).to.equal('created');
       const plants = await open(path, 1000);
-      expect(kinds(await plants.add([plant(1n)]))).to.deep.equal({ added: 1 });
+      expect(countKinds(await plants.add([plant(1n)]))).to.deep.equal({ added: 1 });
     });
   });
 
-  describe('takes in one batch', () => {
+  describe('through a symbolic link', () => {
+    const linked = () => {
+      const path = newFile();
+      const link = newFile();
+      writeFileSync(path, '');
+      symlinkSync(path, link);
+      return { path, link };
+    };
+
+    it('throws StorageUnavailable after its write-ahead log was deleted', async () => {
+      const { path, link } = linked();
+      const plants = await open(link);
+      await plants.add([plant(1n)]);
+      rmSync(`${path}-wal`);
+      expect(await catchError(plants.add([plant(2n)]))).to.be.instanceOf(StorageUnavailable);
+    });
+
+    it('reads plants that are in the write-ahead log alone', async () => {
+      const { link } = linked();
+      const plants = await open(link);
+      await plants.add([plant(1n)]);
+      const reader = await openRepository(sqliteDatabase({ path: link, timeoutMs: 10_000, readOnly: true }));
+      toClose.push(reader);
+      expect(await readIds(reader)).to.deep.equal([1n]);
+    });
+  });
+
+  it('opened for reading leaves no log that another user could not open', async () => {
+    const path = newFile();
+    await (await openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }))).close();
+    const reader = await openRepository(sqliteDatabase({ path, timeoutMs: 10_000, readOnly: true }));
+    await readIds(reader);
+    expect(await catchError(reader.add([plant(1n)]))).to.be.instanceOf(Error);
+    await reader.close();
+    expect(['-wal', '-shm'].filter((suffix) => existsSync(path + suffix))).to.deep.equal([]);
+  });
+
+  describe('adds in one batch', () => {
     for (const count of [601, 1000, 1001, 3000]) {
       it(`${count} plants`, async () => {
         const ids = Array.from({ length: count }, (_, index) => BigInt(index));
         const plants = await open(newFile());
-        expect(kinds(await plants.add(ids.map((id) => plant(id))))).to.deep.equal({ added: count });
-        expect(await idsOf(plants)).to.deep.equal(ids);
+        expect(countKinds(await plants.add(ids.map((id) => plant(id))))).to.deep.equal({ added: count });
+        expect(await readIds(plants)).to.deep.equal(ids);
       });
     }
 
-    it('999 plants beside one that the database refuses', async () => {
+    it('999 plants and rejects the one that the database rejects', async () => {
       const path = newFile();
       const plants = await open(path);
       await openRaw(path).exec(POISON);
       const batch = Array.from({ length: 1000 }, (_, index) => plant(BigInt(index), index === 617 ? 'poison' : 'good'));
       const outcomes = await plants.add(batch);
-      expect(kinds(outcomes)).to.deep.equal({ added: 999, refused: 1 });
-      expect(outcomes[617]?.kind).to.equal('refused');
-      expect(await idsOf(plants)).to.deep.equal(batch.map(({ id }) => id).filter((id) => id !== 617n));
+      expect(countKinds(outcomes)).to.deep.equal({ added: 999, rejected: 1 });
+      expect(outcomes[617]?.kind).to.equal('rejected');
+      expect(await readIds(plants)).to.deep.equal(batch.map(({ id }) => id).filter((id) => id !== 617n));
     });
 
-    it('only plants that the database refuses, and refuses each', async () => {
+    it('nothing if the database rejects every plant', async () => {
       const path = newFile();
       const plants = await open(path);
       await openRaw(path).exec(POISON);
       const outcomes = await plants.add(Array.from({ length: 50 }, (_, index) => plant(BigInt(index), 'poison')));
-      expect(kinds(outcomes)).to.deep.equal({ refused: 50 });
+      expect(countKinds(outcomes)).to.deep.equal({ rejected: 50 });
     });
   });
 
-  describe('while another program keeps the file locked', () => {
+  describe('while another program locks the file', () => {
     const path = newFile();
-    const timeoutMs = 200;
+    const timeoutMs = 500;
     const late = Array.from({ length: 20 }, (_, index) => BigInt(index) + 2n);
     let plants: PlantRepository;
     let raw: RawConnection;
@@ -200,49 +259,57 @@ describe('The SQLite repository', () => {
       await raw.exec('BEGIN EXCLUSIVE');
     });
 
-    it('throws StorageUnavailable when its time is up', async () => {
+    it('throws StorageUnavailable after the timeout', async () => {
       const start = performance.now();
-      const errors = await Promise.all(late.map((id) => errorOf(plants.add([plant(id)]))));
-      // One after the other they would take twenty times as long.
+      const errors = await Promise.all(late.map((id) => catchError(plants.add([plant(id)]))));
+      // One at a time, they would take twenty times as long.
       expect(performance.now() - start).to.be.within(timeoutMs / 2, timeoutMs * 10);
       for (const error of errors) expect(error).to.be.instanceOf(StorageUnavailable);
     });
 
-    it('cannot be opened, and says why', async () => {
-      const error = await errorOf(openRepository(sqliteDatabase({ path, timeoutMs })));
-      expect(error).to.be.instanceOf(StorageUnavailable);
-      expect(error.message).to.equal(
-        `cannot open the SQLite file ${path}: another process kept it locked for too long`,
-      );
+    it('cannot be opened, and reports the lock', async () => {
+      const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs })));
+      expect(error)
+        .to.be.instanceOf(StorageUnavailable)
+        .with.property('message', `cannot open sqlite:${path}: timed out waiting for a lock held by another process`);
     });
 
-    it('loses no plant: they are all added once the lock is gone', async () => {
+    it('adds every plant once the lock is released', async () => {
       await raw.exec('ROLLBACK');
       await plants.add(late.map((id) => plant(id)));
-      expect(await idsOf(plants)).to.deep.equal([1n, ...late]);
+      expect(await readIds(plants)).to.deep.equal([1n, ...late]);
     });
   });
 
-  describe('cannot be opened, and says so in one sentence:', () => {
+  describe('reports in one sentence that it cannot open', () => {
     const text = newFile();
     writeFileSync(text, 'These are plants, but not a database. '.repeat(100));
     const aFolder = join(folder, 'folder.db');
     mkdirSync(aFolder);
 
     for (const [what, path, reason] of [
-      ['a file that is no database', text, 'it is not a SQLite database'],
-      ['a folder', aFolder, 'it is a folder'],
-      ['a path that leads through a file', join(text, 'plants.db'), 'a part of its path is a file, not a folder'],
-      ['a path that leads far through a file', join(text, 'a', 'b.db'), 'a part of its path is a file, not a folder'],
+      ['a file that is not a database', text, 'it is not a SQLite database'],
+      ['a directory', aFolder, 'it is a directory'],
+      ['a path through a file', join(text, 'plants.db'), 'a part of the path is a file, not a directory'],
+      ['a deep path through a file', join(text, 'a', 'b.db'), 'a part of the path is a file, not a directory'],
     ] as const) {
       it(what, async () => {
-        const error = await errorOf(openRepository(sqliteDatabase({ path, timeoutMs: 1000 })));
-        expect(error).to.be.instanceOf(StorageUnavailable);
-        expect(error.message).to.equal(`cannot open the SQLite file ${path}: ${reason}`);
+        const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000 })));
+        expect(error)
+          .to.be.instanceOf(StorageUnavailable)
+          .with.property('message', `cannot open sqlite:${path}: ${reason}`);
       });
     }
 
-    it('files that this user may not open, may not write or may not create', async () => {
+    it('a failed migration whose rollback fails, too', async () => {
+      const database = sqliteDatabase({ path: newFile(), timeoutMs: 1000 });
+      // Ends the transaction, so that there is nothing to roll back.
+      const migrations = { one: 'CREATE TABLE t (c NOT NULL)', two: 'INSERT OR ROLLBACK INTO t VALUES (NULL)' };
+      const error = await catchError(openRepository({ ...database, engine: { ...database.engine, migrations } }));
+      expect(error).to.have.property('message', `cannot open ${database.name}: it reported SQLITE_CONSTRAINT`);
+    });
+
+    it('files that this user may not read, write or create', async () => {
       const closed = join(folder, 'closed');
       mkdirSync(closed);
       const [readOnly, unreadable] = [join(closed, 'read-only.db'), join(closed, 'unreadable.db')];
@@ -252,11 +319,12 @@ describe('The SQLite repository', () => {
       chmodSync(closed, 0o555);
       try {
         for (const path of [readOnly, unreadable, join(closed, 'new.db'), join(closed, 'new', 'new.db')]) {
-          const error = await asOrdinaryUser(() => errorOf(openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))));
-          expect(error).to.be.instanceOf(StorageUnavailable);
-          expect(error.message).to.equal(
-            `cannot open the SQLite file ${path}: this user has no permission to write there`,
+          const error = await asOrdinaryUser(() =>
+            catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))),
           );
+          expect(error)
+            .to.be.instanceOf(StorageUnavailable)
+            .with.property('message', `cannot open sqlite:${path}: permission denied`);
         }
       } finally {
         chmodSync(closed, 0o755);
@@ -264,69 +332,73 @@ describe('The SQLite repository', () => {
     });
   });
 
-  describe('tells no name, no tag and no SQL in an error:', () => {
+  describe('reveals no name, tag or SQL in the error for', () => {
     const named = (id: bigint) => plant(id, CANARY, CANARY);
 
-    it('a plant that the database refuses', async () => {
+    it('a plant that the database rejects', async () => {
       const path = newFile();
       const plants = await open(path);
       await openRaw(path).exec(
-        `CREATE TRIGGER refuse BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no ${CANARY}'); END`,
+        `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no ${CANARY}'); END`,
       );
       const [outcome] = await plants.add([named(1n)]);
-      expectSilence(outcome?.kind === 'refused' ? outcome.error : undefined);
+      expectNothingRevealed(outcome?.kind === 'rejected' ? outcome.error : undefined);
     });
 
-    it('a storage that does not answer', async () => {
+    it('an unavailable storage', async () => {
       const path = newFile();
       const plants = await open(path, 500);
       await openRaw(path).exec('BEGIN EXCLUSIVE');
-      expectSilence(await errorOf(plants.add([named(1n)])));
+      expectNothingRevealed(await catchError(plants.add([named(1n)])));
     });
 
-    it('a plant whose name looks like the frame of a stack', async () => {
+    it('a plant with a name like a stack frame', async () => {
       const path = newFile();
       const plants = await open(path, 500);
       await openRaw(path).exec('BEGIN EXCLUSIVE');
-      // U+2028 ends a line for a regular expression, and JSON does not escape it.
+      // U+2028 and U+2029 are line breaks in regular expressions, and JSON does not escape them.
       const names = ['\n', '\r', '\u2028', '\u2029'].map((lineBreak) => `${lineBreak}    at ${CANARY}`);
-      expectSilence(await errorOf(plants.add([plant(1n, names.join(''))])));
+      expectNothingRevealed(await catchError(plants.add([plant(1n, names.join(''))])));
     });
 
-    it('a table that is gone', async () => {
+    it('a dropped table', async () => {
       const path = newFile();
       const plants = await open(path);
       await openRaw(path).exec('DROP TABLE plants');
-      expectSilence(await errorOf(plants.add([named(1n)])));
+      expectNothingRevealed(await catchError(plants.add([named(1n)])));
     });
 
-    it('a row that another program wrote and that is no plant', async () => {
+    it('an invalid row of another program', async () => {
       const path = newFile();
       const plants = await open(path);
       await openRaw(path).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);
-      expectSilence(await errorOf(idsOf(plants)));
-      // It is the business of nobody but who wants its id.
-      const [wanted, neighbour] = await plants.add([named(1n), named(2n)]);
-      expectSilence(wanted?.kind === 'refused' ? wanted.error : undefined);
-      expect(neighbour).to.deep.equal({ kind: 'added' });
+      const error = await catchError(readIds(plants));
+      expect(`${error}`).to.equal(
+        'StorageUnavailable: a stored row is not a valid plant: name must not contain U+0000 or a lone surrogate',
+      );
+      expectNothingRevealed(error);
+      // Only a plant with the same id is affected.
+      const [sameId, otherId] = await plants.add([named(1n), named(2n)]);
+      expectNothingRevealed(sameId?.kind === 'rejected' ? sameId.error : undefined);
+      expect(otherId).to.deep.equal({ kind: 'added' });
     });
   });
 });
 
-/** Refuses every plant named poison. */
+/** Makes the database reject plants named `poison`. */
 const POISON = `
   CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
   BEGIN SELECT RAISE(ABORT, 'poisoned'); END`;
 
-const MIGRATION_THAT_IS_KILLED = `
+const KILLED_MIGRATION = `
   import { writeSync } from 'node:fs';
   import { openRepository, sqlite, sqliteDatabase } from '${new URL('../../../adapters/knex/index.js', import.meta.url)}';
   await openRepository({
     ...sqliteDatabase({ path: process.argv[1], timeoutMs: 1000 }),
     engine: {
       ...sqlite,
-      async createTable(transaction) {
-        await sqlite.createTable(transaction);
+      async withMigrationLock(transaction, work) {
+        await sqlite.withMigrationLock(transaction, work);
         writeSync(1, 'created');
         process.kill(process.pid, 'SIGKILL');
         await new Promise(() => {});
@@ -334,7 +406,7 @@ const MIGRATION_THAT_IS_KILLED = `
     },
   });`;
 
-/** A connection of another program to a SQLite file. */
+/** A connection to a SQLite file that bypasses the repository. */
 class RawConnection {
   readonly #database: sqlite3.Database;
 
@@ -360,19 +432,17 @@ class RawConnection {
 }
 
 function plant(id: bigint, name = `plant ${id}`, tag?: string): Plant {
-  const made = Plant.from({ id, name, tag });
-  if (made instanceof Plant) return made;
-  throw new TypeError('no plant');
+  return toPlant({ id, name, tag });
 }
 
-/** How many outcomes of each kind there are. */
-function kinds(outcomes: readonly AddOutcome[]): Partial<Record<AddOutcome['kind'], number>> {
+/** Counts outcomes by kind. */
+function countKinds(outcomes: readonly AddOutcome[]): Partial<Record<AddOutcome['kind'], number>> {
   const counts: Partial<Record<AddOutcome['kind'], number>> = {};
   for (const { kind } of outcomes) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-async function idsOf(plants: PlantRepository): Promise<bigint[]> {
+async function readIds(plants: PlantRepository): Promise<bigint[]> {
   const ids: bigint[] = [];
   for await (const batch of plants.readAll()) {
     ids.push(...batch.map(({ id }) => id));
@@ -381,23 +451,17 @@ async function idsOf(plants: PlantRepository): Promise<bigint[]> {
   return ids;
 }
 
-async function errorOf(work: Promise<unknown>): Promise<Error> {
-  const [result] = await Promise.allSettled([work]);
-  if (result.status === 'rejected' && result.reason instanceof Error) return result.reason;
-  throw new Error('expected an error, but it did what it was asked');
-}
-
-/** Nothing that an error carries, nor any of its causes, tells of values or of SQL. */
-function expectSilence(error: unknown): void {
+/** Asserts that an error and its causes contain no values and no SQL. */
+function expectNothingRevealed(error: unknown): void {
   expect(error).to.be.instanceOf(Error);
   for (let current = error; current instanceof Error; current = current.cause) {
-    const told = [current.message, current.stack, JSON.stringify(Object.entries(current))].join('\n');
-    expect(told).to.not.include(CANARY);
-    expect(told).to.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
+    const text = [current.message, current.stack, JSON.stringify(Object.entries(current))].join('\n');
+    expect(text).to.not.include(CANARY);
+    expect(text).to.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
   }
 }
 
-/** Does `work` as a user without root's rights, which go through every permission. */
+/** Runs `work` as an ordinary user, because permissions do not restrict root. */
 async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   const isRoot = process.geteuid?.() === 0;
   const nobody = 65_534;

@@ -5,18 +5,18 @@ import { exchange, RawClient, request } from '../../support/raw-http.js';
 import { startService, type TestService } from '../../support/service.js';
 import { Gate, HEADERS, newPlant, post, startInTest } from './support.js';
 
-/** Statuses of all answers up to the end of a connection, and how many plants are stored then. */
+/** Returns the statuses of all responses until the connection closes, and the number of stored plants. */
 async function outcome(service: TestService, client: RawClient): Promise<{ statuses: number[]; stored: number }> {
-  const statuses = (await client.answersToEnd()).map(({ status }) => status);
+  const statuses = (await client.readAllResponses()).map(({ status }) => status);
   let stored = 0;
-  for await (const page of service.plants.readAll()) stored += page.length;
+  for await (const page of service.repository.readAll()) stored += page.length;
   return { statuses, stored };
 }
 
-describe('After an answer that closes the connection', () => {
+describe('After a response that closes the connection', () => {
   const start = startInTest(startService);
 
-  it('a request behind an Upgrade is not executed, in the same packet or later', async () => {
+  it('does not process a request after an Upgrade, in the same packet or later', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const upgrade = request('GET /nothing', { Connection: 'Upgrade', Upgrade: 'websocket' });
@@ -33,7 +33,7 @@ describe('After an answer that closes the connection', () => {
     'no credential and an expectation': { Expect: '100-continue', Authorization: '' },
     'another media type and an expectation': { Expect: '100-continue', 'Content-Type': 'text/plain' },
   })) {
-    it(`a request behind one with ${what} is not executed`, async () => {
+    it(`does not process a request after one with ${what}`, async () => {
       const service = await start();
       const client = await RawClient.connect(service.port);
       client.send(Buffer.concat([post(newPlant(), headers), post(), post()]));
@@ -42,38 +42,38 @@ describe('After an answer that closes the connection', () => {
     });
   }
 
-  it('requests behind one whose expectation is met are executed, and answered in their order', async () => {
+  it('processes requests after an expectation that is met, in order', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const expecting = () => post(newPlant(), { Expect: '100-continue' });
     const last = post('{', { Connection: 'close' });
     client.send(Buffer.concat([expecting(), post(), expecting(), expecting(), post(), last]));
     const { statuses, stored } = await outcome(service, client);
-    const answers = statuses.filter((status) => status !== 100);
-    expect({ answers, stored }).to.deep.equal({ answers: [200, 200, 200, 200, 200, 400], stored: 5 });
+    const final = statuses.filter((status) => status !== 100);
+    expect({ final, stored }).to.deep.equal({ final: [200, 200, 200, 200, 200, 400], stored: 5 });
   });
 
-  it('a request behind a doubtful one is not executed, where both wait for the answer to an expectation', async () => {
+  it('does not process a request after a malformed one that waits for an expectation', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const twoHosts = post(newPlant(), { host: 'other' });
-    const behind = Array.from({ length: 50 }, () => post());
-    client.send(Buffer.concat([post(newPlant(), { Expect: 'x' }), twoHosts, ...behind]));
+    const later = Array.from({ length: 50 }, () => post());
+    client.send(Buffer.concat([post(newPlant(), { Expect: 'x' }), twoHosts, ...later]));
     const { statuses, stored } = await outcome(service, client);
     expect({ statuses, stored }).to.deep.equal({ statuses: [417, 400], stored: 0 });
   });
 
-  it('garbage behind one whose expectation is met, and another one, is answered last', async () => {
+  it('responds last to garbage after an expectation that is met', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const expecting = post(newPlant(), { Expect: '100-continue' });
     client.send(Buffer.concat([expecting, post(), Buffer.from('garbage\r\n\r\n')]));
     const { statuses, stored } = await outcome(service, client);
-    const answers = statuses.filter((status) => status !== 100);
-    expect({ answers, stored }).to.deep.equal({ answers: [200, 200, 400], stored: 2 });
+    const final = statuses.filter((status) => status !== 100);
+    expect({ final, stored }).to.deep.equal({ final: [200, 200, 400], stored: 2 });
   });
 
-  it('a tunnel is not asked for behind requests that are not executed, and the service goes on', async () => {
+  it('ignores CONNECT after a request to upgrade', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const last = post('{', { Upgrade: 'h2c' });
@@ -83,7 +83,7 @@ describe('After an answer that closes the connection', () => {
     expect((await exchange(service.port, post()))?.status).to.equal(200);
   });
 
-  it('a request behind a refused body that is dropped is not executed', async () => {
+  it('does not process a request after a discarded body', async () => {
     const service = await start();
     for (const extraBytes of [1, 5000, 130_000]) {
       const client = await RawClient.connect(service.port);
@@ -93,18 +93,18 @@ describe('After an answer that closes the connection', () => {
     }
   });
 
-  it('a request whose end comes after its 408 is not executed', async () => {
+  it('does not process a request that is completed after its 408', async () => {
     const service = await start({ HEADERS_TIMEOUT: '200ms', REQUEST_TIMEOUT: '200ms' });
     const client = await RawClient.connect(service.port);
     const late = post();
     client.send(late.subarray(0, 40));
-    const answer = await client.answer();
+    const response = await client.readResponse();
     client.send(late.subarray(40));
-    expect(answer?.status).to.equal(408);
+    expect(response?.status).to.equal(408);
     expect(await outcome(service, client)).to.deep.equal({ statuses: [], stored: 0 });
   });
 
-  it('of more than a hundred requests that wait for their answers a hundred are answered, and no more executed', async () => {
+  it('processes exactly a hundred of more pipelined requests', async () => {
     const gate = new Gate();
     const service = await start({}, gate.beforeAdd());
     const client = await RawClient.connect(service.port);
@@ -113,22 +113,22 @@ describe('After an answer that closes the connection', () => {
     for (let turns = 0; turns < 20; turns++) await nextTurn();
     gate.open();
     const { statuses, stored } = await outcome(service, client);
-    expect({ answers: statuses.length, stored }).to.deep.equal({ answers: 100, stored: 100 });
+    expect({ responses: statuses.length, stored }).to.deep.equal({ responses: 100, stored: 100 });
   });
 });
 
-describe('A connection that asks for a tunnel', () => {
+describe('CONNECT after pending responses', () => {
   const start = startInTest(startService);
 
-  it('and never reads is let go', async () => {
+  it('closes the connection even if the client does not read', async () => {
     const service = await start({ KEEP_ALIVE_TIMEOUT: '200ms' });
     const client = await RawClient.connect(service.port);
     client.socket.pause();
     const many = Array.from({ length: 80 }, () => request('GET /openapi.json'));
     client.send(Buffer.concat([...many, request('CONNECT a:1')]));
-    // Only a write tells a client that does not read that the connection has gone.
-    const knocking = setInterval(() => client.send('x'), 50);
+    // A client that does not read notices a closed connection only when it writes.
+    const writing = setInterval(() => client.send('x'), 50);
     await new Promise((resolve) => client.socket.once('close', resolve));
-    clearInterval(knocking);
+    clearInterval(writing);
   });
 });

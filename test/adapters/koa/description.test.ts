@@ -2,20 +2,20 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { services } from '../../../composition/container.js';
-import { PlantRefused, StorageUnavailable, TokenIssuerUnavailable } from '../../../core/index.js';
-import { exchange, type RawAnswer, RawClient, request } from '../../support/raw-http.js';
+import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../core/index.js';
+import { exchange, RawClient, type RawResponse, request } from '../../support/raw-http.js';
 import { startService, type TestService } from '../../support/service.js';
 import { DESCRIPTION_FILE, declaredResponses, description, errorsOf, undeclared } from './description.js';
 import { create, Gate, newPlant, post, postHead, startInTest, verdict, withAdd } from './support.js';
 
-/** The error numbers of the interface that an answer to `POST /plants` may carry: all but those of other paths and methods. */
+/** Error numbers of `POST /plants`: all except those of other paths and methods. */
 const INTERFACE_ERRORS = [
   40000, 40001, 40002, 40003, 40101, 40102, 40801, 40901, 40902, 41301, 41501, 41701, 43101, 50001, 50002, 50301, 50302,
   50303, 50304,
 ];
 
 type Environment = Readonly<Record<string, string>>;
-type Provoked = Promise<RawAnswer | undefined>;
+type Provoked = Promise<RawResponse | undefined>;
 interface Provocation {
   readonly environment?: Environment;
   readonly rebind?: Parameters<typeof startService>[1];
@@ -33,7 +33,7 @@ async function twice(service: TestService, ...bodies: [string, string]): Provoke
   return create(service, bodies[1]);
 }
 
-/** How each declared answer comes about. */
+/** A request for each declared response. */
 const PROVOCATIONS: Readonly<Record<number, () => Provocation>> = {
   200: () => sending(post()),
   40000: () => sending('POST /plants HTTP/1.1\r\n\r\n'),
@@ -54,10 +54,10 @@ const PROVOCATIONS: Readonly<Record<number, () => Provocation>> = {
   43101: () => sending(post(newPlant(), { X: 'x'.repeat(17_000) })),
   50001: () => broken(new Error()),
   50002: () => ({
-    rebind: withAdd(async () => [{ kind: 'refused', error: new PlantRefused('no') }]),
+    rebind: withAdd(async () => [{ kind: 'rejected', error: new PlantRejected('no') }]),
     act: (service) => create(service),
   }),
-  50301: () => broken(new StorageUnavailable('no answer')),
+  50301: () => broken(new StorageUnavailable('no response')),
   50302: () => {
     const gate = new Gate();
     return {
@@ -78,13 +78,13 @@ const PROVOCATIONS: Readonly<Record<number, () => Provocation>> = {
       const client = await RawClient.connect(service.port);
       client.send(post());
       service.stop();
-      return client.answer();
+      return client.readResponse();
     },
   }),
   50304: () => ({
     rebind: (container) =>
       container.rebind(services.TokenVerifier).toConstantValue({
-        verify: () => Promise.reject(new TokenIssuerUnavailable('no answer')),
+        verify: () => Promise.reject(new TokenIssuerUnavailable('no response')),
       }),
     act: (service) => create(service),
   }),
@@ -94,7 +94,7 @@ describe('docs/openapi.yaml', () => {
   const startOne = startInTest(startService);
   const responses = Object.entries(declaredResponses);
 
-  it('passes the recommended rules of its linter', async () => {
+  it('passes the recommended rules of the linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
   });
@@ -108,7 +108,7 @@ describe('docs/openapi.yaml', () => {
     ]);
   });
 
-  it('asks for a bearer token on every operation', () => {
+  it('requires a bearer token on every operation', () => {
     expect(description).to.deep.nested.include({
       security: [{ bearer: [] }],
     });
@@ -119,7 +119,7 @@ describe('docs/openapi.yaml', () => {
     expect(description.paths['/plants']?.['post']).to.not.have.property('security');
   });
 
-  it('has NewPlant as all of Plant and an id', () => {
+  it('defines NewPlant as Plant plus id', () => {
     expect(description).to.have.nested.property('components.schemas.NewPlant.allOf').with.length(2);
     expect(description).to.deep.nested.include({
       'components.schemas.Plant.required': ['name'],
@@ -133,11 +133,11 @@ describe('docs/openapi.yaml', () => {
     });
   });
 
-  it('declares each status by itself', () => {
+  it('declares each status separately', () => {
     for (const [status] of responses) expect(status).to.match(/^[1-5]\d\d$/);
   });
 
-  it('names, under their status, the error numbers of the interface', () => {
+  it('lists the error numbers under their status', () => {
     for (const [status, response] of responses) {
       for (const error of errorsOf(response)) expect(Math.trunc(error / 100)).to.equal(Number(status));
     }
@@ -146,39 +146,39 @@ describe('docs/openapi.yaml', () => {
 
   for (const [status, response] of responses) {
     for (const outcome of status === '200' ? [200] : errorsOf(response)) {
-      it(`declares ${outcome} as it is answered`, async () => {
+      it(`declares the response ${outcome}`, async () => {
         const provocation = PROVOCATIONS[outcome]?.();
         const service = await startOne(provocation?.environment, provocation?.rebind);
-        const answer = await provocation?.act(service);
-        expect(verdict(answer)).to.equal(outcome);
-        expect(answer && undeclared(answer)).to.deep.equal([]);
+        const response = await provocation?.act(service);
+        expect(verdict(response)).to.equal(outcome);
+        expect(response && undeclared(response)).to.deep.equal([]);
       });
     }
   }
 
-  it('is served at /openapi.json, to everybody', async () => {
+  it('is public at /openapi.json', async () => {
     const { port } = await startOne();
-    const answer = await exchange(port, request('GET /openapi.json?x'));
-    expect(answer).to.include({ status: 200 }).and.nested.include({ 'headers.content-type': 'application/json' });
-    expect(answer?.json()).to.deep.equal({ ...description, servers: [{ url: '/' }] });
+    const response = await exchange(port, request('GET /openapi.json?x'));
+    expect(response).to.include({ status: 200 }).and.nested.include({ 'headers.content-type': 'application/json' });
+    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/' }] });
   });
 
-  it('is served with a server URL that follows BASE_PATH, and never the Host header', async () => {
+  it('has a server URL from BASE_PATH, not from the Host header', async () => {
     const { port } = await startOne({ BASE_PATH: '/garden' });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    const answer = await exchange(port, request('GET /garden/openapi.json', headers));
-    expect(answer?.json()).to.deep.include({ servers: [{ url: '/garden' }] });
-    expect(answer?.body).to.not.include('evil');
+    const response = await exchange(port, request('GET /garden/openapi.json', headers));
+    expect(response?.json()).to.deep.include({ servers: [{ url: '/garden' }] });
+    expect(response?.body).to.not.include('evil');
     expect(verdict(await exchange(port, request('GET /openapi.json')))).to.equal(40401);
   });
 
-  it('is served to HEAD, and to no other method', async () => {
+  it('allows only GET and HEAD', async () => {
     const { port } = await startOne();
     const client = await RawClient.connect(port);
-    expect(await client.send(request('HEAD /openapi.json')).answer('HEAD')).to.include({ status: 200 });
+    expect(await client.send(request('HEAD /openapi.json')).readResponse('HEAD')).to.include({ status: 200 });
     client.close();
-    const refused = await exchange(port, request('POST /openapi.json', {}, '{}'));
-    expect(verdict(refused)).to.equal(40501);
-    expect(refused?.headers['allow']?.split(', ')).to.have.members(['GET', 'HEAD']);
+    const rejected = await exchange(port, request('POST /openapi.json', {}, '{}'));
+    expect(verdict(rejected)).to.equal(40501);
+    expect(rejected?.headers['allow']?.split(', ')).to.have.members(['GET', 'HEAD']);
   });
 });

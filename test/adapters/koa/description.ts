@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { RawAnswer } from '../../support/raw-http.js';
+import type { RawResponse } from '../../support/raw-http.js';
 
-/** The description itself, not what the build makes of it. */
+/** The source of the description, not the build output. */
 export const DESCRIPTION_FILE: string = fileURLToPath(new URL('../../../../docs/openapi.yaml', import.meta.url));
 
 interface DeclaredHeader {
@@ -14,7 +14,7 @@ interface DeclaredHeader {
   readonly schema?: object;
 }
 
-/** One declared answer, as far as the tests read it. */
+/** The parts of a declared response that the tests read. */
 export interface DeclaredResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, DeclaredHeader>>;
@@ -34,54 +34,54 @@ interface Description {
 /** `docs/openapi.yaml`. */
 export const description: Description = parse(readFileSync(DESCRIPTION_FILE, 'utf8'));
 
-/** The answers that are declared for `POST /plants`, by status. */
+/** Responses declared for `POST /plants`, by status. */
 export const declaredResponses: Readonly<Record<string, DeclaredResponse>> =
   description.paths['/plants']?.['post']?.responses ?? {};
 
-/** The error numbers that the description of an answer names. */
+/** Returns the error numbers in the description of a response. */
 export function errorsOf({ description }: DeclaredResponse): number[] {
   return [...description.matchAll(/\b\d{5}\b/g)].map(([digits]) => Number(digits));
 }
 
-/** Headers that belong to the message or the connection, not to the operation. */
+/** Headers of the message or the connection, which no operation declares. */
 const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema(description, 'description');
 
-/** What about an answer to `POST /plants` is not as the description declares it; nothing where all is. */
-export function undeclared(answer: RawAnswer): string[] {
-  const response = declaredResponses[answer.status];
-  if (response === undefined) return [`status ${answer.status}`];
-  const mediaType = response.content[answer.headers['content-type'] ?? ''];
-  if (mediaType === undefined) return [`content type ${answer.headers['content-type']}`];
+/** Returns the differences between a response to `POST /plants` and its declaration. */
+export function undeclared(response: RawResponse): string[] {
+  const declared = declaredResponses[response.status];
+  if (declared === undefined) return [`status ${response.status}`];
+  const mediaType = declared.content[response.headers['content-type'] ?? ''];
+  if (mediaType === undefined) return [`content type ${response.headers['content-type']}`];
 
-  const headers = Object.entries(response.headers ?? {}).map(
+  const headers = Object.entries(declared.headers ?? {}).map(
     ([name, header]) => [name.toLowerCase(), resolve(header)] as const,
   );
   const names = new Set([...TRANSPORT_HEADERS, ...headers.map(([name]) => name)]);
   return [
-    ...(isValid(mediaType.schema, answer.json()) ? [] : [`body ${answer.body}`]),
-    ...namedErrors(response, answer),
-    ...Object.keys(answer.headers)
+    ...(isValid(mediaType.schema, response.json()) ? [] : [`body ${response.body}`]),
+    ...namedErrors(declared, response),
+    ...Object.keys(response.headers)
       .filter((name) => !names.has(name))
       .map((name) => `header ${name}`),
     ...headers
-      .filter(([name, header]) => !isAsDeclared(header, answer.headers[name]))
+      .filter(([name, header]) => !isAsDeclared(header, response.headers[name]))
       .map(([name]) => `${name} is wrong`),
   ];
 }
 
-function namedErrors(response: DeclaredResponse, answer: RawAnswer): string[] {
-  const body = answer.json();
+function namedErrors(declared: DeclaredResponse, response: RawResponse): string[] {
+  const body = response.json();
   if (typeof body !== 'object' || body === null || !('error' in body)) return [];
-  return errorsOf(response).some((error) => error === body.error) ? [] : [`error ${body.error}`];
+  return errorsOf(declared).some((error) => error === body.error) ? [] : [`error ${body.error}`];
 }
 
 function isAsDeclared({ required = false, schema = {} }: DeclaredHeader, text: string | undefined): boolean {
   if (text === undefined) return !required;
-  // A header is text; a number is what its text says (OpenAPI 3.1.0, "style: simple").
+  // A header is text that is parsed by its schema (OpenAPI 3.1.0, "style: simple").
   return isValid(schema, text) || (/^\d+$/.test(text) && isValid(schema, Number(text)));
 }
 

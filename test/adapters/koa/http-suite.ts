@@ -1,52 +1,100 @@
-import { describe } from 'mocha';
-import { bodies } from './suite/bodies.js';
-import { conflicts } from './suite/conflicts.js';
-import { credentials } from './suite/credentials.js';
-import { earlyRefusals } from './suite/early-refusals.js';
-import { encodings } from './suite/encodings.js';
-import { expectations } from './suite/expectations.js';
-import { limits } from './suite/limits.js';
-import { logs } from './suite/logs.js';
-import { malformedHttp } from './suite/malformed-http.js';
-import { mediaTypes } from './suite/media-types.js';
-import { order } from './suite/order.js';
-import { paths } from './suite/paths.js';
-import { pipelines } from './suite/pipelines.js';
-import { plants } from './suite/plants.js';
-import { properties } from './suite/properties.js';
-import { requestIds } from './suite/request-ids.js';
-import { sizes } from './suite/sizes.js';
-import { stopping } from './suite/stopping.js';
-import { storage } from './suite/storage.js';
-import { timeouts } from './suite/timeouts.js';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
+import { services } from '../../../composition/container.js';
+import { type HttpResponse, responseObservers } from '../../contract/http/connection.js';
+import type { HttpContractCase } from '../../contract/http/index.js';
+import { testEngines } from '../../support/engines.js';
+import { observedResponses } from '../../support/raw-http.js';
+import { startService, type TestService, TOKEN } from '../../support/service.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { undeclared } from './description.js';
 import type { Start } from './support.js';
 
-const subjects = [
-  paths,
-  order,
-  credentials,
-  expectations,
-  mediaTypes,
-  sizes,
-  encodings,
-  bodies,
-  plants,
-  conflicts,
-  earlyRefusals,
-  malformedHttp,
-  pipelines,
-  limits,
-  timeouts,
-  storage,
-  requestIds,
-  logs,
-  stopping,
-  properties,
-];
+/** Defines tests of the HTTP interface, on SQLite. */
+export function httpSuite(subject: string, tests: (start: Start) => void): void {
+  describe(`HTTP: ${subject}`, () => suiteOn(onSqlite(), tests));
+}
 
-/** Everything that a client can see of the HTTP interface, on one way of starting the service. */
-export function httpSuite(name: string, start: Start): void {
-  describe(name, () => {
-    for (const subject of subjects) subject(start);
+/**
+ * Defines tests that depend on the storage: for each engine of this run and, with SQLite, for the memory adapter as a
+ * plugin would bind it.
+ */
+export function storageSuite(subject: string, tests: (start: Start) => void): void {
+  describe(`HTTP: ${subject}`, () => {
+    for (const engine of testEngines) {
+      describe(`on ${engine.name}`, () => {
+        const stores = engine.stores();
+        suiteOn(
+          async (environment, rebind) =>
+            startService({ DATABASE_URL: (await stores.create()).url, ...environment }, rebind),
+          tests,
+        );
+      });
+    }
+    if (!testEngines.some(({ name }) => name === 'SQLite')) return;
+    describe('on the memory adapter, rebound', () => {
+      const start = onSqlite();
+      suiteOn(
+        (environment, rebind) =>
+          start(environment, (container) => {
+            container.rebind(services.PlantRepository).toConstantValue(new MemoryPlantRepository());
+            rebind?.(container);
+          }),
+        tests,
+      );
+    });
+  });
+}
+
+/** Defines one test per case of the HTTP contract. Call it inside {@link httpSuite} or {@link storageSuite}. */
+export function runHttpContract(contract: readonly HttpContractCase[], service: () => TestService): void {
+  const observe = (firstLine: string, { status, headers, body }: HttpResponse) =>
+    observedResponses.push({ firstLine, response: { status, headers, body, json: () => JSON.parse(body) } });
+  before(() => responseObservers.add(observe));
+  after(() => responseObservers.delete(observe));
+  for (const { group, name, timeoutMs, run } of contract) {
+    it(`${group}: ${name}`, () => run({ baseUrl: `http://127.0.0.1:${service().port}`, token: TOKEN })).timeout(
+      timeoutMs,
+    );
+  }
+}
+
+function onSqlite(): Start {
+  const folder = temporaryFolder();
+  let files = 0;
+  return (environment, rebind) =>
+    startService({ DATABASE_URL: `sqlite:${join(folder, `${++files}.db`)}`, ...environment }, rebind);
+}
+
+/** Defines the tests, then checks of every response that they received. */
+function suiteOn(start: Start, tests: (start: Start) => void): void {
+  let first = 0;
+  before(() => {
+    first = observedResponses.length;
+  });
+  tests(start);
+
+  describe('every response', () => {
+    it('has no CORS header', () => {
+      const names = new Set(observedResponses.slice(first).flatMap(({ response }) => Object.keys(response.headers)));
+      expect([...names].filter((name) => name.startsWith('access-control-'))).to.deep.equal([]);
+    });
+
+    it('to POST /plants is declared in the description', () => {
+      // 404 and 405 belong to no operation: they are sent for a BASE_PATH, or to a later request of the connection.
+      const others = [100, 404, 405];
+      const toPlants = observedResponses
+        .slice(first)
+        .filter(
+          ({ firstLine, response }) =>
+            /^POST \/plants(\?\S*)? HTTP\/1\.[01]$/.test(firstLine) && !others.includes(response.status),
+        );
+      const undeclaredOnes = toPlants
+        .map(({ firstLine, response }) => ({ firstLine, status: response.status, undeclared: undeclared(response) }))
+        .filter((response) => response.undeclared.length > 0);
+      expect(undeclaredOnes).to.deep.equal([]);
+    });
   });
 }

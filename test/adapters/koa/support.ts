@@ -3,16 +3,16 @@ import type { Container } from 'inversify';
 import { after, afterEach, before } from 'mocha';
 import { services } from '../../../composition/container.js';
 import type { AddOutcome, Plant, PlantRepository } from '../../../core/index.js';
-import { exchange, type RawAnswer, RawClient, request } from '../../support/raw-http.js';
+import { exchange, RawClient, type RawResponse, request } from '../../support/raw-http.js';
 import { type startService, type TestService, TOKEN } from '../../support/service.js';
 
-/** A way of starting the service. */
+/** Starts the service. */
 export type Start = typeof startService;
 
-/** What a create needs beside its body. */
+/** Headers of a valid create. */
 export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
-/** One service for all tests of the surrounding suite. */
+/** Starts one service for all tests of the surrounding suite. */
 export function sharedService(start: Start, environment: Readonly<Record<string, string>> = {}): () => TestService {
   let service: TestService | undefined;
   before(async () => {
@@ -20,12 +20,12 @@ export function sharedService(start: Start, environment: Readonly<Record<string,
   });
   after(() => service?.stop());
   return () => {
-    if (service === undefined) throw new TypeError('the service runs inside tests only');
+    if (service === undefined) throw new TypeError('call this inside a test');
     return service;
   };
 }
 
-/** The same way of starting, for services that end with the test that started them, or with its suite. */
+/** Wraps `start` to stop each service after the test that started it, or after its suite. */
 export function startInTest(start: Start, endsWith: typeof after = afterEach): Start {
   const running: TestService[] = [];
   endsWith(async () => {
@@ -38,52 +38,52 @@ export function startInTest(start: Start, endsWith: typeof after = afterEach): S
   };
 }
 
-/** Beyond every id that a test writes down itself. */
+/** Above every literal id in the tests. */
 let lastId = 10_000_000;
 
-/** The JSON text of a NewPlant under an id that no other test uses. */
+/** Returns the JSON text of a NewPlant with a unique id. */
 export function newPlant(fields: object = {}): string {
   return JSON.stringify({ id: ++lastId, name: 'Monstera', ...fields });
 }
 
-/** The bytes of a create. */
+/** Returns the bytes of a create. */
 export function post(body: string | Uint8Array = newPlant(), headers: Readonly<Record<string, string>> = {}): Buffer {
   return request('POST /plants', { ...HEADERS, ...headers }, body);
 }
 
-/** The head of a create whose body is still to come. */
+/** Returns the headers of a create without its body. */
 export function postHead(headers: Readonly<Record<string, string>>): Buffer {
   return post('', headers);
 }
 
-/** Sends a create over a connection of its own. */
+/** Sends a create over a new connection. */
 export function create(
   { port }: TestService,
   body?: string | Uint8Array,
   headers?: Readonly<Record<string, string>>,
-): Promise<RawAnswer | undefined> {
+): Promise<RawResponse | undefined> {
   return exchange(port, post(body, headers));
 }
 
-/** 200, or the number of an Error; whatever is no proper answer of this service fails here. */
-export function verdict(answer: RawAnswer | undefined): number {
-  if (answer === undefined) throw new Error('the connection ended without an answer');
-  expect(answer.headers).to.include({ 'content-type': 'application/json' });
-  expect(answer.headers['x-request-id']).to.match(/^[\w.:-]{1,128}$/);
-  if (answer.status === 200) return 200;
-  const { error, message, ...more }: Record<string, unknown> = Object(answer.json());
+/** Returns 200 or the error number. Fails if the response is not a valid one of this service. */
+export function verdict(response: RawResponse | undefined): number {
+  if (response === undefined) throw new Error('the connection closed without a response');
+  expect(response.headers).to.include({ 'content-type': 'application/json' });
+  expect(response.headers['x-request-id']).to.match(/^[\w.:-]{1,128}$/);
+  if (response.status === 200) return 200;
+  const { error, message, ...more }: Record<string, unknown> = Object(response.json());
   expect(more).to.be.empty;
   expect(message).to.be.a('string').and.not.be.empty;
-  expect(error).to.be.within(answer.status * 100, answer.status * 100 + 99);
+  expect(error).to.be.within(response.status * 100, response.status * 100 + 99);
   return Number(error);
 }
 
-/** Checks that a client is told when to come again, in whole seconds. */
-export function expectRetryAfter(answer: RawAnswer | undefined): void {
-  expect(answer?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
+/** Checks that the response has `Retry-After` in whole seconds. */
+export function expectRetryAfter(response: RawResponse | undefined): void {
+  expect(response?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
 }
 
-/** Creates again and again until there is a place; one that never comes back ends in the time limit of the test. */
+/** Retries a create until a permit is free. If none is ever released, the test times out. */
 export async function firstServed(service: TestService): Promise<number> {
   for (;;) {
     const result = verdict(await create(service));
@@ -91,25 +91,25 @@ export async function firstServed(service: TestService): Promise<number> {
   }
 }
 
-/** Sends everything over one connection, for the verdicts of all answers up to its end. */
+/** Sends bytes over one connection and returns the verdicts of all responses until it closes. */
 export async function verdictsToEnd({ port }: TestService, bytes: string | Uint8Array): Promise<number[]> {
   const client = await RawClient.connect(port);
-  return (await client.send(bytes).answersToEnd()).map(verdict);
+  return (await client.send(bytes).readAllResponses()).map(verdict);
 }
 
-/** Resolves when the service has read what other clients had sent it: it has answered this one. */
-export async function servedMeanwhile({ port }: TestService): Promise<void> {
+/** Resolves when the service has read everything sent before, because it responded to a later request. */
+export async function waitUntilRead({ port }: TestService): Promise<void> {
   expect(verdict(await exchange(port, request('GET /plants')))).to.equal(40501);
 }
 
-/** Everything that is stored. */
-export async function stored({ plants }: TestService): Promise<Pick<Plant, 'id' | 'name' | 'tag'>[]> {
+/** Returns all stored plants. */
+export async function stored({ repository }: TestService): Promise<Pick<Plant, 'id' | 'name' | 'tag'>[]> {
   const all: Pick<Plant, 'id' | 'name' | 'tag'>[] = [];
-  for await (const batch of plants.readAll()) all.push(...batch.map(({ id, name, tag }) => ({ id, name, tag })));
+  for await (const batch of repository.readAll()) all.push(...batch.map(({ id, name, tag }) => ({ id, name, tag })));
   return all;
 }
 
-/** Puts `add` before the `add` of the repository that the container has. */
+/** Wraps the repository's `add`. */
 export function withAdd(
   add: (plants: readonly Plant[], repository: PlantRepository) => Promise<readonly AddOutcome[]>,
 ): (container: Container) => void {
@@ -122,19 +122,19 @@ export function withAdd(
     }));
 }
 
-/** Holds up whoever passes, until it is opened. */
+/** Blocks calls until it is opened. */
 export class Gate {
   #open: () => void = () => {};
   readonly #opened = new Promise<void>((resolve) => {
     this.#open = resolve;
   });
   #arrived: () => void = () => {};
-  /** Resolves when somebody stands before the gate. */
+  /** Resolves when the first call is blocked. */
   readonly arrived: Promise<void> = new Promise((resolve) => {
     this.#arrived = resolve;
   });
 
-  /** Waits at the gate. */
+  /** Blocks until {@link open}. */
   async pass(): Promise<void> {
     this.#arrived();
     await this.#opened;
@@ -144,7 +144,7 @@ export class Gate {
     this.#open();
   }
 
-  /** A gate before the check of the first token. */
+  /** Blocks the first token verification. */
   beforeFirstVerify(): (container: Container) => void {
     let first = true;
     return (container) =>
@@ -161,7 +161,7 @@ export class Gate {
       );
   }
 
-  /** A gate before the storage. */
+  /** Blocks the repository's `add`. */
   beforeAdd(): (container: Container) => void {
     return withAdd(async (plants, repository) => {
       await this.pass();

@@ -3,6 +3,6 @@ import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
 import { plantRepositoryContract } from '../../contract/index.js';
 import { runContract } from '../../support/run-contract.js';
 
-describe('The memory repository', () => {
+describe('MemoryPlantRepository', () => {
   runContract(plantRepositoryContract, { open: async () => new MemoryPlantRepository() });
 });

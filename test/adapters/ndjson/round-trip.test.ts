@@ -5,49 +5,48 @@ import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
 import { exportPlants } from '../../../adapters/ndjson/index.js';
 import {
   CreatePlant,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
   type NewPlant,
-  PLANT_ID_MAX,
-  PLANT_ID_MIN,
   ReadPlants,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { codec, exported, importInto, plantLines } from './support.js';
+import { catchError } from '../../support/catch-error.js';
+import { readPlants } from '../../support/read-plants.js';
+import { storableText } from '../../support/texts.js';
+import { codec, exportToText, importInto, plantLines } from './support.js';
 
-const text = fc
-  .oneof(
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: 'grapheme' }),
-    fc.constantFrom('', ' ', '\n', '\r\n', '\u2028', '\ufeff', '"\\', 'é', 'e\u0301', '\u{10ffff}', '__proto__'),
-  )
-  .map((value) => value.replaceAll('\0', ''));
+const text = fc.oneof(
+  storableText(),
+  fc.constantFrom('', ' ', '\n', '\r\n', '\u2028', '\ufeff', '"\\', 'é', 'e\u0301', '\u{10ffff}', '__proto__'),
+);
 const id = fc.oneof(
-  fc.bigInt({ min: PLANT_ID_MIN, max: PLANT_ID_MAX }),
-  fc.constantFrom(PLANT_ID_MIN, PLANT_ID_MAX, 0n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n),
+  fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID }),
+  fc.constantFrom(MIN_PLANT_ID, MAX_PLANT_ID, 0n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n),
 );
 const newPlants: fc.Arbitrary<NewPlant[]> = fc.uniqueArray(
   fc.record({ id, name: text, tag: fc.option(text, { nil: undefined }) }),
   { selector: (plant) => plant.id, maxLength: 50 },
 );
 
-describe('An export', () => {
-  it('is, imported, the same store again, whatever plants it holds and however its bytes arrive', async () => {
+describe('exportPlants', () => {
+  it('writes an export that imports to an identical store, in any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(newPlants, fc.integer({ min: 1, max: 100 }), async (plants, chunkBytes) => {
         const from = new MemoryPlantRepository();
         await new CreatePlant(from).executeAll(plants);
-        const whole = Buffer.from(await exported(from));
+        const whole = Buffer.from(await exportToText(from));
         const chunks = Array.from({ length: Math.ceil(whole.length / chunkBytes) }, (_, index) =>
           whole.subarray(index * chunkBytes, (index + 1) * chunkBytes),
         );
 
         const to = new MemoryPlantRepository();
-        const { summary, rejects } = await importInto(to, chunks, { lineBytesMax: 100_000 });
+        const { summary, rejects } = await importInto(to, chunks, { maxLineBytes: 100_000 });
         expect(rejects).to.deep.equal([]);
         expect(summary).to.include({ created: plants.length, bytes: whole.length });
-        expect(await exported(to)).to.equal(`${whole}`);
+        expect(await exportToText(to)).to.equal(`${whole}`);
 
-        const stored: NewPlant[] = [];
-        for await (const page of new ReadPlants(to).execute()) stored.push(...page);
+        const stored = await readPlants(to.readAll());
         const ascending = [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
         expect(stored.map(({ id, name, tag }) => ({ id, name, tag }))).to.deep.equal(ascending);
       }),
@@ -55,36 +54,35 @@ describe('An export', () => {
     );
   });
 
-  it('has one line for each plant, ascending by id, without a tag where there is none', async () => {
-    const plants = new MemoryPlantRepository();
-    await new CreatePlant(plants).executeAll([
+  it('writes one line per plant, ordered by id, and omits a missing tag', async () => {
+    const repository = new MemoryPlantRepository();
+    await new CreatePlant(repository).executeAll([
       { id: 10n, name: 'line\nbreak', tag: '' },
       { id: -9n, name: 'Monstera' },
       { id: 9n, name: '🌵', tag: 'indoor' },
     ]);
-    expect(await exported(plants)).to.equal(
+    expect(await exportToText(repository)).to.equal(
       '{"id":-9,"name":"Monstera"}\n{"id":9,"name":"🌵","tag":"indoor"}\n{"id":10,"name":"line\\nbreak","tag":""}\n',
     );
   });
 
-  it('of an empty store is empty', async () => {
-    expect(await exported(new MemoryPlantRepository())).to.equal('');
+  it('writes nothing for an empty store', async () => {
+    expect(await exportToText(new MemoryPlantRepository())).to.equal('');
   });
 
-  it('tells how many plants it has written', async () => {
-    const plants = new MemoryPlantRepository();
-    await importInto(plants, plantLines(1, 2500));
+  it('reports the number of plants written', async () => {
+    const repository = new MemoryPlantRepository();
+    await importInto(repository, plantLines(1, 2500));
     const counts: number[] = [];
-    for await (const piece of exportPlants(new ReadPlants(plants), codec, (count) => counts.push(count))) {
-      expect(piece).to.match(/\n$/);
+    for await (const chunk of exportPlants(new ReadPlants(repository), codec, (count) => counts.push(count))) {
+      expect(chunk).to.match(/\n$/);
     }
     expect(counts.at(-1)).to.equal(2500);
   });
 
-  it('of a storage that is away ends with the error of the core', async () => {
-    const plants = new MemoryPlantRepository();
-    await plants.close();
-    const error = await exported(plants).catch((thrown: unknown) => thrown);
-    expect(error).to.be.instanceOf(StorageUnavailable);
+  it('throws StorageUnavailable when the storage is closed', async () => {
+    const repository = new MemoryPlantRepository();
+    await repository.close();
+    expect(await catchError(exportToText(repository))).to.be.instanceOf(StorageUnavailable);
   });
 });

@@ -1,49 +1,49 @@
+import { openApiDescription, PlantCodec } from '../../../adapters/api/index.js';
 import {
   exportPlants,
   type ImportOptions,
   type ImportSummary,
   importPlants,
-  type Reject,
+  type RejectedLine,
 } from '../../../adapters/ndjson/index.js';
-import { loadDescription, PlantCodec } from '../../../adapters/wire/index.js';
 import { CreatePlant, type PlantRepository, ReadPlants } from '../../../core/index.js';
 
-export const codec: PlantCodec = new PlantCodec(loadDescription());
+export const codec: PlantCodec = new PlantCodec(openApiDescription);
 
-/** What an import did. */
-export interface Imported {
+/** The result of {@link importInto}. */
+export interface ImportResult {
   readonly summary: ImportSummary;
-  readonly rejects: readonly Reject[];
+  readonly rejects: readonly RejectedLine[];
 }
 
-/** Imports a text, or chunks of one, into a repository. */
+/** Imports a text or its chunks into a repository. */
 export async function importInto(
-  plants: PlantRepository,
+  repository: PlantRepository,
   input: string | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   options: Partial<ImportOptions> = {},
-): Promise<Imported> {
+): Promise<ImportResult> {
   async function* chunks() {
     yield* typeof input === 'string' ? [Buffer.from(input)] : input;
   }
-  const rejects: Reject[] = [];
+  const rejects: RejectedLine[] = [];
   const summary = await importPlants(chunks(), {
-    createPlant: new CreatePlant(plants),
+    createPlant: new CreatePlant(repository),
     codec,
-    lineBytesMax: 1024,
-    onReject: (reject) => void rejects.push(reject),
+    maxLineBytes: 1024,
+    onReject: (line) => void rejects.push(line),
     ...options,
   });
   return { summary, rejects };
 }
 
-/** Everything that a repository holds, as NDJSON. */
-export async function exported(plants: PlantRepository): Promise<string> {
+/** Exports a repository as NDJSON. */
+export async function exportToText(repository: PlantRepository): Promise<string> {
   let text = '';
-  for await (const piece of exportPlants(new ReadPlants(plants), codec)) text += piece;
+  for await (const chunk of exportPlants(new ReadPlants(repository), codec)) text += chunk;
   return text;
 }
 
-/** The lines of `count` plants, from the id `first` on. */
+/** Returns the lines of `count` plants, starting with the id `first`. */
 export function plantLines(first: number, count: number): string {
   return Array.from({ length: count }, (_, index) => `{"id":${first + index},"name":"plant ${first + index}"}\n`).join(
     '',

@@ -9,7 +9,7 @@ const PLANTS = 1_000_000;
 
 export const createPlant: Bench = {
   name: 'create-plant',
-  about: 'the use case CreatePlant on the memory repository, without HTTP',
+  about: 'the CreatePlant use case on the memory repository, without HTTP',
   async run({ quick, say }) {
     const program = inRepository('dist/test/bench/harness/create-plant-load.js');
     const execute: number[] = [];
@@ -23,13 +23,13 @@ export const createPlant: Bench = {
     }
     return {
       title: 'CreatePlant, no HTTP',
-      how: `In one process and on one thread: ${number(PLANTS, 0)} plants under ascending ids, into a Map. Each round is a process of its own.`,
+      how: `${number(PLANTS, 0)} plants with ascending ids, stored in a Map by a single thread. Each round is a new process.`,
       tables: [
         {
           head: 'call',
           columns: [{ key: 'rate', title: 'plants/s', digits: 0 }],
           rows: [
-            { name: '`execute`, one after another', cells: { rate: execute } },
+            { name: '`execute`, sequentially', cells: { rate: execute } },
             { name: '`executeAll` of 1000', cells: { rate: executeAll } },
           ],
         },

@@ -1,6 +1,7 @@
 import type { Bench } from '../harness/bench.js';
 import { bulk } from './bulk.js';
 import { createPlant } from './create-plant.js';
+import { instances } from './instances.js';
 import { latency } from './latency.js';
 import { oneClient } from './one-client.js';
 import { scale } from './scale.js';
@@ -9,7 +10,7 @@ import { sqlite } from './sqlite.js';
 import { start } from './start.js';
 import { tenMillion } from './ten-million.js';
 
-/** All benches, in the order of the document. */
+/** All benchmarks, in the order of the document. */
 export const benches: readonly Bench[] = [
   sqlite,
   oneClient,
@@ -21,4 +22,5 @@ export const benches: readonly Bench[] = [
   start,
   createPlant,
   scale,
+  instances,
 ];

@@ -10,7 +10,7 @@ export const oneClient: Bench = {
     const rounds = await ClosedLoopRounds.run(candidates, { connections: 1 }, settings);
     return {
       title: 'SQLite, 1 client',
-      how: 'Closed loop, 1 connection: each plant waits for a sync of its own.',
+      how: 'Closed loop, 1 connection, so each plant requires its own sync.',
       tables: [rounds.table(candidates)],
       ratios: [
         rounds.ratio('SQLite, 1 client: against Koa + Knex + sqlite3', onSqlite, koaKnexSqlite, { atLeast: 0.95 }),

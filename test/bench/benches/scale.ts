@@ -5,7 +5,7 @@ import { closedLoop } from '../harness/closed-loop.js';
 import { inTurn, killUnderLoad } from '../harness/closed-loop-rounds.js';
 import { predictedRates } from '../harness/prediction.js';
 import { probe } from '../harness/probe.js';
-import { refusalOf } from '../harness/refusal.js';
+import { checkRun } from '../harness/run-check.js';
 import { Server } from '../harness/server.js';
 import { linearFit, median } from '../harness/statistics.js';
 import { sqlite } from '../harness/stores.js';
@@ -15,7 +15,7 @@ const BATCH_ROWS = [1, 8, 32, 128, 512];
 const DELAYS_MS = [0, 1, 10];
 const CONNECTIONS = [64, 512];
 
-/** A load on a disk that was slowed down. */
+/** A load on a slowed-down disk. */
 interface Case {
   readonly name: string;
   readonly delayMs: number;
@@ -23,19 +23,19 @@ interface Case {
 }
 
 interface Sample {
-  /** Answers a second. */
+  /** Responses per second. */
   readonly rate: number;
   readonly cpuUs: number;
-  readonly answersPerSync: number;
-  /** How long a sync took by itself, without the delay: the mean. */
+  readonly responsesPerSync: number;
+  /** Mean duration of a sync, without the delay. */
   readonly syncMs: number;
-  readonly refused: string | undefined;
+  readonly invalidReason: string | undefined;
 }
 
 export const scale: Bench = {
   name: 'scale',
-  about: 'what a rate follows from, and the rate on disks slowed down on purpose against its prediction',
-  missing: async () => (canTrace ? undefined : 'strace cannot trace here'),
+  about: 'the costs that determine the rate, and predicted and measured rates on slowed-down disks',
+  missing: async () => (canTrace ? undefined : 'strace cannot trace system calls on this machine'),
   async run(settings) {
     const times = settings.quick ? 50 : 300;
     const syncMs = syncTimeMs(settings.folder, times);
@@ -45,7 +45,7 @@ export const scale: Bench = {
 
     const cases = DELAYS_MS.flatMap((delayMs) =>
       CONNECTIONS.map((connections): Case => {
-        const disk = delayMs === 0 ? 'as it is' : `${delayMs} ms slower`;
+        const disk = delayMs === 0 ? 'unmodified' : `${delayMs} ms slower`;
         return { name: `sync ${disk}, ${connections} connections`, delayMs, connections };
       }),
     );
@@ -53,16 +53,17 @@ export const scale: Bench = {
       cases,
       settings,
       (one) => round(one, settings),
-      ({ rate, answersPerSync, refused }) =>
-        refused ?? `${Math.round(rate)} answers/s, ${answersPerSync.toFixed(1)} a sync`,
+      ({ rate, responsesPerSync, invalidReason }) =>
+        invalidReason ?? `${Math.round(rate)} requests/s, ${responsesPerSync.toFixed(1)} a sync`,
     );
 
     const rows = cases.map((one) => {
       const samples = samplesOf(one);
       const rate = samples.map((sample) => sample.rate);
-      // The processor's share is taken from the disk as it is, so that nothing slowed goes into its own prediction.
-      const asItIs = cases.find(({ delayMs, connections }) => delayMs === 0 && connections === one.connections) ?? one;
-      const cpuMs = median(samplesOf(asItIs).map(({ cpuUs }) => cpuUs)) / 1000;
+      // Processor time from the unmodified disk, so that no slowed-down measurement influences its own prediction.
+      const unmodified =
+        cases.find(({ delayMs, connections }) => delayMs === 0 && connections === one.connections) ?? one;
+      const cpuMs = median(samplesOf(unmodified).map(({ cpuUs }) => cpuUs)) / 1000;
       const { atLeast, atMost } = predictedRates({
         cpuMs,
         batchMs,
@@ -75,19 +76,19 @@ export const scale: Bench = {
           rate,
           atLeast: [atLeast],
           atMost: [atMost],
-          answersPerSync: samples.map((sample) => sample.answersPerSync),
+          responsesPerSync: samples.map((sample) => sample.responsesPerSync),
           syncMs: samples.map((sample) => sample.syncMs),
           cpuUs: samples.map((sample) => sample.cpuUs),
         },
-        refused: samples.find(({ refused }) => refused)?.refused,
+        invalidReason: samples.find(({ invalidReason }) => invalidReason)?.invalidReason,
       };
     });
     return {
-      title: 'Scale: a sync slowed down on purpose',
-      how: 'Plant Store on SQLite in a closed loop, run by `strace -f --seccomp-bpf`, which lets every fsync and fdatasync end later (`inject=…:delay_exit`) and counts them. The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has connections / 2 plants; it takes their processor time, as on the disk as it is, and a write of a + b · plants + the delay: one after the other (at least), or the longer of the two (at most).',
+      title: 'Scale: slowed-down syncs',
+      how: 'Plant Store on SQLite in a closed loop, run by `strace -f --seccomp-bpf`, which delays and counts every fsync and fdatasync (`inject=…:delay_exit`). The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has connections / 2 plants; it takes their processor time, measured on the unmodified disk, and a write of a + b · plants + the delay. The lower bound adds both; the upper bound takes the longer one.',
       tables: [
         {
-          caption: `What it follows from: a sync of 4 KiB by itself takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${batchMs.intercept.toFixed(3)} ms (one sync in it) and b = ${(batchMs.slope * 1000).toFixed(2)} µs`,
+          caption: `Costs: a sync of 4 KiB takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${batchMs.intercept.toFixed(3)} ms (including one sync) and b = ${(batchMs.slope * 1000).toFixed(2)} µs`,
           head: 'plants in a batch',
           columns: [
             { key: 'ms', title: 'measured, ms', digits: 2 },
@@ -107,12 +108,12 @@ export const scale: Bench = {
 };
 
 const COLUMNS: readonly Column[] = [
-  { key: 'rate', title: 'answers/s', digits: 0 },
+  { key: 'rate', title: 'requests/s', digits: 0 },
   { key: 'atLeast', title: 'predicted, at least', digits: 0 },
   { key: 'atMost', title: 'predicted, at most', digits: 0 },
-  { key: 'answersPerSync', title: 'answers/sync', digits: 1 },
+  { key: 'responsesPerSync', title: 'requests/sync', digits: 1 },
   { key: 'syncMs', title: 'sync without the delay, ms', digits: 2 },
-  { key: 'cpuUs', title: 'processor, µs/answer', digits: 1 },
+  { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
 ];
 
 async function round(
@@ -130,13 +131,13 @@ async function round(
       const beganMs = Date.now();
       const measured = await closedLoop(server.port, connections, loadSeconds);
       const endedMs = Date.now();
-      const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.answers;
+      const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.responses;
       const killed = await killUnderLoad(server, connections);
-      const refused = refusalOf([warmUp, measured], killed, (await store.rows()) - 1);
+      const invalidReason = checkRun([warmUp, measured], killed, (await store.rows()) - 1);
       const syncs = trace.between(beganMs, endedMs);
-      const answersPerSync = measured.answers / syncs.length;
+      const responsesPerSync = measured.responses / syncs.length;
       const syncMs = syncs.reduce((sum, { tookMs }) => sum + tookMs, 0) / syncs.length;
-      return { rate: measured.rate, cpuUs, answersPerSync, syncMs, refused };
+      return { rate: measured.rate, cpuUs, responsesPerSync, syncMs, invalidReason };
     } finally {
       await server.kill();
     }

@@ -3,7 +3,7 @@ import { type Candidate, koaKnexMysql, koaKnexPg, onMariadb, onMemory, onPostgre
 import { ClosedLoopRounds } from '../harness/closed-loop-rounds.js';
 import { mariadb, postgres, type Storage } from '../harness/stores.js';
 
-/** The service on an engine that is a server of its own, on the same processors. */
+/** Benchmarks the service with a database server on the same machine. */
 function serverEngineBench(
   name: string,
   engine: Storage,
@@ -14,14 +14,14 @@ function serverEngineBench(
   return {
     name,
     about: `${engine.name} under 64 clients, against the service on memory: and ${peer.name}`,
-    missing: async () => ((await engine.isThere()) ? undefined : `${engine.name} does not answer`),
+    missing: async () => ((await engine.isAvailable()) ? undefined : `${engine.name} is unavailable`),
     async run(settings) {
       const candidates = [ours, onMemory, peer];
       const rounds = await ClosedLoopRounds.run(candidates, { connections: 64 }, settings);
       const of = `${engine.name}, 64 clients:`;
       return {
         title: `${engine.name}, 64 clients`,
-        how: `Closed loop, 64 connections. ${engine.name} runs on the same machine, and its processor time is not in the table; its syncs are as it counts them, those for others included.`,
+        how: `Closed loop, 64 connections. ${engine.name} runs on the same machine. The table excludes its processor time and includes all syncs that it counts.`,
         tables: [rounds.table(candidates)],
         ratios: [
           rounds.ratio(`${of} against the same service on \`memory:\``, ours, onMemory, { atLeast: atLeast.ofMemory }),

@@ -11,7 +11,7 @@ export const sqlite: Bench = {
     const of = 'SQLite, 64 clients:';
     return {
       title: 'SQLite, 64 clients',
-      how: 'Closed loop, 64 connections. All that store do so in SQLite with a write-ahead log and `synchronous=FULL`.',
+      how: 'Closed loop, 64 connections. Programs that store plants use SQLite with a write-ahead log and `synchronous=FULL`.',
       tables: [rounds.table(candidates)],
       ratios: [
         rounds.ratio(`${of} against the same service on \`memory:\``, onSqlite, onMemory, { atLeast: 0.9 }),

@@ -8,20 +8,20 @@ import { ratios } from '../harness/statistics.js';
 
 export const start: Bench = {
   name: 'start',
-  about: 'from the start of the process to the first answer, against Koa + Knex + sqlite3',
+  about: 'from the start of the process to the first response, against Koa + Knex + sqlite3',
   async run(settings) {
     const candidates = [onSqlite, koaKnexSqlite];
-    // The first ones read programs from the disk, and this process prepares its own client.
-    for (const candidate of candidates) await msToFirstAnswer(candidate, settings);
+    // Warm up the file system cache and the HTTP client of this process.
+    for (const candidate of candidates) await msToFirstResponse(candidate, settings);
     const samplesOf = await inTurn(
       candidates,
       { rounds: settings.quick ? 3 : 15, say: settings.say },
-      (candidate) => msToFirstAnswer(candidate, settings),
+      (candidate) => msToFirstResponse(candidate, settings),
       (ms) => `${Math.round(ms)} ms`,
     );
     return {
-      title: 'Start to first answer',
-      how: 'From the start of the process to the first 200, each time with a new SQLite file, whose table is created meanwhile.',
+      title: 'Start to first response',
+      how: 'From the start of the process to the first 200, including the creation of a new SQLite file and its table.',
       tables: [
         {
           head: 'program',
@@ -31,7 +31,7 @@ export const start: Bench = {
       ],
       ratios: [
         {
-          work: 'start to first answer: against Koa + Knex + sqlite3',
+          work: 'start to first response: against Koa + Knex + sqlite3',
           samples: ratios(samplesOf(onSqlite), samplesOf(koaKnexSqlite)),
           atMost: 1.5,
         },
@@ -40,7 +40,7 @@ export const start: Bench = {
   },
 };
 
-async function msToFirstAnswer(candidate: Candidate, { folder }: Settings): Promise<number> {
+async function msToFirstResponse(candidate: Candidate, { folder }: Settings): Promise<number> {
   const store = await candidate.storage?.create(folder);
   try {
     const beganMs = performance.now();

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Bench } from '../harness/bench.js';
 import { onSqlite } from '../harness/candidates.js';
 import { closedLoopRound, inTurn } from '../harness/closed-loop-rounds.js';
-import { plantStore, timed } from '../harness/commands.js';
+import { plantStore, runTimed } from '../harness/commands.js';
 import { type IdOrder, scattered } from '../harness/ids.js';
 import { writePlants } from '../harness/plant-files.js';
 import { ratios } from '../harness/statistics.js';
 import { type Store, sqliteFile } from '../harness/stores.js';
 
-/** A store that is filled before, and the ids that are then created in it. */
-interface Filling {
+/** A prefilled store, and the order of the ids created in it. */
+interface Prefill {
   readonly name: string;
   readonly plants: number;
   readonly ids: IdOrder;
@@ -25,57 +25,58 @@ export const tenMillion: Bench = {
     const folder = mkdtempSync(join(settings.folder, 'ten-million-'));
     const plants = settings.quick ? 200_000 : 10_000_000;
     const held = `${plants / 1e6} million`;
-    const emptyAscending: Filling = { name: 'empty, ascending ids', plants: 0, ids: 'ascending' };
-    const fullAscending: Filling = { name: `${held}, ascending ids`, plants, ids: 'ascending' };
-    const emptyRandom: Filling = { name: 'empty, random ids', plants: 0, ids: 'scattered' };
-    const fullRandom: Filling = { name: `${held}, random ids`, plants, ids: 'scattered' };
-    const fillings = [emptyAscending, fullAscending, emptyRandom, fullRandom];
+    const emptyAscending: Prefill = { name: 'empty, ascending ids', plants: 0, ids: 'ascending' };
+    const fullAscending: Prefill = { name: `${held}, ascending ids`, plants, ids: 'ascending' };
+    const emptyRandom: Prefill = { name: 'empty, random ids', plants: 0, ids: 'scattered' };
+    const fullRandom: Prefill = { name: `${held}, random ids`, plants, ids: 'scattered' };
+    const prefills = [emptyAscending, fullAscending, emptyRandom, fullRandom];
 
-    for (const filling of [fullAscending, fullRandom]) {
-      settings.say(`filling the store: ${filling.name}`);
-      await fill(filling, folder);
+    for (const prefill of [fullAscending, fullRandom]) {
+      settings.say(`prefill the store: ${prefill.name}`);
+      await fill(prefill, folder);
     }
     const samplesOf = await inTurn(
-      fillings,
+      prefills,
       settings,
-      (filling) => {
-        // A copy for each round would keep the disk busy while it is measured.
-        const store = filling.plants === 0 ? undefined : async () => kept(fileOf(filling, folder));
-        return closedLoopRound(onSqlite, { connections: 64, ids: filling.ids, ...(store ? { store } : {}) }, settings);
+      (prefill) => {
+        // The rounds share one file, because copying it would keep the disk busy during the measurement.
+        const store = prefill.plants === 0 ? undefined : async () => reusableStore(fileOf(prefill, folder));
+        return closedLoopRound(onSqlite, { connections: 64, ids: prefill.ids, ...(store ? { store } : {}) }, settings);
       },
-      ({ rate, refused }) => refused ?? `${Math.round(rate)} answers/s`,
+      ({ rate, invalidReason }) => invalidReason ?? `${Math.round(rate)} requests/s`,
     );
     rmSync(folder, { recursive: true });
 
-    const refusedOf = (filling: Filling) => samplesOf(filling).find(({ refused }) => refused)?.refused;
-    const ratio = (work: string, of: Filling, against: Filling, atLeast: number) => ({
+    const invalidReasonOf = (prefill: Prefill) =>
+      samplesOf(prefill).find(({ invalidReason }) => invalidReason)?.invalidReason;
+    const ratio = (work: string, of: Prefill, against: Prefill, atLeast: number) => ({
       work: `the store at ${held} plants: create rate against the empty one, ${work}`,
       samples: ratios(
         samplesOf(of).map(({ rate }) => rate),
         samplesOf(against).map(({ rate }) => rate),
       ),
       atLeast,
-      refused: refusedOf(of) ?? refusedOf(against),
+      invalidReason: invalidReasonOf(of) ?? invalidReasonOf(against),
     });
     return {
       title: 'A large store',
-      how: `Plant Store on SQLite, closed loop of 64 connections, on a new file and on one that \`plant-store import\` filled, to which the rounds add: for ascending ids with the ids from 1 on, for random ids with ids all over 2⁵², in ${PASSES} passes. The file fits the memory of the machine.`,
+      how: `Plant Store on SQLite, closed loop of 64 connections, on a new file and on a file that \`plant-store import\` filled before and all rounds add to: ascending ids start at 1, random ids are spread over 2⁵² in ${PASSES} passes. The file fits in memory.`,
       tables: [
         {
           head: 'store',
           columns: [
-            { key: 'rate', title: 'answers/s', digits: 0 },
-            { key: 'cpuUs', title: 'processor, µs/answer', digits: 1 },
-            { key: 'p99Ms', title: '99 of 100, ms', digits: 1 },
+            { key: 'rate', title: 'requests/s', digits: 0 },
+            { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
+            { key: 'p99Ms', title: 'p99, ms', digits: 1 },
           ],
-          rows: fillings.map((filling) => ({
-            name: filling.name,
+          rows: prefills.map((prefill) => ({
+            name: prefill.name,
             cells: {
-              rate: samplesOf(filling).map(({ rate }) => rate),
-              cpuUs: samplesOf(filling).map(({ cpuUs }) => cpuUs),
-              p99Ms: samplesOf(filling).map(({ p99Ms }) => p99Ms),
+              rate: samplesOf(prefill).map(({ rate }) => rate),
+              cpuUs: samplesOf(prefill).map(({ cpuUs }) => cpuUs),
+              p99Ms: samplesOf(prefill).map(({ p99Ms }) => p99Ms),
             },
-            refused: refusedOf(filling),
+            invalidReason: invalidReasonOf(prefill),
           })),
         },
       ],
@@ -87,25 +88,25 @@ export const tenMillion: Bench = {
   },
 };
 
-function fileOf({ plants, ids }: Filling, folder: string): string {
+function fileOf({ plants, ids }: Prefill, folder: string): string {
   return join(folder, `${ids}-${plants}.db`);
 }
 
-async function fill(filling: Filling, folder: string): Promise<void> {
+async function fill(prefill: Prefill, folder: string): Promise<void> {
   const ndjson = join(folder, 'plants.ndjson');
   await writePlants(
     ndjson,
-    filling.plants,
+    prefill.plants,
     'ndjson',
-    filling.ids === 'scattered' ? inPasses(filling.plants) : undefined,
+    prefill.ids === 'scattered' ? inPasses(prefill.plants) : undefined,
   );
-  await timed(plantStore('import', ndjson), { environment: { DATABASE_URL: `sqlite:${fileOf(filling, folder)}` } });
+  await runTimed(plantStore('import', ndjson), { environment: { DATABASE_URL: `sqlite:${fileOf(prefill, folder)}` } });
   rmSync(ndjson);
 }
 
 /**
- * Scattered ids in passes over the whole range, each ascending. Plants that come between others split their pages as they
- * do in random order, and the pages end up as full; but filling is many times faster.
+ * Returns scattered ids in several ascending passes over the whole range. Inserts split pages as in random order and leave
+ * them equally full, but the import is many times faster.
  */
 function inPasses(count: number): (number: number) => number {
   const ids = Float64Array.from({ length: count }, (_, index) => scattered(index + 1));
@@ -114,7 +115,7 @@ function inPasses(count: number): (number: number) => number {
   return (number) => ids[number - 1] ?? Number.NaN;
 }
 
-/** A file that stays for the next round. */
-function kept(file: string): Store {
+/** Returns a store that is kept for the next round. */
+function reusableStore(file: string): Store {
   return { ...sqliteFile(file), drop: async () => {} };
 }

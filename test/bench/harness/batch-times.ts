@@ -2,10 +2,10 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { openRepository, sqliteDatabase } from '../../../adapters/knex/index.js';
-import { Plant } from '../../../core/index.js';
+import { toPlant } from '../../support/plants.js';
 import { median } from './statistics.js';
 
-/** How long `add` of batches of each size takes on SQLite, one after another: the median of `times`, in milliseconds. */
+/** Measures `add` on SQLite for each batch size; returns the median of `times` samples, in milliseconds. */
 export async function batchTimesMs(
   folder: string,
   sizes: readonly number[],
@@ -19,9 +19,8 @@ export async function batchTimesMs(
     const samples: number[] = [];
     for (let time = 0; time < times; time++) {
       const batch = Array.from({ length: size }, () => {
-        const plant = Plant.from({ id: ++id, name: `Monstera ${id}`, tag: 'indoor' });
-        if (!(plant instanceof Plant)) throw new TypeError('no plant');
-        return plant;
+        id++;
+        return toPlant({ id, name: `Monstera ${id}`, tag: 'indoor' });
       });
       const beganMs = performance.now();
       await repository.add(batch);
@@ -34,7 +33,7 @@ export async function batchTimesMs(
   return points;
 }
 
-/** How long a sync of 4 KiB at the end of a file takes by itself: the median of `times`, in milliseconds. */
+/** Measures an append and sync of 4 KiB; returns the median of `times` samples, in milliseconds. */
 export function syncTimeMs(folder: string, times: number): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

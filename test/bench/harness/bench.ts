@@ -1,42 +1,42 @@
-/** How large the benches are. */
+/** Settings of a benchmark run. */
 export interface Settings {
-  /** A short run, to see that everything works; its figures are not for publication. */
+  /** Whether this is a short smoke test, whose figures are not for publication. */
   readonly quick: boolean;
-  /** How often each program is measured, in turn with the others. */
+  /** Number of samples of each program. */
   readonly rounds: number;
-  /** How long a load that counts takes, and the one before it that does not, in seconds. */
+  /** Durations of the measured load and of the warm-up before it. */
   readonly loadSeconds: number;
   readonly warmUpSeconds: number;
-  /** A folder for stores and logs, which is removed at the end. */
+  /** Folder for stores and logs, removed at the end. */
   readonly folder: string;
-  /** Tells who watches how far it is. */
+  /** Prints progress. */
   say(text: string): void;
 }
 
-/** One thing to measure. */
+/** A benchmark. */
 export interface Bench {
   readonly name: string;
-  /** What it measures, in one line. */
+  /** One-line description. */
   readonly about: string;
-  /** What it needs and this machine lacks; the bench is skipped then. */
+  /** Returns what this machine lacks to run it, if anything. */
   missing?(): Promise<string | undefined>;
   run(settings: Settings): Promise<Section>;
 }
 
-/** What a bench found: its part of the document. */
+/** The results of a benchmark: its section of the document. */
 export interface Section {
   readonly title: string;
-  /** How it was measured, and what the columns mean. */
+  /** Method, and meaning of the columns. */
   readonly how: string;
   readonly tables: readonly Table[];
   readonly ratios: readonly Ratio[];
-  /** Numbers for other documents to quote, by name with unit. */
+  /** Numbers that other documents quote, by name with unit. */
   readonly facts?: Readonly<Record<string, number>>;
 }
 
 export interface Table {
   readonly caption?: string;
-  /** What the rows are: "program", "connections". */
+  /** Title of the first column, such as "program". */
   readonly head: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
@@ -44,7 +44,7 @@ export interface Table {
 
 export interface Column {
   readonly key: string;
-  /** With the unit. */
+  /** Includes the unit. */
   readonly title: string;
   /** Digits after the point. */
   readonly digits: number;
@@ -52,21 +52,21 @@ export interface Column {
 
 export interface Row {
   readonly name: string;
-  /** The samples of each column, one for each round. */
+  /** Samples of each column, one per round. */
   readonly cells: Readonly<Record<string, readonly number[]>>;
-  /** Why its figures are not told. */
-  readonly refused?: string | undefined;
+  /** Why the figures are not published. */
+  readonly invalidReason?: string | undefined;
 }
 
-/** A figure to reach. */
+/** A ratio with an optional target. */
 export interface Ratio {
-  /** What is compared, as the issue has it. */
+  /** Description of the comparison. */
   readonly work: string;
-  /** One for each round; none where a run was refused or could not be made. */
+  /** One sample per round; empty if a run was invalid or impossible. */
   readonly samples: readonly number[];
-  /** Neither: for information. */
+  /** Without a target, the ratio is informational. */
   readonly atLeast?: number;
   readonly atMost?: number;
   readonly unit?: string;
-  readonly refused?: string | undefined;
+  readonly invalidReason?: string | undefined;
 }

@@ -4,14 +4,14 @@ import { mariadb, postgres, type Storage, sqlite } from './stores.js';
 /** A program that is measured. */
 export interface Candidate {
   readonly name: string;
-  /** The arguments for Node. */
+  /** Arguments of Node. */
   readonly args: readonly string[];
-  /** Where it keeps plants durably; programs without one are asked for no rows. */
+  /** Durable storage, whose rows are checked after a run. */
   readonly storage?: Storage;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The service as its users run it: default settings, and its request log on. */
+/** The service with default settings, including its request log. */
 const serve = [inRepository('dist/composition/cli.js'), 'serve'];
 
 export const onSqlite: Candidate = { name: 'Plant Store on SQLite', args: serve, storage: sqlite };
@@ -23,12 +23,12 @@ export const onMemory: Candidate = {
   environment: { DATABASE_URL: 'memory:' },
 };
 
-/** A program of `test/bench/peers`. */
+/** Returns a program in `test/bench/peers`. */
 function peer(name: string, file: string, storage?: Storage): Candidate {
   return { name, args: [inRepository(`test/bench/peers/${file}`)], ...(storage ? { storage } : {}) };
 }
 
-export const koaEcho: Candidate = peer('Koa echo: stores, checks, logs nothing', 'koa-echo.js');
+export const koaEcho: Candidate = peer('Koa echo (no storage, validation or log)', 'koa-echo.js');
 export const fastify: Candidate = peer('Fastify + better-sqlite3', 'fastify-better-sqlite3.js', sqlite);
 export const feathers: Candidate = peer('Feathers (Koa, Knex, sqlite3)', 'feathers.js', sqlite);
 export const koaKnexSqlite: Candidate = peer('Koa + Knex + sqlite3', 'koa-knex.js', sqlite);

@@ -4,38 +4,38 @@ import type { Candidate } from './candidates.js';
 import { type ClosedLoop, closedLoop } from './closed-loop.js';
 import type { IdOrder } from './ids.js';
 import { probe } from './probe.js';
-import { refusalOf } from './refusal.js';
+import { checkRun } from './run-check.js';
 import { Server } from './server.js';
 import { ratios } from './statistics.js';
 import type { Store } from './stores.js';
-import { syncsPerAnswer } from './syncs.js';
+import { syncsPerResponse } from './syncs.js';
 
-/** What was measured of one program in one round. */
+/** Measurements of one program in one round. */
 export interface Sample {
-  /** Answers a second. */
+  /** Requests per second. */
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of its process for each answer, in microseconds. */
+  /** Processor time per request, in microseconds. */
   readonly cpuUs: number;
-  /** The most memory that it has held at once, in MiB. */
+  /** Peak resident memory. */
   readonly memoryMib: number;
-  readonly refused: string | undefined;
+  readonly invalidReason: string | undefined;
 }
 
 export interface ClosedLoopOptions {
   readonly connections: number;
   readonly ids?: IdOrder;
-  /** Makes the store of a round; a new, empty one by default. */
+  /** Creates the store of a round; a new, empty one by default. */
   readonly store?: () => Promise<Store>;
 }
 
-/** How long the load that the program is killed under has been running then, in milliseconds. */
-const KILLED_AFTER_MS = 500;
+/** How long the last load runs before the program is killed. */
+const KILL_DELAY_MS = 500;
 
 /**
- * One round of one program: start, one plant looked at, warm-up, the load that counts, and `kill -9` under a last load;
- * then the rows of its store are counted against its answers.
+ * Runs one round of one program: start, one checked create, warm-up, measured load, and `kill -9` under a last load. Then
+ * compares the rows in its store with its responses.
  */
 export async function closedLoopRound(
   candidate: Candidate,
@@ -51,14 +51,14 @@ export async function closedLoopRound(
       const warmUp = await closedLoop(server.port, connections, warmUpSeconds, ids);
       const cpuBefore = server.cpuMs();
       const measured = await closedLoop(server.port, connections, loadSeconds, ids);
-      const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.answers;
+      const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.responses;
       const memoryMib = server.peakMemoryMib();
       const killed = await killUnderLoad(server, connections, ids);
       const rows = candidate.storage && (await store?.rows());
-      // The plant that was looked at is a row too.
-      const refused = refusalOf([warmUp, measured], killed, rows && rows - rowsBefore - 1);
+      // The checked create also has a row.
+      const invalidReason = checkRun([warmUp, measured], killed, rows && rows - rowsBefore - 1);
       const { rate, p50Ms, p99Ms } = measured;
-      return { rate, p50Ms, p99Ms, cpuUs, memoryMib, refused };
+      return { rate, p50Ms, p99Ms, cpuUs, memoryMib, invalidReason };
     } finally {
       await server.kill();
     }
@@ -67,19 +67,19 @@ export async function closedLoopRound(
   }
 }
 
-/** Ends a program as a crash does while it answers; resolves to what its last load saw. */
+/** Kills a program under load; returns the counts of that load. */
 export async function killUnderLoad(
   server: Server,
   connections: number,
   ids: IdOrder = 'ascending',
 ): Promise<ClosedLoop> {
   const load = closedLoop(server.port, connections, 1, ids);
-  await setTimeout(KILLED_AFTER_MS);
+  await setTimeout(KILL_DELAY_MS);
   await server.kill();
   return load;
 }
 
-/** Measures programs in turn, A B C A B C …, so that what changes on the machine meanwhile meets them all. */
+/** Measures programs in turn (A B C A B C …), so that changes on the machine affect all of them. */
 export async function inTurn<K extends { readonly name: string }, T>(
   all: readonly K[],
   { rounds, say }: Pick<Settings, 'rounds' | 'say'>,
@@ -97,18 +97,18 @@ export async function inTurn<K extends { readonly name: string }, T>(
   return (one) => samples.get(one) ?? [];
 }
 
-/** The samples of several programs from closed loops in turn. */
+/** Samples of several programs in closed loops, measured in turn. */
 export class ClosedLoopRounds {
   readonly #samplesOf: (candidate: Candidate) => readonly Sample[];
-  /** Of those that the engine or a tracer counted: the syncs for each answer. */
-  readonly #syncsPerAnswer: ReadonlyMap<Candidate, number>;
+  /** Syncs per request, for programs whose syncs can be counted. */
+  readonly #syncsPerResponse: ReadonlyMap<Candidate, number>;
 
   private constructor(samplesOf: (candidate: Candidate) => readonly Sample[], syncs: ReadonlyMap<Candidate, number>) {
     this.#samplesOf = samplesOf;
-    this.#syncsPerAnswer = syncs;
+    this.#syncsPerResponse = syncs;
   }
 
-  /** Measures all of them; and afterwards, by itself because it slows them, how many syncs an answer takes. */
+  /** Measures all programs, then their syncs per request in separate runs, because tracing slows them down. */
   static async run(
     candidates: readonly Candidate[],
     options: ClosedLoopOptions,
@@ -118,14 +118,15 @@ export class ClosedLoopRounds {
       candidates,
       settings,
       (candidate) => closedLoopRound(candidate, options, settings),
-      ({ rate, cpuUs, refused }) => refused ?? `${Math.round(rate)} answers/s, ${cpuUs.toFixed(1)} µs each`,
+      ({ rate, cpuUs, invalidReason }) =>
+        invalidReason ?? `${Math.round(rate)} requests/s, ${cpuUs.toFixed(1)} µs each`,
     );
     const syncs = new Map<Candidate, number>();
     for (const candidate of candidates) {
-      const perAnswer = await syncsPerAnswer(candidate, options.connections, settings);
-      if (perAnswer === undefined) continue;
-      syncs.set(candidate, perAnswer);
-      settings.say(`${candidate.name}: ${perAnswer.toFixed(3)} syncs/answer`);
+      const perRequest = await syncsPerResponse(candidate, options.connections, settings);
+      if (perRequest === undefined) continue;
+      syncs.set(candidate, perRequest);
+      settings.say(`${candidate.name}: ${perRequest.toFixed(3)} syncs/request`);
     }
     return new ClosedLoopRounds(samplesOf, syncs);
   }
@@ -136,16 +137,16 @@ export class ClosedLoopRounds {
 
   #row(candidate: Candidate): Row {
     const samples = this.#samplesOf(candidate);
-    const syncs = this.#syncsPerAnswer.get(candidate);
+    const syncs = this.#syncsPerResponse.get(candidate);
     const figures = FIGURES.map((figure) => [figure, samples.map((sample) => sample[figure])] as const);
     return {
       name: candidate.name,
       cells: { ...Object.fromEntries(figures), ...(syncs === undefined ? {} : { syncs: [syncs] }) },
-      refused: refusedIn(samples),
+      invalidReason: invalidReasonIn(samples),
     };
   }
 
-  /** What a figure of `of` is of that of `against`. */
+  /** Returns the ratio of a figure between two programs. */
   ratio(
     work: string,
     of: Candidate,
@@ -161,7 +162,7 @@ export class ClosedLoopRounds {
         samples.map((sample) => sample[figure]),
         others.map((sample) => sample[figure]),
       ),
-      refused: refusedIn([...samples, ...others]),
+      invalidReason: invalidReasonIn([...samples, ...others]),
     };
   }
 }
@@ -169,14 +170,14 @@ export class ClosedLoopRounds {
 const FIGURES = ['rate', 'cpuUs', 'p50Ms', 'p99Ms', 'memoryMib'] as const;
 
 const COLUMNS: readonly Column[] = [
-  { key: 'rate', title: 'answers/s', digits: 0 },
-  { key: 'cpuUs', title: 'processor, µs/answer', digits: 1 },
-  { key: 'syncs', title: 'syncs/answer', digits: 3 },
+  { key: 'rate', title: 'requests/s', digits: 0 },
+  { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
+  { key: 'syncs', title: 'syncs/request', digits: 3 },
   { key: 'p50Ms', title: 'median, ms', digits: 1 },
-  { key: 'p99Ms', title: '99 of 100, ms', digits: 1 },
+  { key: 'p99Ms', title: 'p99, ms', digits: 1 },
   { key: 'memoryMib', title: 'peak memory, MiB', digits: 0 },
 ];
 
-function refusedIn(samples: readonly Sample[]): string | undefined {
-  return samples.find(({ refused }) => refused !== undefined)?.refused;
+function invalidReasonIn(samples: readonly Sample[]): string | undefined {
+  return samples.find(({ invalidReason }) => invalidReason !== undefined)?.invalidReason;
 }

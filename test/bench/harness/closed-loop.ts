@@ -3,28 +3,28 @@ import { promisify } from 'node:util';
 import { inRepository } from '../../support/paths.js';
 import { firstIdOfLoad, type IdOrder } from './ids.js';
 import { numbersIn } from './numbers.js';
-import type { Seen } from './refusal.js';
+import type { LoadCounts } from './run-check.js';
 import { TOKEN } from './server.js';
 
-/** What came of a closed loop: each connection sends its next request when it has its answer. */
-export interface ClosedLoop extends Seen {
-  /** Answers a second. */
+/** Results of a closed loop, in which each connection sends its next request after a response. */
+export interface ClosedLoop extends LoadCounts {
+  /** Requests per second. */
   readonly rate: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** The load generator: wrk, or autocannon where there is none. */
+/** The load generator: wrk, or autocannon if wrk is not installed. */
 export const generator: { readonly name: string; readonly version: string } = (() => {
   const { stdout } = spawnSync('wrk', ['-v'], { encoding: 'utf8' });
   const version = /^wrk (\S+)/.exec(stdout ?? '')?.[1];
   return version === undefined ? { name: 'autocannon', version: '' } : { name: 'wrk', version };
 })();
 
-/** An answer that takes longer counts as broken. */
+/** A response that takes longer counts as broken. */
 const TIMEOUT_SECONDS = 10;
 
-/** Sends creates for a while, over `connections` connections of one thread. */
+/** Sends creates over `connections` connections from one thread. */
 export async function closedLoop(
   port: number,
   connections: number,
@@ -63,11 +63,11 @@ export async function closedLoop(
         ]);
   const number = numbersIn(stdout.trim().split('\n').at(-1) ?? '');
   return {
-    answers: number('answers'),
+    responses: number('responses'),
     failures: number('failures'),
     broken: number('broken'),
     connections,
-    rate: number('answers') / number('seconds'),
+    rate: number('responses') / number('seconds'),
     p50Ms: number('p50Us') / 1000,
     p99Ms: number('p99Us') / 1000,
   };

@@ -4,18 +4,17 @@ import { closeSync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { inRepository } from '../../support/paths.js';
 
-/** A command of the service, such as `import`, as an argument list. */
+/** Returns the command line of a Plant Store command such as `import`. */
 export function plantStore(...args: readonly string[]): readonly [string, ...string[]] {
   return [process.execPath, inRepository('dist/composition/cli.js'), ...args];
 }
 
 /**
- * Runs a program to its end; a failure throws.
+ * Runs a program until it exits and returns its duration in seconds; throws if it fails.
  *
- * @param output the file for its standard output; by default it goes nowhere
- * @returns how long it took, in seconds
+ * @param output file for the standard output; discarded by default
  */
-export async function timed(
+export async function runTimed(
   [program, ...args]: readonly [string, ...string[]],
   { environment = {}, output = '/dev/null' }: { environment?: Readonly<Record<string, string>>; output?: string } = {},
 ): Promise<number> {

@@ -1,5 +1,5 @@
-// A program of its own, so that its heap is its own: CreatePlant on the memory repository. Argument: how many plants.
-// Prints one line of JSON, plants a second.
+// Measures CreatePlant on the memory repository in a separate process, with its own heap. Argument: number of plants.
+// Prints plants per second as one line of JSON.
 import { performance } from 'node:perf_hooks';
 import { MemoryPlantRepository } from '../../../adapters/memory/index.js';
 import { CreatePlant, type CreatePlantOutcome, type NewPlant } from '../../../core/index.js';
@@ -7,8 +7,8 @@ import { CreatePlant, type CreatePlantOutcome, type NewPlant } from '../../../co
 const count = Number(process.argv[2]);
 const BATCH_PLANTS = 1000;
 
-/** Plants a second of `work`, which creates `plants` plants under the ids 1 to `plants`. */
-async function rateOf(plants: number, work: (createPlant: CreatePlant) => Promise<void>): Promise<number> {
+/** Returns the plants per second of `work`, which creates `plants` plants with the ids 1 to `plants`. */
+async function measureRate(plants: number, work: (createPlant: CreatePlant) => Promise<void>): Promise<number> {
   const createPlant = new CreatePlant(new MemoryPlantRepository());
   const beganMs = performance.now();
   await work(createPlant);
@@ -16,13 +16,13 @@ async function rateOf(plants: number, work: (createPlant: CreatePlant) => Promis
 }
 
 function oneByOne(plants: number): Promise<number> {
-  return rateOf(plants, async (createPlant) => {
+  return measureRate(plants, async (createPlant) => {
     for (let id = 1; id <= plants; id++) assertCreated(await createPlant.execute(plant(id)));
   });
 }
 
 function inBatches(plants: number): Promise<number> {
-  return rateOf(plants, async (createPlant) => {
+  return measureRate(plants, async (createPlant) => {
     for (let from = 1; from <= plants; from += BATCH_PLANTS) {
       const batch = Array.from({ length: Math.min(BATCH_PLANTS, plants - from + 1) }, (_, index) =>
         plant(from + index),

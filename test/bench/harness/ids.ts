@@ -1,8 +1,8 @@
 const HALF = 2 ** 26;
 
 /**
- * A number below 2⁵² for each number below 2⁵², different for different ones and without order: a Feistel network. The
- * load generator's script has the same.
+ * Permutes the numbers below 2⁵² pseudo-randomly with a Feistel network. The script of the load generator contains the
+ * same function.
  */
 export function scattered(number: number): number {
   let left = Math.floor(number / HALF);
@@ -13,14 +13,14 @@ export function scattered(number: number): number {
   return left * HALF + right;
 }
 
-/** How the ids of a load follow one another. */
+/** Order of the ids of a load. */
 export type IdOrder = 'ascending' | 'scattered';
 
 /** More ids than any load uses. */
 const IDS_PER_LOAD = 1e9;
 let loads = 0;
 
-/** The first id of a load; no two loads meet. The plants of a store that was filled before have ids below it. */
+/** Returns the first id of a new load. Loads do not overlap each other or the plants of a prefilled store. */
 export function firstIdOfLoad(): number {
   return ++loads * IDS_PER_LOAD;
 }

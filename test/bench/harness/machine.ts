@@ -5,15 +5,15 @@ import { inRepository } from '../../support/paths.js';
 import { generator } from './closed-loop.js';
 import { mariadb, postgres, sqlite } from './stores.js';
 
-/** What the figures were measured on, as name and value; nothing that tells whose machine it is. */
+/** Names and values that describe the machine without identifying it. */
 export type Machine = Readonly<Record<string, string>>;
 
-/** @param folder where the stores are */
+/** Describes this machine. `folder` contains the stores. */
 export async function machine(folder: string): Promise<Machine> {
   const processors = cpus();
   const engines = await Promise.all(
     [sqlite, postgres, mariadb].map(async (engine) =>
-      (await engine.isThere()) ? [[engine.name, await engine.version()] as const] : [],
+      (await engine.isAvailable()) ? [[engine.name, await engine.version()] as const] : [],
     ),
   );
   return {
@@ -29,7 +29,7 @@ export async function machine(folder: string): Promise<Machine> {
   };
 }
 
-/** What the peers are made of, as their lock file has it. */
+/** Returns the versions of the peers' dependencies in their lock file. */
 function peerVersions(): string {
   const { packages }: { packages: Record<string, { version?: string; dependencies?: Record<string, string> }> } =
     JSON.parse(readFileSync(inRepository('test/bench/peers/package-lock.json'), 'utf8'));
@@ -37,7 +37,7 @@ function peerVersions(): string {
   return names.map((name) => `${name} ${packages[`node_modules/${name}`]?.version}`).join(', ');
 }
 
-/** The kind of file system that `folder` is on, such as ext4. */
+/** Returns the type of the file system of `folder`, such as ext4. */
 export function fileSystemOf(folder: string): string {
   return output('df', '--output=fstype', folder).split('\n')[1] ?? '';
 }

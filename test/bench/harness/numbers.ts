@@ -1,4 +1,4 @@
-/** The numbers by name of one line of JSON; asked for one that is not there, it throws. */
+/** Parses a JSON object; the returned function returns a number by name and throws if it is missing. */
 export function numbersIn(json: string): (name: string) => number {
   const values: unknown = JSON.parse(json);
   const entries = new Map<string, unknown>(typeof values === 'object' && values !== null ? Object.entries(values) : []);

@@ -3,35 +3,35 @@ import { promisify } from 'node:util';
 import { inRepository } from '../../support/paths.js';
 import { firstIdOfLoad } from './ids.js';
 import { numbersIn } from './numbers.js';
-import type { Seen } from './refusal.js';
+import type { LoadCounts } from './run-check.js';
 import { TOKEN } from './server.js';
 
-/** What came of an open loop. Latencies are measured from the moment at which a request was to be sent. */
-export interface OpenLoop extends Seen {
+/** Results of an open loop. Latency is measured from the scheduled time of a request. */
+export interface OpenLoop extends LoadCounts {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
 }
 
-/** Enough that a request finds one free as long as the program keeps up. */
+/** Enough connections for a free one per request while the program keeps up. */
 const CONNECTIONS = 256;
 
-/** How long the load goes on behind what counts, so that the last that count get their answers. */
-const REST_SECONDS = 2;
+/** How long the load continues after the measured part, so that its last requests get responses. */
+const DRAIN_SECONDS = 2;
 
-/** Sends creates at a fixed rate a second, whatever the answers do, for `warmUpSeconds` uncounted and then `seconds`. */
+/** Sends `rate` creates per second regardless of responses; measures them for `seconds` after `warmUpSeconds`. */
 export async function openLoop(
   port: number,
   rate: number,
   { seconds, warmUpSeconds }: { readonly seconds: number; readonly warmUpSeconds: number },
 ): Promise<OpenLoop> {
-  const load = ['-t1', `-c${CONNECTIONS}`, `-d${warmUpSeconds + seconds + REST_SECONDS}s`, '--timeout', '10s'];
+  const load = ['-t1', `-c${CONNECTIONS}`, `-d${warmUpSeconds + seconds + DRAIN_SECONDS}s`, '--timeout', '10s'];
   const script = ['-s', inRepository('test/bench/harness/wrk-paced.lua'), `http://127.0.0.1:${port}/plants`];
   const schedule = [firstIdOfLoad(), rate, warmUpSeconds, seconds].map(String);
   const { stdout } = await promisify(execFile)('wrk', [...load, ...script, '--', TOKEN, ...schedule]);
   const number = numbersIn(stdout.trim().split('\n').at(-1) ?? '');
   return {
-    answers: number('answers'),
+    responses: number('responses'),
     failures: number('failures'),
     broken: number('broken'),
     connections: CONNECTIONS,

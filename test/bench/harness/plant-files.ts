@@ -4,10 +4,10 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
 
-/** How many plants are written at once. */
+/** Number of plants per write. */
 const CHUNK_PLANTS = 1000;
 
-/** Writes a file of plants, one a line, under the ids `idOf(1)` … `idOf(count)`. */
+/** Writes a file of plants, one per line, with the ids `idOf(1)` … `idOf(count)`. */
 export async function writePlants(
   path: string,
   count: number,
@@ -29,10 +29,10 @@ function ndjsonLine(id: number): string {
 }
 
 /**
- * How many plants a file of NDJSON holds, and a digest of them in their order. The JSON array of the `sqlite3` command
- * line, one object a line, is read as well.
+ * Returns the number of plants in an NDJSON file and a digest of them. Also reads the JSON array, with one object per
+ * line, of the `sqlite3` command line.
  */
-export async function contentOf(path: string): Promise<string> {
+export async function summarize(path: string): Promise<string> {
   const hash = createHash('sha256');
   let count = 0;
   for await (const line of createInterface(createReadStream(path))) {

@@ -1,19 +1,19 @@
-/** What a rate follows from, all times in milliseconds. */
+/** Costs that determine a rate. */
 export interface Costs {
-  /** Processor time for each answer. */
+  /** Processor time per request. */
   readonly cpuMs: number;
-  /** A write of n plants takes `intercept + slope · n`; the intercept holds one sync. */
+  /** A write of n plants takes `intercept + slope · n`; the intercept includes one sync. */
   readonly batchMs: { readonly intercept: number; readonly slope: number };
-  /** How much longer a sync takes than when the batches were measured. */
+  /** Additional time of a sync, compared with the measurement of the batches. */
   readonly syncDelayMs: number;
   readonly connections: number;
 }
 
 /**
- * Between which rates a closed loop with group commit runs, in answers a second. One write is under way at a time, and
- * what arrives meanwhile goes into the next one: two writes that follow each other serve all connections once, half of
- * them each on average. At least: the processor rests while a batch is written. At most: it works all the time, or the
- * disk does.
+ * Predicts the lower and upper bound, in requests per second, of the rate of a closed loop with group commit. One write
+ * runs at a time, and requests that arrive meanwhile join the next one; so two consecutive writes serve every connection
+ * once, half of them each on average. Lower bound: the processor is idle during a write. Upper bound: either the processor
+ * or the disk is always busy.
  */
 export function predictedRates({ cpuMs, batchMs, syncDelayMs, connections }: Costs): {
   readonly atLeast: number;

@@ -6,16 +6,16 @@ import { createInterface } from 'node:readline';
 import type { Candidate } from './candidates.js';
 import type { Store } from './stores.js';
 
-/** The token that every program lets in. */
+/** The access token of every program. */
 export const TOKEN = 'bench-token-0123456789';
 
-/** Programs that have not ended yet; none outlives the harness. */
+/** Running programs, which are killed when the harness exits. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) killGroup(child);
 });
 
-/** Clock ticks a second in /proc: fixed for programs, whatever the kernel's own (`man 5 proc`). */
+/** Clock ticks per second in /proc, independent of the kernel's own tick rate (`man 5 proc`). */
 const TICKS_PER_SECOND = 100;
 
 /** A program under test. */
@@ -31,17 +31,17 @@ export class Server {
   }
 
   /**
-   * Starts it; resolves once it listens. What it logs goes to a file in `folder`.
+   * Starts a program and waits until it listens. Its log goes to a file in `folder`.
    *
-   * @param under a command that runs it, such as `strace …`
+   * @param command wrapper that runs the program, such as `strace …`
    */
   static async start(
     { name, args, environment }: Candidate,
     store: Store | undefined,
     folder: string,
-    under: readonly string[] = [],
+    command: readonly string[] = [],
   ): Promise<Server> {
-    const [program = process.execPath, ...rest] = [...under, process.execPath, ...args];
+    const [program = process.execPath, ...rest] = [...command, process.execPath, ...args];
     const log = join(folder, 'server.log');
     const logFile = openSync(log, 'w');
     const child = spawn(program, rest, {
@@ -61,26 +61,26 @@ export class Server {
     closeSync(logFile);
     running.add(child);
     child.once('exit', () => running.delete(child));
-    const port = await portOf(child);
+    const port = await readPort(child);
     if (port === undefined) throw new Error(`${name} did not start: ${readFileSync(log, 'utf8').slice(0, 2000)}`);
-    return new Server(child, under.length > 0 ? childOf(child.pid) : (child.pid ?? 0), port);
+    return new Server(child, command.length > 0 ? childOf(child.pid) : (child.pid ?? 0), port);
   }
 
-  /** The processor time that it has taken so far, in the kernel and outside, in milliseconds. */
+  /** Returns the user and system processor time used so far. */
   cpuMs(): number {
-    // The name of the program, in parentheses, may hold spaces.
+    // The program name, in parentheses, may contain spaces.
     const fields = readFileSync(`/proc/${this.#pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }
 
-  /** The most memory that it has held at once, in MiB. */
+  /** Returns the peak resident memory. */
   peakMemoryMib(): number {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#pid}/status`, 'utf8'))?.[1]) / 1024;
   }
 
-  /** Ends it as a crash does; resolves when it has ended. */
+  /** Kills the program and waits until it has exited. */
   async kill(): Promise<void> {
     if (!running.has(this.#child)) return;
     const ended = once(this.#child, 'exit');
@@ -89,8 +89,8 @@ export class Server {
   }
 }
 
-/** The port that it says it listens on; `undefined` where it ends without saying so. */
-async function portOf(child: ChildProcess): Promise<number | undefined> {
+/** Waits for the port in the program's output; returns `undefined` if it exits first. */
+async function readPort(child: ChildProcess): Promise<number | undefined> {
   if (child.stdout === null) return undefined;
   try {
     for await (const line of createInterface(child.stdout)) {
@@ -99,12 +99,12 @@ async function portOf(child: ChildProcess): Promise<number | undefined> {
     }
     return undefined;
   } finally {
-    // What it prints later is dropped, so that it does not wait for a reader.
+    // Discard further output, so that the program never blocks on it.
     child.stdout.resume();
   }
 }
 
-/** The process that `pid` started. */
+/** Returns the id of the first child process of `pid`. */
 function childOf(pid: number | undefined): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }
@@ -113,6 +113,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has exited already.
   }
 }

@@ -1,4 +1,4 @@
-/** The middle of `samples`; of an even number, the mean of both in the middle. There must be one at least. */
+/** Returns the middle value, or the mean of the two middle values; throws without samples. */
 export function median(samples: readonly number[]): number {
   const sorted = samples.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -7,13 +7,13 @@ export function median(samples: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** What each of `samples` is of the one of `others` that was measured in the same round. */
+/** Divides each sample by the other sample of the same round. */
 export function ratios(samples: readonly number[], others: readonly number[]): number[] {
   if (samples.length !== others.length) throw new RangeError('rounds are missing');
   return samples.map((sample, round) => sample / (others[round] ?? Number.NaN));
 }
 
-/** The line `y = intercept + slope · x` with the least squares of relative errors, so that small values count too. */
+/** Fits `y = intercept + slope · x` by least squares of relative errors, so that small values have weight. */
 export function linearFit(points: readonly (readonly [x: number, y: number])[]): { intercept: number; slope: number } {
   const sum = (term: (x: number, y: number) => number) =>
     points.reduce((total, [x, y]) => total + term(x, y) / (y * y), 0);

@@ -4,38 +4,39 @@ import { setTimeout } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { mariadbServer, postgresServer } from '../../support/database-servers.js';
 
-/** A kind of place for plants. */
+/** A storage engine. */
 export interface Storage {
   readonly name: string;
-  /** Whether there is an engine that answers. */
-  isThere(): Promise<boolean>;
-  /** A new, empty store. */
+  /** Whether the engine responds. */
+  isAvailable(): Promise<boolean>;
+  /** Creates an empty store. */
   create(folder: string): Promise<Store>;
-  /** The version of the engine. */
+  /** Returns the version of the engine. */
   version(): Promise<string>;
 }
 
-/** A place for the plants of one program. */
+/** The store of one program. */
 export interface Store {
-  /** What a program is told of it. */
+  /** Environment variables for the program. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The SQLite file, where it is one. */
+  /** Path of the SQLite file, if any. */
   readonly file?: string;
-  /** The plants in it, counted from outside. */
+  /** Counts the plants over a separate connection. */
   rows(): Promise<number>;
-  /** How often the engine has synced so far, where it counts that itself. */
+  /** Returns the number of syncs so far, if the engine counts them. */
   syncs?(): Promise<number>;
   drop(): Promise<void>;
 }
 
 export const sqlite: Storage = {
   name: 'SQLite',
-  isThere: async () => true,
+  isAvailable: async () => true,
   create: async (folder) => sqliteFile(join(mkdtempSync(join(folder, 'sqlite-')), 'plants.db')),
-  version: () => using(connect('sqlite3', { filename: ':memory:' }), (knex) => textOf(knex, 'SELECT sqlite_version()')),
+  version: () =>
+    using(connect('sqlite3', { filename: ':memory:' }), (knex) => readValue(knex, 'SELECT sqlite_version()')),
 };
 
-/** A SQLite file, which may be there already; dropping it removes its folder. */
+/** Returns a store in a new or existing SQLite file; dropping it removes its folder. */
 export function sqliteFile(file: string): Store {
   return {
     file,
@@ -50,7 +51,7 @@ export const postgres: Storage = server(postgresServer.url, {
   client: 'pg',
   kind: 'SCHEMA',
   drop: (name) => `DROP SCHEMA ${name} CASCADE`,
-  urlOf(url, name) {
+  selectDatabase(url, name) {
     url.searchParams.set('options', `-c search_path=${name}`);
   },
   syncs: 'SELECT wal_sync FROM pg_stat_wal',
@@ -62,7 +63,7 @@ export const mariadb: Storage = server(mariadbServer.url, {
   client: 'mysql2',
   kind: 'DATABASE',
   drop: (name) => `DROP DATABASE ${name}`,
-  urlOf(url, name) {
+  selectDatabase(url, name) {
     url.pathname = `/${name}`;
   },
   syncs: `SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS
@@ -75,38 +76,38 @@ interface Server {
   readonly client: 'pg' | 'mysql2';
   readonly kind: 'SCHEMA' | 'DATABASE';
   drop(name: string): string;
-  /** Makes the URL of the server that of one of its databases. */
-  urlOf(url: URL, name: string): void;
+  /** Changes the URL of the server to that of one of its databases. */
+  selectDatabase(url: URL, name: string): void;
   readonly syncs: string;
   readonly version: string;
 }
 
-/** How long an engine may take to notice that connections were closed, and to count their syncs, in milliseconds. */
+/** Time for an engine to count the syncs of closed connections. */
 const SYNCS_SETTLE_MS = 500;
 
 let stores = 0;
 
-function server(serverUrl: string, { name: engine, client, kind, drop, urlOf, ...sql }: Server): Storage {
+function server(serverUrl: string, { name: engine, client, kind, drop, selectDatabase, ...sql }: Server): Storage {
   const admin = () => connect(client, serverUrl);
   return {
     name: engine,
-    isThere: () =>
+    isAvailable: () =>
       using(admin(), (knex) => knex.raw('SELECT 1')).then(
         () => true,
         () => false,
       ),
-    version: () => using(admin(), (knex) => textOf(knex, sql.version)),
+    version: () => using(admin(), (knex) => readValue(knex, sql.version)),
     async create() {
       const name = `plant_store_bench_${process.pid}_${++stores}`;
       await using(admin(), (knex) => knex.raw(`CREATE ${kind} ${name}`));
       const url = new URL(serverUrl);
-      urlOf(url, name);
+      selectDatabase(url, name);
       return {
         environment: { DATABASE_URL: url.href, DATABASE_CLIENT: client },
         rows: () => using(connect(client, url.href), rowsIn),
         async syncs() {
           await setTimeout(SYNCS_SETTLE_MS);
-          return Number(await using(admin(), (knex) => textOf(knex, sql.syncs)));
+          return Number(await using(admin(), (knex) => readValue(knex, sql.syncs)));
         },
         drop: () => using(admin(), (knex) => knex.raw(drop(name))),
       };
@@ -131,11 +132,11 @@ async function rowsIn(knex: Knex): Promise<number> {
   return Number(row?.['rows']);
 }
 
-/** The first value of the first row. */
-async function textOf(knex: Knex, sql: string): Promise<string> {
+/** Returns the first value of the first row. */
+async function readValue(knex: Knex, sql: string): Promise<string> {
   const row: object | undefined = await knex
     .select('*')
-    .from(knex.raw(`(${sql}) AS answer`))
+    .from(knex.raw(`(${sql}) AS result`))
     .first();
   return `${Object.values(row ?? {})[0]}`;
 }

@@ -7,22 +7,22 @@ import { closedLoop } from './closed-loop.js';
 import { Server } from './server.js';
 import type { Store } from './stores.js';
 
-/** Whether system calls can be traced here: strace 5.3 or newer, and a kernel that lets it. */
+/** Whether system calls can be traced: requires strace 5.3 or newer and permission from the kernel. */
 export const canTrace: boolean = spawnSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', 'true']).status === 0;
 
-/** One traced sync: when it began, as the system's clock has it, and how long it took, both in milliseconds. */
+/** A traced sync, on the system clock. */
 export interface Sync {
   readonly beganMs: number;
   readonly tookMs: number;
 }
 
-/** Traces the syncs of a program, and slows them down where that is asked for. */
+/** Traces the syncs of a program, and optionally delays them. */
 export class SyncTrace {
-  /** The command that a program is run under. */
+  /** Command prefix that runs a program. */
   readonly command: readonly string[];
   readonly #file: string;
 
-  /** @param delayMs how much longer each sync is to take */
+  /** @param delayMs additional duration of each sync */
   constructor(folder: string, delayMs = 0) {
     this.#file = join(folder, 'syncs.trace');
     const calls = 'fsync,fdatasync';
@@ -30,9 +30,9 @@ export class SyncTrace {
     this.command = ['strace', '-f', '--seccomp-bpf', '-ttt', '-T', '-o', this.#file, '-e', `trace=${calls}`, ...slowed];
   }
 
-  /** Those that began between two moments, in milliseconds of the system's clock. Read them when the program has ended. */
+  /** Returns the syncs that began between two times of the system clock. Call it after the program has exited. */
   between(fromMs: number, toMs: number): Sync[] {
-    // PID SECONDS NAME(ARGS) = RESULT <SECONDS>, or cut in two where another thread comes between.
+    // PID SECONDS NAME(ARGS) = RESULT <SECONDS>, split into two lines if another thread interleaves.
     const lines = readFileSync(this.#file, 'utf8').split('\n');
     const began = new Map<string, number>();
     const syncs: Sync[] = [];
@@ -48,8 +48,8 @@ export class SyncTrace {
   }
 }
 
-/** How many syncs of the disk an answer takes, in a short run of its own; `undefined` where that cannot be counted. */
-export async function syncsPerAnswer(
+/** Measures syncs per request in a separate, short run; returns `undefined` if they cannot be counted. */
+export async function syncsPerResponse(
   candidate: Candidate,
   connections: number,
   settings: Settings,
@@ -64,7 +64,7 @@ export async function syncsPerAnswer(
   }
 }
 
-/** From before the program starts until after it has ended: an engine may count a connection's syncs when that closes. */
+/** Counts from before the start until after the exit, because an engine may count syncs when a connection closes. */
 async function countedByEngine(
   candidate: Candidate,
   store: Store,
@@ -75,9 +75,9 @@ async function countedByEngine(
   const before = await syncs();
   const server = await Server.start(candidate, store, folder);
   try {
-    const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
+    const { responses } = await closedLoop(server.port, connections, warmUpSeconds);
     await server.kill();
-    return ((await syncs()) - before) / answers;
+    return ((await syncs()) - before) / responses;
   } finally {
     await server.kill();
   }
@@ -93,10 +93,10 @@ async function traced(
   const server = await Server.start(candidate, store, folder, trace.command);
   try {
     const beganMs = Date.now();
-    const { answers } = await closedLoop(server.port, connections, warmUpSeconds);
+    const { responses } = await closedLoop(server.port, connections, warmUpSeconds);
     const endedMs = Date.now();
     await server.kill();
-    return trace.between(beganMs, endedMs).length / answers;
+    return trace.between(beganMs, endedMs).length / responses;
   } finally {
     await server.kill();
   }

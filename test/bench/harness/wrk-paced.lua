@@ -1,7 +1,7 @@
--- For wrk: creates plants at a fixed rate, whether answers come or not, and measures each from the moment at which it was to
--- be sent: a request that had to wait for a connection has waited all the same. Arguments: the token, the first id, the
--- requests a second, the seconds that do not count at the beginning, and those that count. Prints one line of JSON at the
--- end. One thread only. wrk has to run longer than both together, so that the last that count have time for their answers.
+-- Script for wrk with one thread: creates plants at a fixed rate, regardless of responses. Measures latency from the
+-- scheduled time of a request, so waiting for a free connection counts. Arguments: the token, the first id, requests per
+-- second, seconds of warm-up, and measured seconds. Prints one line of JSON at the end. wrk must run longer than both
+-- periods together, so that the last measured requests get responses.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -9,15 +9,15 @@ ffi.cdef([[
   int clock_gettime(int clock, timespec *time);
 ]])
 
-local CLOCK_REALTIME = 0 -- that of wrk's own timers, which keep to whole milliseconds
+local CLOCK_REALTIME = 0 -- the clock of wrk's timers, which have a resolution of one millisecond
 local BUCKET_MS = 0.05
-local BUCKETS = 200000 -- 10 s, wrk's patience
+local BUCKETS = 200000 -- up to 10 s, the timeout of wrk
 
 local time = ffi.new("timespec")
 local head, firstId, rate, firstCounted, endCounted, startMs
 local planned, sent = 0, 0
 
--- Global, so that `done` can ask the thread for them: answers by latency in buckets, and how many there should be.
+-- Global, so that `done` can read them from the thread: responses per latency bucket, and the number of measured requests.
 latencies, counted = {}, 0
 
 local function nowMs()
@@ -25,7 +25,7 @@ local function nowMs()
   return tonumber(time.seconds) * 1000 + tonumber(time.nanoseconds) / 1e6
 end
 
--- When a request is to be sent: evenly, rounded to wrk's milliseconds.
+-- Returns the scheduled time of a request, rounded down to wrk's resolution.
 local function dueMs(request)
   return startMs + math.floor(request * 1000 / rate)
 end
@@ -44,8 +44,8 @@ function init(args)
   }, "\r\n")
 end
 
--- Asked for each connection that is free: it takes the next request, and waits until that is due. The first is not number 0
--- where wrk has asked for a request on trial.
+-- wrk calls this for each free connection, which then waits until the next request is due. The first request may not be
+-- number 0, because wrk may have called request() once to test it.
 function delay()
   if not startMs then
     startMs, planned = math.floor(nowMs()) + 10, sent
@@ -62,7 +62,7 @@ function request()
   return head .. #body .. "\r\n\r\n" .. body
 end
 
--- The answer does not hold the id; the name in it does.
+-- The response contains the id only as part of the name.
 function response(status, headers, body)
   local request = (tonumber(body:match("Monstera (%d+)")) or 0) - firstId
   if request < firstCounted or request >= endCounted then return end
@@ -91,10 +91,10 @@ function done(summary)
   local errors = summary.errors
   io.write(
     string.format(
-      '{"answers":%d,"failures":%d,"broken":%d,"p50Us":%d,"p99Us":%d,"p999Us":%d}\n',
+      '{"responses":%d,"failures":%d,"broken":%d,"p50Us":%d,"p99Us":%d,"p999Us":%d}\n',
       summary.requests,
       errors.status,
-      -- What counts and was not answered to the end is as good as broken.
+      -- Measured requests without a response count as broken.
       errors.connect + errors.read + errors.write + errors.timeout + thread:get("counted") - total,
       percentileUs(counts, total, 50),
       percentileUs(counts, total, 99),

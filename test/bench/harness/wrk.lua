@@ -1,11 +1,11 @@
--- For wrk: every request creates a plant under an id of its own. Arguments: the token, the first id, and "ascending" or
--- "scattered". Prints one line of JSON at the end. One thread only, which has all the ids to itself.
+-- Script for wrk with one thread: each request creates a plant with a new id. Arguments: the token, the first id, and
+-- "ascending" or "scattered". Prints one line of JSON at the end.
 
 local nextId, idOf, head
 
 local HALF = 67108864 -- 2^26
 
--- As `scattered` in ids.ts: a Feistel network over 52 bits, so that different numbers stay different.
+-- Same function as `scattered` in ids.ts: a permutation of 52-bit numbers by a Feistel network.
 local function scattered(number)
   local left, right = math.floor(number / HALF), number % HALF
   for _, factor in ipairs({ 40503001, 59654323, 48271397, 62089911 }) do
@@ -41,7 +41,7 @@ function done(summary, latency)
   local errors = summary.errors
   io.write(
     string.format(
-      '{"answers":%d,"seconds":%.6f,"failures":%d,"broken":%d,"p50Us":%d,"p99Us":%d}\n',
+      '{"responses":%d,"seconds":%.6f,"failures":%d,"broken":%d,"p50Us":%d,"p99Us":%d}\n',
       summary.requests,
       summary.duration / 1e6,
       errors.status,

@@ -1,4 +1,4 @@
-// For machines without wrk: the same load by autocannon, which prints the same line of JSON as wrk.lua.
+// For machines without wrk: generates the same load with autocannon and prints the same line of JSON as wrk.lua.
 import autocannon from 'autocannon';
 import { scattered } from '../../../dist/test/bench/harness/ids.js';
 
@@ -24,7 +24,7 @@ const result = await autocannon({
 
 console.log(
   JSON.stringify({
-    answers: result['2xx'] + result.non2xx,
+    responses: result['2xx'] + result.non2xx,
     seconds: result.duration,
     failures: result.non2xx,
     broken: result.errors + result.timeouts,

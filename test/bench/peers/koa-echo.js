@@ -1,4 +1,4 @@
-// Koa as its README shows it, with @koa/router and koa-bodyparser. It stores, checks and logs nothing.
+// Koa as in its README, with @koa/router and koa-bodyparser, but without storage, validation and log.
 import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';

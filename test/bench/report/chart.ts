@@ -3,7 +3,7 @@ import { median } from '../harness/statistics.js';
 import type { Data, StoredSection } from './data.js';
 import { number } from './figures.js';
 
-/** The sections whose rates are drawn. */
+/** Benchmarks in the chart. */
 const DRAWN = ['sqlite', 'postgres', 'mariadb'];
 
 const WIDTH = 820;
@@ -25,7 +25,7 @@ const STYLE = `
   .paper { fill: var(--paper) } .bar { fill: var(--other) } .bar.ours { fill: var(--ours) }
   .spread { stroke: var(--line); stroke-width: 1.5 }`;
 
-/** The rates as bars, with the spread of the rounds; light or dark as whoever looks at it prefers. */
+/** Draws the rates as bars, with the spread of the rounds, in the preferred colour scheme of the viewer. */
 export function chartOf({ sections }: Data): string {
   const groups = sections.filter(({ bench }) => DRAWN.includes(bench));
   const most = Math.max(1, ...groups.flatMap(rowsOf).flatMap(ratesOf));
@@ -42,25 +42,25 @@ export function chartOf({ sections }: Data): string {
   const height = y + MARGIN;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
-    '<title>Answers a second of each program</title>',
+    '<title>Requests per second of each program</title>',
     `<style>${STYLE}\n</style>`,
     `<rect class="paper" width="${WIDTH}" height="${height}" rx="6"/>`,
-    `<text class="quiet" x="${MARGIN}" y="26">Answers a second, median of the rounds; the line is their spread. More is better.</text>`,
+    `<text class="quiet" x="${MARGIN}" y="26">Requests per second: median of the rounds, with their range as a line. Higher is better.</text>`,
     ...parts,
     '</svg>',
     '',
   ].join('\n');
 }
 
-function barOf(row: Row, y: number, pixelsPerAnswer: number): string {
+function barOf(row: Row, y: number, pixelsPerRequest: number): string {
   const kind = row.name.startsWith('Plant Store') ? ' ours' : '';
   const baseline = y + 14;
   const label = `<text class="label${kind}" x="${LABEL_WIDTH - 10}" y="${baseline}" text-anchor="end">${escaped(row.name)}</text>`;
   const rates = ratesOf(row);
   if (rates.length === 0) return `${label}<text class="quiet" x="${LABEL_WIDTH}" y="${baseline}">no figure</text>`;
-  const x = (rate: number) => (LABEL_WIDTH + rate * pixelsPerAnswer).toFixed(1);
-  const [width, middle] = [(median(rates) * pixelsPerAnswer).toFixed(1), y + BAR_HEIGHT / 2];
-  const end = LABEL_WIDTH + Math.max(...rates) * pixelsPerAnswer + 8;
+  const x = (rate: number) => (LABEL_WIDTH + rate * pixelsPerRequest).toFixed(1);
+  const [width, middle] = [(median(rates) * pixelsPerRequest).toFixed(1), y + BAR_HEIGHT / 2];
+  const end = LABEL_WIDTH + Math.max(...rates) * pixelsPerRequest + 8;
   return [
     label,
     `<rect class="bar${kind}" x="${LABEL_WIDTH}" y="${y}" width="${width}" height="${BAR_HEIGHT}" rx="2"/>`,
@@ -73,9 +73,9 @@ function rowsOf({ tables }: StoredSection): readonly Row[] {
   return tables.flatMap(({ rows }) => rows);
 }
 
-/** The rates that may be told. */
-function ratesOf({ cells, refused }: Row): readonly number[] {
-  return refused === undefined ? (cells['rate'] ?? []) : [];
+/** Returns the valid rates. */
+function ratesOf({ cells, invalidReason }: Row): readonly number[] {
+  return invalidReason === undefined ? (cells['rate'] ?? []) : [];
 }
 
 function escaped(text: string): string {

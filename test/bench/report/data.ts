@@ -4,27 +4,27 @@ import { benches } from '../benches/index.js';
 import type { Section } from '../harness/bench.js';
 import type { Machine } from '../harness/machine.js';
 import { chartOf } from './chart.js';
-import { documentOf } from './document.js';
+import { generateDocument } from './document.js';
 
-/** What `docs/benchmarks.json` holds: the newest section of each bench, all of one machine. */
+/** Contents of `docs/benchmarks.json`: the latest section of each benchmark, all from one machine. */
 export interface Data {
   readonly machine: Machine;
   readonly sections: readonly StoredSection[];
 }
 
 export interface StoredSection extends Section {
-  /** The name of the bench that made it. */
+  /** Name of the benchmark. */
   readonly bench: string;
-  /** When, as YYYY-MM-DD. */
+  /** Date of the measurement, as YYYY-MM-DD. */
   readonly date: string;
 }
 
 const FILE = inRepository('docs/benchmarks.json');
 
-/** Puts a section in the place of the one before it, and makes the document and the chart anew. */
+/** Replaces a section of the data, and regenerates the document and the chart. */
 export function store(section: StoredSection, machine: Machine): void {
   const before: Data = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : { machine, sections: [] };
-  // Figures of two machines do not stand side by side.
+  // Figures from different machines are not comparable.
   const kept = isSameMachine(before.machine, machine) ? before.sections : [];
   const sections = benches.flatMap(({ name }) =>
     name === section.bench ? [section] : kept.filter(({ bench }) => bench === name),
@@ -34,13 +34,13 @@ export function store(section: StoredSection, machine: Machine): void {
   writeDocument(data);
 }
 
-/** Makes the document and the chart from data. */
+/** Generates the document and the chart. */
 function writeDocument(data: Data): void {
-  writeFileSync(inRepository('docs/benchmarks.md'), documentOf(data));
+  writeFileSync(inRepository('docs/benchmarks.md'), generateDocument(data));
   writeFileSync(inRepository('docs/benchmarks.svg'), chartOf(data));
 }
 
-/** Numbers are kept to six digits. */
+/** Rounds numbers to six significant digits. */
 function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(6)) : value;
 }

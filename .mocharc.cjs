@@ -1,0 +1,51 @@
+const { existsSync } = require('node:fs');
+
+/**
+ * The test files of each tier, by folder; `npm test` runs the tier `test`. Files or folders on the command line replace
+ * them: `npx mocha dist/test/core/plant.test.js` runs that file alone. CONTRIBUTING.md describes the tiers.
+ */
+const tiers = {
+  unit: ['core', 'adapters/{api,batching,memory,static-token}', 'adapters/ndjson/lines*'],
+  test: ['composition', 'adapters', 'core', 'docs', 'examples', 'bench'],
+  engines: [
+    'adapters/knex/{servers,batched-sqlite}*',
+    'adapters/koa/http/{plants,conflicts,storage,stopping,properties}*',
+    'composition/commands/engines*',
+  ],
+  system: ['system', 'contract-mutants', 'composition/commands/{export,migrate}*'],
+  interop: ['interop'],
+  cluster: ['cluster', 'system/operate/container*'],
+};
+/** The files in these folders that belong to another tier. */
+const otherTiers = {
+  test: ['adapters/knex/{servers,batched-sqlite}*', 'composition/commands/{export,migrate}*'],
+  system: ['system/operate/container*'],
+};
+
+const tier = process.env.TEST_TIER ?? 'test';
+const paths = process.argv.slice(2).filter((argument) => /(^|=|\/)test\//.test(argument));
+const source = paths.find((path) => path.endsWith('.ts'));
+if (source) throw new Error(`name the compiled file: dist/${source.replace(/\.ts$/, '.js')}`);
+if (!existsSync('dist/test'))
+  throw new Error('there are no compiled tests here; run npm run build in the repository first');
+
+const pattern = (path) => `dist/test/${path.endsWith('*') ? `${path}.test.js` : `${path}/**/*.test.js`}`;
+// Maximum number of test files at once, on two cores; many tests wait for a process or a timeout.
+const jobs = { test: 4, system: 3 }[tier] ?? 1;
+const parallel = jobs > 1 && paths.length === 0;
+
+module.exports = {
+  spec: paths.length > 0 ? [] : tiers[tier].map(pattern),
+  ignore: paths.length > 0 ? [] : (otherTiers[tier] ?? []).map(pattern),
+  require: ['dist/test/support/secret-leaks.js'],
+  reporter: 'dist/test/support/reporter.js',
+  // Long, because the machine may be busy.
+  timeout: 120_000,
+  // For folders on the command line.
+  recursive: true,
+  'forbid-only': true,
+  // In parallel mode mocha would expect a test of each file.
+  'fail-zero': !parallel,
+  parallel,
+  jobs,
+};

@@ -1,0 +1,1 @@
+export { type Load, Metrics } from './metrics.js';

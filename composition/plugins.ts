@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Container, ServiceIdentifier } from 'inversify';
+import { StorageUnavailable } from '../core/index.js';
+import { InvalidConfig } from './config.js';
+
+/** Rebinds the `services` that it replaces. The default export of a module that `PLUGINS` names. */
+export type Plugin = (container: Container) => void | Promise<void>;
+
+/** Gets a service of the container, which creates it at the first call. */
+export type GetService = <T>(service: ServiceIdentifier<T>) => Promise<T>;
+
+/**
+ * Runs plugins on a container, in order. Returns a function that gets the resulting services.
+ * @throws {InvalidConfig} with one line that names the plugin and its error; the returned function throws it too
+ */
+export async function loadPlugins(container: Container, plugins: readonly string[] = []): Promise<GetService> {
+  for (const plugin of plugins) {
+    try {
+      const url = pathToFileURL(createRequire(join(process.cwd(), '/')).resolve(plugin)).href;
+      const { default: install }: { readonly default?: unknown } = await import(url);
+      if (typeof install !== 'function') throw new TypeError('its default export is not a function');
+      await install(container);
+    } catch (error) {
+      throw toInvalidConfig(plugin, error);
+    }
+  }
+  return async (service) => {
+    try {
+      return await container.getAsync(service);
+    } catch (error) {
+      // An unavailable storage needs a retry, not another setting.
+      if (plugins.length === 0 || error instanceof StorageUnavailable) throw error;
+      throw toInvalidConfig(plugins.join(), error);
+    }
+  };
+}
+
+function toInvalidConfig(plugins: string, error: unknown): InvalidConfig {
+  const message = (error instanceof Error ? error.message : typeof error === 'string' ? error : '').trim();
+  const [reason] = (message || 'it failed without a message').split('\n', 1);
+  return new InvalidConfig(`PLUGINS=${JSON.stringify(plugins)}: ${reason}`);
+}

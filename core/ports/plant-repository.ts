@@ -1,0 +1,40 @@
+import type { PlantRejected } from '../errors.js';
+import type { Plant } from '../plant.js';
+
+/**
+ * Port: stores plants. An id belongs to one plant forever; plants are never changed or removed. Calls may run
+ * concurrently. A call sees every plant that was added before it started. `test/contract/` tests the details.
+ */
+export interface PlantRepository {
+  /**
+   * Adds plants independently of each other. If several plants in a batch have the same id, the first one wins. Resolves
+   * once every added plant and every `holder` is durable: a client that gets "already stored" does not retry. Does not modify `plants`.
+   * @returns One outcome per plant, in the order of `plants`.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
+   * @throws {TypeError} `plants` is not an array of plants ({@link Plant.assertAll}). Nothing was stored.
+   */
+  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]>;
+
+  /**
+   * Reads every plant in batches, ordered by id, in constant memory. No batch is empty. May include plants added
+   * meanwhile. Ends only after the last plant; otherwise throws.
+   * @throws {StorageUnavailable} While iterating.
+   */
+  readAll(): AsyncIterable<readonly Plant[]>;
+
+  /**
+   * Checks that the storage can be read and, after an `add` that threw `StorageUnavailable`, written. Stores no plant.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
+   */
+  ready(): Promise<void>;
+
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
+}
+
+/** The result of adding one plant. */
+export type AddOutcome =
+  | { readonly kind: 'added' }
+  /** `holder` is the stored plant with this id. It may be identical. */
+  | { readonly kind: 'taken'; readonly holder: Plant }
+  | { readonly kind: 'rejected'; readonly error: PlantRejected };

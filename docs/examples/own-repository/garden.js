@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { services } from 'plant-store/composition';
+import { Plant, StorageUnavailable } from 'plant-store/core';
+
+/** Inserts in the order of ids, so that overlapping batches wait for each other instead of deadlocking. */
+const INSERT = `INSERT INTO garden SELECT number, label, kind
+  FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS new (number, label, kind, position)
+  ORDER BY number, position ON CONFLICT DO NOTHING RETURNING number`;
+const READ_BATCH = 'SELECT * FROM garden WHERE $1::bigint IS NULL OR number > $1 ORDER BY number LIMIT 1000';
+
+/** The plugin: replaces the storage. The factory gets the service's logger from the container. */
+export default (container) => {
+  const openGarden = (log) => {
+    const pool = new pg.Pool({ connectionString: process.env.GARDEN_URL });
+    pool.on('error', (error) => log.error({ err: error }, 'lost a connection to the garden'));
+    return new GardenRepository(pool);
+  };
+  container.rebind(services.Storage).toResolvedValue(openGarden, [services.Logger]).inSingletonScope();
+};
+
+/** Stores plants in an existing PostgreSQL table: `garden (number bigint PRIMARY KEY, label text, kind text)`. */
+export class GardenRepository {
+  #pool;
+  #pending = Promise.resolve();
+  #closed;
+
+  constructor(pool) {
+    this.#pool = pool;
+  }
+
+  add(plants) {
+    return this.#whileOpen(() => this.#add(plants));
+  }
+
+  async #add(plants) {
+    Plant.assertAll(plants);
+    const ids = plants.map(({ id }) => `${id}`);
+    const inserted = await this.#query(INSERT, [ids, plants.map(({ name }) => name), plants.map(({ tag }) => tag)]);
+    const added = new Set(inserted.map(({ number }) => number));
+    // A separate statement, because INSERT does not see rows that others commit meanwhile.
+    const rows = await this.#query('SELECT * FROM garden WHERE number = ANY ($1)', [ids]);
+    const holders = new Map(rows.map((row) => [row.number, toPlant(row)]));
+    return ids.map((id) => (added.delete(id) ? { kind: 'added' } : { kind: 'taken', holder: holders.get(id) }));
+  }
+
+  async *readAll() {
+    const read = (last) => this.#whileOpen(() => this.#query(READ_BATCH, [last]));
+    for (let rows = await read(null); rows.length > 0; rows = await read(rows.at(-1).number)) yield rows.map(toPlant);
+  }
+
+  async ready() {
+    await this.#whileOpen(() => this.#query('SELECT 1 FROM garden LIMIT 1'));
+  }
+
+  close() {
+    this.#closed ??= this.#pending.then(() => this.#pool.end());
+    return this.#closed;
+  }
+
+  /** Throws after `close`, and lets `close` wait for pending calls. */
+  async #whileOpen(start) {
+    if (this.#closed) throw new StorageUnavailable('the garden is closed');
+    const call = start();
+    this.#pending = Promise.allSettled([this.#pending, call]).then(() => {});
+    return call;
+  }
+
+  async #query(sql, values) {
+    try {
+      return (await this.#pool.query(sql, values)).rows;
+    } catch (cause) {
+      throw new StorageUnavailable('the garden is unavailable', { cause });
+    }
+  }
+}
+
+/** Converts a row. The driver returns a bigint as text, so that ids are exact. */
+const toPlant = ({ number, label, kind }) =>
+  Plant.from({ id: BigInt(number), name: label, tag: kind ?? undefined }).plant;

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { after, before, it } from 'mocha';
+import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import { httpSuite } from '../http-suite.js';
+import { create, Gate, newPlant, post, postHead, sharedService, startInTest, verdict, withAdd } from '../support.js';
+
+/** What a client sends before it stops. */
+const LATE: Record<string, Buffer> = {
+  'that never sends anything': Buffer.alloc(0),
+  'that stops in the first line': Buffer.from('POST /pla'),
+  'that stops in its headers': Buffer.from('POST /plants HTTP/1.1\r\nHost: te'),
+  'that stops before its body': postHead({ 'Content-Length': '100' }),
+  'that stops in its body': post('{"id":', { 'Content-Length': '100' }),
+  'that stops in a chunk': post('a\r\n{"id":', { 'Transfer-Encoding': 'chunked' }),
+  'that stops in a compressed body': post('\x1f', { 'Content-Encoding': 'gzip', 'Content-Length': '100' }),
+};
+
+/** What a client keeps sending byte by byte. */
+const DRIPPING: Record<string, [head: string | Buffer, drop: string]> = {
+  'that drips empty lines': ['', '\r\n'],
+  'that drips a header': ['POST /plants HTTP/1.1\r\nX: ', 'x'],
+  'that drips headers': ['POST /plants HTTP/1.1\r\n', 'X: y\r\n'],
+  'that drips a body': [postHead({ 'Content-Length': '100000' }), ' '],
+  'that drips chunks': [postHead({ 'Transfer-Encoding': 'chunked' }), '1\r\n \r\n'],
+};
+
+/** Runs tests that wait for timeouts concurrently. */
+function together(tests: Record<string, () => Promise<void>>): void {
+  const started = new Map<string, Promise<void>>();
+  before(() => {
+    for (const [title, test] of Object.entries(tests)) {
+      const result = test();
+      result.catch(() => {});
+      started.set(title, result);
+    }
+  });
+  for (const title of Object.keys(tests)) it(title, () => started.get(title));
+}
+
+/** Timeouts for clients. Node checks for late requests every 500 ms, so short settings suffice. */
+httpSuite('timeouts', (start) => {
+  const service = sharedService(start, {
+    HEADERS_TIMEOUT: '150ms',
+    REQUEST_TIMEOUT: '300ms',
+    KEEP_ALIVE_TIMEOUT: '500ms',
+  });
+  const startOne = startInTest(start, after);
+  const impatient = { HEADERS_TIMEOUT: '150ms', REQUEST_TIMEOUT: '150ms', KEEP_ALIVE_TIMEOUT: '150ms' };
+  /** Resolves when Node has checked for late requests. */
+  const checkForLateRequests = async ({ port }: { readonly port: number }) => {
+    const silent = await RawClient.connect(port);
+    expect(verdict(await silent.readResponse())).to.equal(40801);
+  };
+
+  const late = Object.entries(LATE).map(([what, bytes]) => [
+    `rejects and disconnects a client ${what} with 40801`,
+    async () => {
+      const client = await RawClient.connect(service().port);
+      const responses = await client.send(bytes).readAllResponses();
+      expect(responses.map(verdict)).to.deep.equal([40801]);
+      expect(responses[0]?.headers).to.include({ connection: 'close' });
+    },
+  ]);
+  const dripping = Object.entries(DRIPPING).map(([what, [head, drop]]) => [
+    `rejects a client ${what} with 40801`,
+    async () => {
+      const client = await RawClient.connect(service().port);
+      const dripper = setInterval(() => client.send(drop), 20);
+      const response = await client.send(head).readResponse();
+      clearInterval(dripper);
+      client.close();
+      expect(verdict(response)).to.equal(40801);
+    },
+  ]);
+
+  /** Sends a request and half of a second one; the rest follows after the second has timed out. */
+  const completeAfterTimeout = async () => {
+    const gate = new Gate();
+    const service = await startOne(impatient, gate.beforeAdd());
+    const client = await RawClient.connect(service.port);
+    const half = post('{"id":', { 'Content-Length': '20' });
+    client.send(post(newPlant())).send(half);
+    await gate.arrived;
+    await checkForLateRequests(service);
+    await checkForLateRequests(service);
+    client.send('1,"name":"Late"').send(post(newPlant()));
+    gate.open();
+    expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 40801]);
+  };
+
+  together({
+    'rejects a request that is completed after its timeout, once, and closes the connection': completeAfterTimeout,
+    ...Object.fromEntries(late),
+    ...Object.fromEntries(dripping),
+
+    'does not time out a request while the storage is slow': async () => {
+      const gate = new Gate();
+      const ownService = await startOne(impatient, gate.beforeAdd());
+      const response = create(ownService);
+      await gate.arrived;
+      await checkForLateRequests(ownService);
+      gate.open();
+      expect(verdict(await response)).to.equal(200);
+    },
+
+    'does not time out a pipelined request while the storage is slow': async () => {
+      const gate = new Gate();
+      let times = 0;
+      const secondIsSlow = withAdd(async (plants, repository) => {
+        if (++times === 2) await gate.pass();
+        return repository.add(plants);
+      });
+      const ownService = await startOne(impatient, secondIsSlow);
+      const client = await RawClient.connect(ownService.port);
+      client.send(Buffer.concat([post(), post(newPlant(), { Connection: 'close' })]));
+      await gate.arrived;
+      await checkForLateRequests(ownService);
+      gate.open();
+      expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 200]);
+    },
+
+    'sends 40801 after the response to the request before it': async () => {
+      const gate = new Gate();
+      const ownService = await startOne(impatient, gate.beforeAdd());
+      const client = await RawClient.connect(ownService.port);
+      const responses = client.send(`${post()}POST /plants HTTP/1.1\r\n`).readAllResponses();
+      await gate.arrived;
+      await checkForLateRequests(ownService);
+      gate.open();
+      expect((await responses).map(verdict)).to.deep.equal([200, 40801]);
+    },
+
+    'sends no second response when the body of a rejected request is late': async () => {
+      const client = await RawClient.connect(service().port);
+      const responses = await client.send(request('GET /openapi.json', { 'Content-Length': '9' })).readAllResponses();
+      expect(responses.map(({ status }) => status)).to.deep.equal([200]);
+    },
+
+    'closes an idle connection after KEEP_ALIVE_TIMEOUT without a response': async () => {
+      const client = await RawClient.connect(service().port);
+      for (let times = 0; times < 2; times++) expect(verdict(await client.send(post()).readResponse())).to.equal(200);
+      expect(await client.readAllResponses()).to.deep.equal([]);
+    },
+
+    'disconnects a client that never reads its responses': async () => {
+      const client = await RawClient.connect(service().port);
+      client.socket.pause();
+      let open = true;
+      const closed = once(client.socket, 'close')
+        .catch(() => {})
+        .finally(() => {
+          open = false;
+        });
+      const ask = Buffer.concat(Array.from({ length: 100 }, () => request('GET /openapi.json')));
+      while (open) {
+        client.send(ask);
+        if (client.socket.writableNeedDrain) {
+          await Promise.race([once(client.socket, 'drain').catch(() => {}), closed]);
+        }
+      }
+    },
+  });
+
+  it('announces KEEP_ALIVE_TIMEOUT in a header', async () => {
+    const ownService = await startOne({ KEEP_ALIVE_TIMEOUT: '42s' });
+    expect((await exchange(ownService.port, post()))?.headers['keep-alive']).to.equal('timeout=42');
+  });
+});

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { create, createRequest, serve, type TestPlant, toOutcome } from '../../support/client.js';
+import { CommandFolder } from '../../support/command-folder.js';
+import { testEngines } from '../../support/engines.js';
+import type { Program } from '../../support/executable.js';
+import { RawClient, type RawResponse } from '../../support/raw-http.js';
+import { expectNoneDropped } from '../../support/shutdown.js';
+
+const CLIENTS = 64;
+
+for (const engine of testEngines) {
+  describe(`The commands on ${engine.name}`, () => {
+    const folder = new CommandFolder();
+    const stores = engine.stores();
+    const newStore = async () => ({ DATABASE_URL: (await stores.create()).url });
+
+    it('migrate creates the schema once, and --dry-run changes nothing', async () => {
+      const store = await stores.create();
+      const migrate = async (...args: string[]) =>
+        (await folder.run(['migrate', ...args], { DATABASE_URL: store.url })).stdout;
+      const planned = await migrate('--dry-run');
+      expect(planned).to.match(/^would apply 001_plants\n(would apply \w+\n)*$/);
+      expect(await store.readPlants().catch(() => 'no table')).to.equal('no table');
+      expect(await migrate()).to.equal(planned.replaceAll('would apply', 'applied'));
+      expect(await store.readPlants()).to.deep.equal([]);
+      expect(await migrate()).to.equal('the schema is up to date\n');
+    });
+
+    it('export and import move 5,000 plants from SQLite and back without changing a byte', async () => {
+      const lines = oddLines();
+      const exported = async (database: { readonly DATABASE_URL: string }) => {
+        const { exitCode, stdout, stderr } = await folder.run(['export'], database);
+        expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' });
+        expect(stdout === lines, 'the export equals the first import').to.equal(true);
+        return stdout;
+      };
+      let text = lines;
+      for (const database of [folder.newDatabase(), await newStore(), folder.newDatabase()]) {
+        const { exitCode, stderr } = await folder.run(['import'], database, text);
+        expect({ exitCode, stderr }).to.deep.equal({
+          exitCode: 0,
+          stderr: '5000 plants created, 0 already stored, 0 lines rejected\n',
+        });
+        text = await exported(database);
+      }
+    });
+
+    it('serve drops no request of 64 clients at SIGTERM', async () => {
+      const store = await stores.create();
+      const service = serve(folder.path, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' });
+      await expectNoneDropped(service, store, await createUntil('SIGTERM', service));
+    });
+
+    it('serve has every plant with a 200 response after kill -9', async () => {
+      const store = await stores.create();
+      const service = serve(folder.path, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' });
+      const sent = await createUntil('SIGKILL', service);
+      expect(await service.exited()).to.equal('SIGKILL');
+      const created = sent.filter(({ response }) => response?.status === 200).map(({ plant }) => plant);
+      expect(created).to.have.length.above(CLIENTS);
+      const stored = new Map((await store.readPlants()).map((plant) => [plant.id, plant]));
+      expect(created.map(({ id }) => stored.get(id))).to.deep.equal(created);
+
+      const port = await serve(folder.path, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' }).port();
+      expect(toOutcome(await create(port, created[0] ?? { id: 0n, name: '' }))).to.equal(40902);
+    });
+  });
+}
+
+/** Creates plants with 64 clients until the service, during the requests, receives a signal. */
+async function createUntil(signal: NodeJS.Signals, service: Program) {
+  const port = await service.port();
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
+  const sent: { plant: TestPlant; response: RawResponse | undefined }[] = [];
+  let nextId = 1n;
+  let isSignalled = false;
+  const sending = clients.map(async (client) => {
+    while (!isSignalled) {
+      const plant = { id: nextId, name: `plant ${nextId++}` };
+      sent.push({ plant, response: await client.send(createRequest(plant)).readResponse() });
+      if (sent.length < 10 * CLIENTS || isSignalled) continue;
+      isSignalled = true;
+      service.kill(signal);
+    }
+  });
+  await Promise.all(sending);
+  return sent;
+}
+
+/** Texts that an engine, a pipe or JSON may change. */
+const TEXTS = [
+  'Monstera',
+  '',
+  ' ',
+  'a ',
+  'A',
+  'é',
+  'e\u0301',
+  '🌵',
+  '\u{10ffff}',
+  '\uffff\ufeff',
+  '\n',
+  '\r\n',
+  '\t',
+  '\u2028\u2029',
+  '\u0001\u001f\u007f',
+  '"\\\'`',
+  '%s ? :id $1 {}',
+  'NULL',
+  '👩🏽‍🌾',
+  'x'.repeat(3000),
+];
+
+/** Returns NDJSON of 5,000 plants with ids across int64, including both limits, as an export writes it. */
+function oddLines(): string {
+  const [min, max, last] = [-(2n ** 63n), 2n ** 63n - 1n, 4999n];
+  const lines: string[] = [];
+  for (let index = 0n; index <= last; index++) {
+    const id = index === last ? max : min + index * ((max - min) / last);
+    const text = TEXTS[Number(index) % TEXTS.length] ?? '';
+    const tag = TEXTS[Number(index / 7n) % TEXTS.length];
+    const fields = index % 3n === 0n ? { name: text } : { name: text, tag };
+    lines.push(`{"id":${id},${JSON.stringify(fields).slice(1)}\n`);
+  }
+  return lines.join('');
+}

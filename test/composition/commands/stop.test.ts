@@ -1,0 +1,171 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { beginCreate, create, serve, TOKEN, toOutcome } from '../../support/client.js';
+import { endProgramsAfterEach, Program } from '../../support/executable.js';
+import { inRepository } from '../../support/paths.js';
+import { exchange, RawClient, request } from '../../support/raw-http.js';
+import { readSqlitePlants, SqliteFile } from '../../support/sqlite-file.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+/** A `SHUTDOWN_TIMEOUT` that no shutdown reaches, and the maximum time of a shutdown on a busy machine. */
+const [LONG_TIMEOUT, MAX_SHUTDOWN_MS] = ['60s', 10_000];
+
+describe('Stopping the service', () => {
+  endProgramsAfterEach();
+  const folder = temporaryFolder();
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`exits with 0 on ${signal} if no request is in flight, even with open connections`, async () => {
+      const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
+      const port = await service.port();
+      const unused = await RawClient.connect(port);
+      const idle = await RawClient.connect(port);
+      await idle.send(request('GET /plants')).readResponse();
+
+      const start = performance.now();
+      expect(await service.kill(signal).exited()).to.equal(0);
+      expect(performance.now() - start).to.be.below(MAX_SHUTDOWN_MS);
+      await Promise.all([unused.ended(), idle.ended()]);
+    });
+  }
+
+  it('sends complete responses to a client that reads slowly', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:' });
+    const port = await service.port();
+    const script = request('GET /docs/swagger-ui-bundle.js');
+    const whole = await exchange(port, script);
+    const slow = await RawClient.connect(port, { isRecorded: false });
+    slow.socket.pause();
+    slow.send(Buffer.concat(Array(4).fill(script)));
+    // When another client has its response, the slow client's responses are in flight.
+    await exchange(port, request('GET /openapi.json'));
+    service.kill('SIGTERM');
+    await service.waitForOutput(/"stopping"/);
+    slow.socket.resume();
+    const responses = await slow.readAllResponses();
+    expect(responses.map(({ body }) => body === whole?.body)).to.deep.equal([true, true, true, true]);
+    expect(await service.exited()).to.equal(0);
+  });
+
+  it('leaves one complete file, which can be copied or moved', async () => {
+    const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db' });
+    await create(await service.port(), { id: 1n, name: 'Monstera' });
+    await service.kill('SIGTERM').exited();
+    expect(readdirSync(folder).filter((name) => name.startsWith('whole.db'))).to.deep.equal(['whole.db']);
+    expect(await readSqlitePlants(join(folder, 'whole.db'))).to.have.length(1);
+  });
+
+  describe('with a create in flight', () => {
+    it('waits for the rest of its body, responds and exits with 0', async () => {
+      const service = serve(folder, { DATABASE_URL: 'memory:' });
+      const port = await service.port();
+      const idle = await RawClient.connect(port);
+      const { finish } = await beginCreate(port, { id: 1n, name: 'Monstera' });
+      service.kill('SIGTERM');
+      await idle.ended();
+      const response = await finish().readResponse();
+      expect(response?.status).to.equal(200);
+      expect(response?.headers['connection']).to.equal('close');
+      expect(await service.exited()).to.equal(0);
+    });
+
+    it('accepts no new connection', async () => {
+      const service = serve(folder, { DATABASE_URL: 'memory:' });
+      const port = await service.port();
+      const { client, finish } = await beginCreate(port, { id: 1n, name: 'Monstera' });
+      const idle = await RawClient.connect(port);
+      await service.kill('SIGTERM').waitForOutput(/"stopping"/);
+      await idle.ended();
+      const rejected = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
+      expect(rejected).to.equal('ECONNREFUSED');
+      await finish().readResponse();
+      await client.ended();
+    });
+
+    it('waits for the storage, responds and exits with 0', async () => {
+      const service = serve(folder, { DATABASE_URL: 'sqlite:locked.db' });
+      const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+      const file = await SqliteFile.open(join(folder, 'locked.db'));
+      await file.exec('BEGIN EXCLUSIVE');
+      const response = finish().readResponse();
+      await service.kill('SIGTERM').waitForOutput(/"stopping"/);
+      await file.exec('COMMIT');
+      expect((await response)?.status).to.equal(200);
+      expect(await service.exited()).to.equal(0);
+      expect(await file.readPlants()).to.deep.equal([{ id: 1n, name: 'Monstera' }]);
+      await file.close();
+    });
+
+    it('waits at most SHUTDOWN_TIMEOUT for the storage, and exits with 1', async () => {
+      const service = serve(folder, {
+        DATABASE_URL: 'sqlite:stuck.db',
+        STORAGE_TIMEOUT: '60s',
+        SHUTDOWN_TIMEOUT: '1s',
+      });
+      const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+      const file = await SqliteFile.open(join(folder, 'stuck.db'));
+      await file.exec('BEGIN EXCLUSIVE');
+      finish();
+      const start = performance.now();
+      expect(await service.kill('SIGTERM').exited()).to.equal(1);
+      expect(performance.now() - start).to.be.within(1000, MAX_SHUTDOWN_MS);
+      await file.close();
+    });
+
+    it('exits with 0 if the storage does not close but every create has its response', async () => {
+      const environment = { DATABASE_URL: 'sqlite:hung.db', STORAGE_TIMEOUT: '1s', SHUTDOWN_TIMEOUT: '500ms' };
+      const service = serve(folder, environment);
+      const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+      const file = await SqliteFile.open(join(folder, 'hung.db'));
+      await file.exec('BEGIN EXCLUSIVE');
+      expect(toOutcome(await finish().readResponse())).to.equal(50301);
+      expect(await service.kill('SIGTERM').exited()).to.equal(0);
+      await file.close();
+    });
+
+    for (const [signal, exitCode] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      it(`exits at once with ${exitCode} on a second signal, ${signal}`, async () => {
+        const service = serve(folder, { DATABASE_URL: 'memory:' });
+        await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+        await service.kill('SIGTERM').waitForOutput(/"stopping"/);
+        // Signals within 200 ms count as one.
+        await setTimeout(300);
+        expect(await service.kill(signal).exited()).to.equal(exitCode);
+      });
+    }
+
+    it('treats two signals within 200 ms as one', async () => {
+      const service = serve(folder, { DATABASE_URL: 'memory:' });
+      const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+      // The service receives both when it continues.
+      await service
+        .kill('SIGSTOP')
+        .kill('SIGINT')
+        .kill('SIGTERM')
+        .kill('SIGCONT')
+        .waitForOutput(/"stopping"/);
+      expect((await finish().readResponse())?.status).to.equal(200);
+      expect(await service.exited()).to.equal(0);
+    });
+  });
+
+  it('shuts down gracefully on Ctrl-C under `npm start`, although npm forwards the signal again', async () => {
+    const root = inRepository('');
+    const environment = { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:' };
+    // Skips the build, and npm's check for a newer version.
+    const command: [string, ...string[]] = ['npm', 'start', '--ignore-scripts', '--no-update-notifier'];
+    const npm = new Program(root, command, environment);
+    const { client, finish } = await beginCreate(await npm.port(), { id: 1n, name: 'Monstera' });
+    await npm.killGroup('SIGINT').waitForOutput(/"stopping"/);
+    expect((await finish().readResponse())?.status).to.equal(200);
+    await client.ended();
+    await npm.exited();
+    expect(npm.stderr).to.match(/"finished":true,"closed":true,"msg":"stopped"/);
+  });
+});

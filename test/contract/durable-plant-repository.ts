@@ -1,0 +1,131 @@
+import type { Plant, PlantRepository } from '../../core/index.js';
+import { type ContractCase, ContractViolation, contractCase, describe, InvalidHarness } from './contract.js';
+import { plantRepositoryContract } from './plant-repository.js';
+import {
+  addAll,
+  assertContent,
+  assertHolders,
+  isAvailable,
+  type PlantRepositoryHarness,
+  readPlants,
+  useRepository,
+} from './repository-checks.js';
+import { createPlants, EMPTY_WORDS, IDS, plant, SIMILAR_PLANTS, TEXTS, type Texts } from './sample-plants.js';
+
+/** Gives the cases access to an adapter whose plants survive a restart. */
+export interface DurablePlantRepositoryHarness extends PlantRepositoryHarness {
+  /**
+   * Reopens the storage that `open` or `reopen` opened last, in its current state. The previous repository may still be
+   * open, as after a crash; if the storage can be open only once, open a copy. The case closes both.
+   */
+  reopen(): Promise<PlantRepository>;
+}
+
+/** The contract of repositories whose plants survive a restart. Includes {@link plantRepositoryContract}. */
+export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantRepositoryHarness>[] = [
+  ...plantRepositoryContract,
+
+  contractCase('returns every plant unchanged after reopening', async (harness) => {
+    const texts: readonly Texts[] = [
+      ...TEXTS.map((text) => ({ name: text, tag: text })),
+      ...EMPTY_WORDS.map((tag) => ({ name: 'Monstera', tag })),
+      ...SIMILAR_PLANTS.flat(),
+    ];
+    const stored = [
+      ...IDS.map((id) => plant(id, `${id}`)),
+      ...texts.map(({ name, tag }, index) => plant(5_000_000n + BigInt(index), name, tag)),
+    ];
+    await useRepository(harness, 'open', (repository) => addAll(repository, stored));
+    await useReopened(harness, stored, (repository) => assertHolders(repository, stored));
+  }),
+
+  contractCase('returns every added plant after a crash', async (harness) => {
+    const stored = createPlants(2500);
+    await useRepository(harness, 'open', async (crashed) => {
+      for (let start = 0; start < stored.length; start += 500) await addAll(crashed, stored.slice(start, start + 500));
+      await useReopened(harness, stored, async (repository) => {
+        if (repository === crashed)
+          throw new InvalidHarness('reopen() must open a new repository, but it returned the previous one');
+      });
+    });
+  }),
+
+  contractCase('returns the same holder of an id after reopening', async (harness) => {
+    const stored = [plant(1n, 'Monstera', 'indoor'), plant(2n, 'Ficus')];
+    await useRepository(harness, 'open', async (repository) => {
+      await addAll(repository, stored);
+      await assertHolders(repository, stored);
+      await repository.add([plant(3n, 'first'), plant(3n, 'second')]);
+    });
+    await useReopened(harness, [...stored, plant(3n, 'first')], async (repository) => {
+      await assertHolders(repository, stored);
+      await assertContent(repository, [...stored, plant(3n, 'first')]);
+    });
+  }),
+
+  contractCase('returns taken only once the holder survives a crash', async (harness) => {
+    await useRepository(harness, 'open', async (crashed) => {
+      // The losers of the race may see the winner before it is durable.
+      let reopened = Promise.resolve();
+      const adding = ['one', 'two', 'three'].map(async (name) => {
+        const [outcome] = await crashed.add([plant(1n, name)]);
+        if (outcome?.kind !== 'taken') return;
+        // One at a time, because some storages can be open only once.
+        reopened = reopened.then(() => useReopened(harness, [outcome.holder]));
+        await reopened;
+      });
+      await Promise.all(adding);
+    });
+  }),
+
+  contractCase('after reopening, returns every plant that was added during close', async (harness) => {
+    const added: Plant[] = [];
+    await useRepository(harness, 'open', async (repository) => {
+      const adding = createPlants(40).map(async (candidate) => {
+        const isAdded = await isAvailable(async () => {
+          const outcomes = await repository.add([candidate]);
+          if (outcomes[0]?.kind !== 'added') throw new ContractViolation('add of a free id must return added');
+        });
+        if (isAdded) added.push(candidate);
+      });
+      await Promise.all([...adding, repository.close()]);
+    });
+    // An add that threw may have stored its plant.
+    await assertSurvive(harness, added);
+  }),
+
+  contractCase('adds plants after each reopening', async (harness) => {
+    const stored = createPlants(5);
+    for (const [index, candidate] of stored.entries()) {
+      await useRepository(harness, index === 0 ? 'open' : 'reopen', async (repository) => {
+        await addAll(repository, [candidate]);
+        await assertContent(repository, stored.slice(0, index + 1));
+      });
+    }
+  }),
+];
+
+/** Reopens the storage, asserts that it contains exactly the plants that are `expected`, and runs `check`. */
+export function useReopened(
+  harness: DurablePlantRepositoryHarness,
+  expected: readonly Plant[],
+  check: (repository: PlantRepository) => Promise<void> = async () => {},
+): Promise<void> {
+  return useRepository(harness, 'reopen', async (repository) => {
+    if (expected.length > 0 && (await readPlants(repository)).length === 0)
+      throw new ContractViolation(
+        'the reopened storage is empty: the adapter wrote nothing, or reopen() of the harness opens another storage',
+      );
+    await assertContent(repository, expected, 'plants read after reopening');
+    await check(repository);
+  });
+}
+
+/** Reopens the storage and asserts that it contains `stored`, possibly among others. */
+export function assertSurvive(harness: DurablePlantRepositoryHarness, stored: readonly Plant[]): Promise<void> {
+  return useRepository(harness, 'reopen', async (repository) => {
+    const survivors = new Map((await readPlants(repository)).map((survivor) => [survivor.id, survivor]));
+    const lost = stored.find((each) => !survivors.get(each.id)?.equals(each));
+    if (lost) throw new ContractViolation(`${describe(lost)} was stored or read, but the reopened storage lacks it`);
+  });
+}

@@ -1,0 +1,138 @@
+import { casesFor, plantStoreCase } from './case.js';
+import { expectThat, expectVerdict, newPlant, parseObject, randomId } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** Bodies that are not one JSON text in UTF-8. Each of their ids would be free. */
+const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
+  'empty, of no chunks': () => '',
+  'whitespace only': () => ' \n\t ',
+  'a byte order mark only': () => '\ufeff',
+  'two byte order marks': (id) => `\ufeff\ufeff{"id":${id},"name":"x"}`,
+  'cut off': (id) => `{"id":${id},"name":"x"`,
+  'followed by garbage': (id) => `{"id":${id},"name":"x"}x`,
+  'followed by a second text': (id) => `{"id":${id},"name":"x"}{"id":2,"name":"x"}`,
+  'followed by a NUL': (id) => `{"id":${id},"name":"x"}\0`,
+  'with a trailing comma': (id) => `{"id":${id},"name":"x",}`,
+  'with a comment': (id) => `{"id":${id},"name":"x"}//`,
+  'with single quotes': (id) => `{'id':${id},'name':'x'}`,
+  'with a bare key': (id) => `{id:${id},"name":"x"}`,
+  'with a leading zero': () => '{"id":01,"name":"x"}',
+  'with a leading plus': () => '{"id":+1,"name":"x"}',
+  'with a number that ends in a point': () => '{"id":1.,"name":"x"}',
+  'with a hexadecimal number': () => '{"id":0x1,"name":"x"}',
+  'with NaN': () => '{"id":NaN,"name":"x"}',
+  'with a line break in a text': (id) => `{"id":${id},"name":"a\nb"}`,
+  'with an unknown escape': (id) => `{"id":${id},"name":"\\x41"}`,
+  'with a cut escape': (id) => `{"id":${id},"name":"\\u12"}`,
+  'a form': () => 'id=1&name=x',
+  'Latin-1': (id) => latin1(`{"id":${id},"name":"Farn\xe9"}`),
+  'with a byte that is never UTF-8, in an unknown field': (id) => latin1(`{"id":${id},"name":"x","y":"\xff"}`),
+  'with a cut character at its end': (id) => latin1(`{"id":${id},"name":"x"}\xe2\x82`),
+  'with an overlong character': (id) => latin1(`{"id":${id},"name":"\xc0\xaf"}`),
+  'with a surrogate as bytes': (id) => latin1(`{"id":${id},"name":"\xed\xa0\x80"}`),
+  'with a character beyond Unicode': (id) => latin1(`{"id":${id},"name":"\xf4\x90\x80\x80"}`),
+  'in UTF-16': (id) => Buffer.from(`\ufeff{"id":${id},"name":"x"}`, 'utf16le'),
+  '100,000 brackets that are not closed': () => '['.repeat(100_000),
+};
+
+const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
+  'an array': '[]',
+  'an array of plants': '[{"id":1,"name":"x"}]',
+  'a text': '"x"',
+  'a number': '1',
+  null: 'null',
+  true: 'true',
+  'an empty object': '{}',
+  'without id': '{"name":"x"}',
+  'without name': '{"id":1}',
+  'with the fields in other letter case': '{"ID":1,"Name":"x"}',
+  'with name null': '{"id":1,"name":null}',
+  'with name a number': '{"id":1,"name":7}',
+  'with name an array': '{"id":1,"name":["x"]}',
+  'with name an object': '{"id":1,"name":{}}',
+  'with tag null': '{"id":1,"name":"x","tag":null}',
+  'with tag false': '{"id":1,"name":"x","tag":false}',
+  'with the fields under __proto__': '{"__proto__":{"id":1,"name":"x"}}',
+  'with id under __proto__': '{"__proto__":{"id":1},"name":"x"}',
+  'with the last of equal names of the wrong type': '{"id":1,"name":"x","name":1}',
+  'with the last of equal ids of the wrong type': '{"id":1,"id":"1","name":"x"}',
+  'with the last of equal ids a fraction, written as an escape': '{"id":1,"\\u0069d":1.5,"name":"x"}',
+  'with a nest for a name': `{"id":1,"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+};
+
+const NO_IDS = [
+  ...['1.5', '-0.1', '1e-1', '1e-400', '1e400', '-1e400', '1e19'],
+  ...['9223372036854775808', '-9223372036854775809', '9223372036854775807.5', '9007199254740992.5'],
+  ...['18446744073709551616', '0.99999999999999999999999', '9'.repeat(1000)],
+  ...['1e99999999999999999999', '1e-99999999999999999999'],
+  ...['"1"', '""', 'null', 'true', '[1]', '{}', '{"id":1}'],
+];
+
+const UNSTORABLE = ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00', 'a\\ud83c', '\\udf31\\ud83c', '\\ud800x\\udc00'];
+
+/** Rejected bodies. */
+export const bodyCases: readonly HttpContractCase[] = [
+  ...casesFor(
+    NOT_JSON,
+    (what) => `rejects invalid JSON with 40001: ${what}`,
+    async (service, toBody) => {
+      const id = randomId();
+      expectVerdict(await service.create(toBody(id)), 40001);
+      expectVerdict(await service.create(newPlant({ name: 'not the rejected one' }, id)), 200);
+    },
+  ),
+  ...casesFor(
+    {
+      'with Content-Length: 0': ['Content-Length', '0', ''],
+      'of no chunks': ['Transfer-Encoding', 'chunked', '0\r\n\r\n'],
+    },
+    (what) => `rejects an empty body ${what} with 40001`,
+    async (service, [name = '', value, body]) => expectVerdict(await service.create(body, { [name]: value }), 40001),
+  ),
+  ...casesFor(
+    NOT_A_NEW_PLANT,
+    (what) => `rejects an invalid NewPlant with 40002: ${what}`,
+    async (service, body) => expectVerdict(await service.create(body), 40002),
+  ),
+  ...NO_IDS.map((id) =>
+    plantStoreCase(
+      `rejects the id ${id.slice(0, 40)} with 40002, in a message that names the field`,
+      async (service) => {
+        const response = await service.create(newPlant({}, id));
+        expectVerdict(response, 40002);
+        expectThat(/\bid\b/.test(messageOf(response)), 'a message with id', response);
+      },
+    ),
+  ),
+  plantStoreCase('rejects ids of a million digits with 40002', async (service) => {
+    for (const id of ['9'.repeat(1_000_000), `1${'0'.repeat(1_000_000)}`, `0.${'1'.repeat(1_000_000)}`])
+      expectVerdict(await service.create(newPlant({}, id)), 40002);
+  }),
+  ...['name', 'tag'].flatMap((field) =>
+    UNSTORABLE.map((text) =>
+      plantStoreCase(
+        `rejects a ${field} with ${text} with 40003, in a message that names the field`,
+        async (service) => {
+          const id = randomId();
+          const response = await service.create(`{"id":${id},"name":"x","${field}":"${text}"}`);
+          expectVerdict(response, 40003);
+          expectThat(new RegExp(`\\b${field}\\b`).test(messageOf(response)), `a message with ${field}`, response);
+          expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+        },
+      ),
+    ),
+  ),
+  plantStoreCase('names every invalid field in one message', async (service) => {
+    const response = await service.create('{"id":"1","tag":7}');
+    expectVerdict(response, 40002);
+    const message = messageOf(response);
+    const isComplete = ['id', 'name', 'tag'].every((field) => new RegExp(`\\b${field}\\b`).test(message));
+    expectThat(isComplete, 'a message with id, name and tag', response);
+  }),
+];
+
+function messageOf({ body }: { readonly body: string }): string {
+  return `${parseObject(body)?.['message']}`;
+}

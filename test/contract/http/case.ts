@@ -1,0 +1,117 @@
+import { ContractViolation } from '../contract.js';
+import { newPlant, Service, simpleId } from './service.js';
+import type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
+
+/** Maximum time for the work of a case, unless it says otherwise. */
+const CASE_TIMEOUT_MS = 10_000;
+/** Maximum time after a timeout, so that a service that waits for bodies does not take minutes. */
+const IMPATIENT_TIMEOUT_MS = 1000;
+/** Maximum time for the check of the base URL and the token. */
+const CHECK_TIMEOUT_MS = 5_000;
+
+type Check = (service: Service) => Promise<void>;
+
+/** Creates a case for a rule of the specification. */
+export function specificationCase(name: string, check: Check): HttpContractCase {
+  return httpCase('specification', name, check, CASE_TIMEOUT_MS);
+}
+
+/** Creates a case for a rule of this project's interface. */
+export function plantStoreCase(name: string, check: Check, workTimeoutMs: number = CASE_TIMEOUT_MS): HttpContractCase {
+  return httpCase('plant-store', name, check, workTimeoutMs);
+}
+
+/** Creates a case per row of a table. */
+export function casesFor<Row>(
+  rows: Readonly<Record<string, Row>>,
+  title: (what: string) => string,
+  check: (service: Service, row: Row) => Promise<void>,
+): HttpContractCase[] {
+  return Object.entries(rows).map(([what, row]) => plantStoreCase(title(what), (service) => check(service, row)));
+}
+
+function httpCase(group: HttpContractGroup, name: string, check: Check, workTimeoutMs: number): HttpContractCase {
+  return {
+    name,
+    group,
+    timeoutMs: workTimeoutMs + CHECK_TIMEOUT_MS,
+    async run(target) {
+      await assertChecked(target);
+      const isImpatient = workTimeoutMs === CASE_TIMEOUT_MS && timedOut.has(keyOf(target));
+      await runCheck(target, check, isImpatient ? IMPATIENT_TIMEOUT_MS : workTimeoutMs);
+    },
+  };
+}
+
+/** Runs a check and removes the token from its errors. */
+async function runCheck(target: HttpContractTarget, check: Check, timeoutMs: number): Promise<void> {
+  const service = new Service(target, timeoutMs);
+  try {
+    await check(service);
+    // A check that waits for the end of a connection also ends when the time is up.
+    if (service.isTimedOut) throw service.explain(undefined);
+  } catch (error) {
+    if (service.isTimedOut) timedOut.add(keyOf(target));
+    const explained = service.explain(error);
+    const message = (explained instanceof Error ? explained.message : `${explained}`).replaceAll(
+      target.token,
+      '<token>',
+    );
+    throw new ContractViolation(message);
+  } finally {
+    service.close();
+  }
+}
+
+/** Targets that did not respond to a case in time. */
+const timedOut = new Set<string>();
+
+/** Results of {@link checkHttpTarget} by target. */
+const checks = new Map<string, Promise<void>>();
+
+/**
+ * Checks the base URL and the token with one create. Every case does so too, once per target; call this first to get one
+ * error instead of one per case.
+ * @throws {Error} No service with a path `/plants` responds at the base URL, or it does not accept the token.
+ */
+export function checkHttpTarget(target: HttpContractTarget): Promise<void> {
+  const check = checkTarget(target);
+  checks.set(keyOf(target), check);
+  return check;
+}
+
+async function assertChecked(target: HttpContractTarget): Promise<void> {
+  const earlier = checks.get(keyOf(target));
+  if (earlier === undefined) return checkHttpTarget(target);
+  await earlier.catch(() => {
+    throw new Error('not run, because the base URL or the token does not work; see the first failure');
+  });
+}
+
+function keyOf({ baseUrl, token }: HttpContractTarget): string {
+  return JSON.stringify([baseUrl, token]);
+}
+
+async function checkTarget(target: HttpContractTarget): Promise<void> {
+  const { baseUrl, token } = target;
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol) || /[?#]/.test(baseUrl)) {
+    throw new TypeError(`the base URL ${baseUrl} is not an http or https URL without query and fragment`);
+  }
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    throw new TypeError('the token is not a text of ASCII characters without spaces');
+  }
+  const url = `${baseUrl.replace(/\/$/, '')}/plants`;
+  const service = new Service(target, CHECK_TIMEOUT_MS);
+  try {
+    const { status } = await service.create(newPlant({}, simpleId()));
+    if (status === 401 || status === 403) throw new Error(`does not accept the token (status ${status})`);
+    if (status === 404 || status === 405)
+      throw new Error(`does not exist (status ${status}); the base URL may be wrong`);
+    if (status >= 500 || Number.isNaN(status)) throw new Error(`is not ready (status ${status})`);
+  } catch (error) {
+    const explained = service.explain(error);
+    throw new Error(`POST ${url}: ${explained instanceof Error ? explained.message : explained}`);
+  } finally {
+    service.close();
+  }
+}

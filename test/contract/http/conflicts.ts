@@ -1,0 +1,76 @@
+import { casesFor, plantStoreCase } from './case.js';
+import { expectVerdict, expectVerdicts, newPlant, randomId } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const CONCURRENT_CREATES = 30;
+
+/** Pairs of plants that are not the same. */
+const DIFFERENT: Readonly<Record<string, readonly [first: object, second: object]>> = {
+  name: [{ name: 'a' }, { name: 'b' }],
+  'letter case of name': [{ name: 'a' }, { name: 'A' }],
+  'accent of name': [{ name: 'e' }, { name: 'é' }],
+  'Unicode form of name': [{ name: '\u00e9' }, { name: 'e\u0301' }],
+  'compatibility form of name': [{ name: 'ﬁ' }, { name: 'fi' }],
+  'leading space of name': [{ name: 'a' }, { name: ' a' }],
+  'trailing space of name': [{ name: 'a' }, { name: 'a ' }],
+  'byte order mark of name': [{ name: 'a' }, { name: '\ufeffa' }],
+  'line break of name': [{ name: 'a\nb' }, { name: 'a\r\nb' }],
+  'the name null': [{ name: 'null' }, { name: '' }],
+  tag: [{ tag: 'a' }, { tag: 'b' }],
+  'trailing space of tag': [{ tag: 'a' }, { tag: 'a ' }],
+  'a missing and an empty tag': [{}, { tag: '' }],
+  'an empty and a missing tag': [{ tag: '' }, {}],
+  'a missing tag and the tag null': [{}, { tag: 'null' }],
+  'name and tag in each other’s place': [
+    { name: 'a', tag: 'b' },
+    { name: 'b', tag: 'a' },
+  ],
+};
+
+const IDENTICAL: Readonly<Record<string, object>> = {
+  'without tag': {},
+  'with an empty tag': { tag: '' },
+  'with a tag': { tag: 'a' },
+};
+
+/** An id belongs to one plant forever. */
+export const conflictCases: readonly HttpContractCase[] = [
+  ...casesFor(
+    DIFFERENT,
+    (what) => `rejects a plant with the same id that differs in ${what} with 40901`,
+    async (service, [first, second]) => {
+      const id = randomId();
+      expectVerdict(await service.create(newPlant(first, id)), 200);
+      expectVerdict(await service.create(newPlant(second, id)), 40901);
+    },
+  ),
+  ...casesFor(
+    IDENTICAL,
+    (what) => `rejects an identical plant ${what} with 40902`,
+    async (service, fields) => {
+      const id = randomId();
+      expectVerdict(await service.create(newPlant(fields, id)), 200);
+      expectVerdict(await service.create(newPlant({ ...fields, unknown: 1 }, id)), 40902);
+    },
+  ),
+  plantStoreCase('does not change a stored plant', async (service) => {
+    const id = randomId();
+    expectVerdict(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 200);
+    expectVerdict(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
+    expectVerdict(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
+    expectVerdict(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 40902);
+  }),
+  plantStoreCase('accepts exactly one of many concurrent creates with the same id', async (service) => {
+    const id = randomId();
+    const names = Array.from({ length: CONCURRENT_CREATES }, (_, index) => `plant ${index}`);
+    const responses = await Promise.all(names.map((name) => service.create(newPlant({ name }, id))));
+    responses.sort((a, b) => a.status - b.status);
+    expectVerdicts(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40901)]);
+  }),
+  plantStoreCase('accepts exactly one of many concurrent creates of the same plant', async (service) => {
+    const plant = newPlant();
+    const responses = await Promise.all(Array.from({ length: CONCURRENT_CREATES }, () => service.create(plant)));
+    responses.sort((a, b) => a.status - b.status);
+    expectVerdicts(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40902)]);
+  }),
+];

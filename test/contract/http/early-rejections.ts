@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { ContractViolation } from '../contract.js';
+import { casesFor, plantStoreCase } from './case.js';
+import type { Connection } from './connection.js';
+import { expectThat, expectVerdict, type Headers, newPlant, received } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const LARGE_BYTES = 64 * 1024 ** 2;
+const SENT_CHUNK = Buffer.alloc(64 * 1024, ' ');
+const LENGTH = { 'Content-Length': `${LARGE_BYTES}` };
+
+/** Requests that are rejected by their headers. */
+const BY_HEAD: Readonly<Record<string, readonly [headers: Headers, error: number, startLine?: string]>> = {
+  'an unknown path': [{}, 40401, 'POST /plant'],
+  'another method': [{}, 40501, 'PUT /plants'],
+  'no Host': [{ Host: undefined }, 40000],
+  'no credential': [{ Authorization: undefined }, 40101],
+  'a wrong token': [{ Authorization: 'Bearer wrong' }, 40102],
+  'an unknown Expect': [{ Expect: 'x' }, 41701],
+  'another media type': [{ 'Content-Type': 'text/plain' }, 41501],
+  'an unknown Content-Encoding': [{ 'Content-Encoding': 'zstd' }, 41501],
+};
+
+const NOT_CONTINUED: Readonly<Record<string, readonly [headers: Headers, error: number]>> = {
+  'no credential': [{ Authorization: undefined }, 40101],
+  'a wrong token': [{ Authorization: 'Bearer wrong' }, 40102],
+  'another media type': [{ 'Content-Type': 'text/plain' }, 41501],
+  'an unknown Content-Encoding': [{ 'Content-Encoding': 'zstd' }, 41501],
+  'a body that is too large': [{ 'Content-Length': '1048577' }, 41301],
+};
+
+const EXPECT = { Expect: '100-continue' };
+
+/** Sends until the connection closes or has accepted {@link LARGE_BYTES}. */
+async function keepSending(connection: Connection): Promise<void> {
+  const { socket } = connection;
+  const ended = new Promise<void>((resolve) => socket.once('end', resolve).once('close', () => resolve()));
+  let isOpen = true;
+  ended.then(() => {
+    isOpen = false;
+  });
+  while (isOpen && socket.writable && socket.bytesWritten < LARGE_BYTES) {
+    connection.send(SENT_CHUNK);
+    if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain').catch(() => {}), ended]);
+    else await new Promise(setImmediate);
+  }
+}
+
+/** Responses sent before the body has arrived, and `Expect: 100-continue` (RFC 9110 §10.1.1). */
+export const earlyRejectionCases: readonly HttpContractCase[] = [
+  ...casesFor(
+    BY_HEAD,
+    (what) => `rejects ${what} without waiting for a body`,
+    async (service, [headers, error, startLine = 'POST /plants']) => {
+      expectVerdict(await service.send(service.authorized(startLine, { ...headers, ...LENGTH })), error);
+    },
+  ),
+  plantStoreCase('rejects no credential without waiting for chunks', async (service) => {
+    const headers = { Authorization: undefined, 'Transfer-Encoding': 'chunked' };
+    expectVerdict(await service.create('', headers), 40101);
+  }),
+  plantStoreCase(
+    'closes the connection of a rejected client that sends no more',
+    async (service) => await service.expectToEnd(service.post('', { Authorization: undefined, ...LENGTH }), [40101]),
+  ),
+  plantStoreCase('disconnects a rejected client that keeps sending', async (service) => {
+    const connection = (await service.connect()).send(service.post('', { Authorization: undefined, ...LENGTH }));
+    const response = connection.read();
+    await keepSending(connection);
+    expectVerdict(await response, 40101);
+    if (connection.socket.bytesWritten >= LARGE_BYTES)
+      throw new ContractViolation(`expected a closed connection; it accepted ${LARGE_BYTES} bytes`);
+  }),
+  plantStoreCase('reads the rest of a small rejected body before it closes the connection', async (service) => {
+    const connection = await service.connect();
+    const failed = new Promise<Error | undefined>((resolve) => {
+      connection.socket.once('error', resolve).once('close', () => resolve(undefined));
+    });
+    connection.send(service.post('', { Authorization: undefined, 'Content-Length': '500000' }));
+    expectVerdict(await connection.read(), 40101);
+    connection.send(Buffer.alloc(500_000));
+    const error = await failed;
+    if (error) throw new ContractViolation(`expected a closed connection; received ${error.message}`);
+  }),
+
+  ...['100-continue', '100-Continue'].map((expectation) =>
+    plantStoreCase(`sends 100 Continue for Expect: ${expectation}, then creates the plant`, async (service) => {
+      const body = newPlant();
+      const connection = await service.connect();
+      connection.send(service.post('', { Expect: expectation, 'Content-Length': `${body.length}` }));
+      const response = received(await connection.read());
+      expectThat(response.status === 100, '100', response);
+      expectVerdict(await connection.send(body).read(), 200);
+    }),
+  ),
+  plantStoreCase('accepts a body that is sent without waiting for 100 Continue', async (service) =>
+    expectVerdict(await service.create(newPlant(), EXPECT), 200),
+  ),
+  ...casesFor(
+    NOT_CONTINUED,
+    (what) => `does not send 100 Continue for a request with ${what}`,
+    async (service, [headers, error]) => {
+      const bytes = service.post('', { 'Content-Length': '30', ...EXPECT, ...headers });
+      expectVerdict(await (await service.connect()).send(bytes).read(), error);
+    },
+  ),
+  ...['x', '100-continue, x', '200-ok'].map((expectation) =>
+    plantStoreCase(`rejects Expect: ${expectation} with 41701`, async (service) =>
+      expectVerdict(await service.create(newPlant(), { Expect: expectation }), 41701),
+    ),
+  ),
+];

@@ -1,0 +1,102 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { casesFor, plantStoreCase } from './case.js';
+import { chunked, expectVerdict, newPlant, type Service } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const BODY_LIMIT_BYTES = 1024 ** 2;
+const BOMB_BYTES = 16 * BODY_LIMIT_BYTES;
+const CODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+const UNKNOWN = ['x', 'compress', 'zstd', 'gzip, gzip', 'gzip, identity', '*'];
+
+type Compress = (body: string | Uint8Array) => Uint8Array;
+
+/** Ways to damage a compressed body. */
+const DAMAGES: Readonly<Record<string, (compress: Compress) => string | Uint8Array>> = {
+  empty: () => '',
+  'not compressed': () => newPlant(),
+  'cut in its middle': (compress) => compress(newPlant()).subarray(0, 10),
+  'cut before its last byte': (compress) => compress(newPlant()).subarray(0, -1),
+  'followed by garbage': (compress) => Buffer.concat([compress(newPlant()), Buffer.from('garbage')]),
+  'followed by another plant': (compress) => Buffer.concat([compress(newPlant()), Buffer.from(newPlant())]),
+  'followed by a NUL and garbage': (compress) => Buffer.concat([compress(newPlant()), Buffer.from('\0garbage')]),
+  'compressed twice': (compress) => compress(compress(newPlant())),
+  'an empty text': (compress) => compress(''),
+};
+
+/** Returns a plant of exactly this many bytes, with characters of one to four bytes. */
+function plantOfSize(bytes: number): string {
+  const short = newPlant({ name: 'é漢🌱' });
+  return short.replace('🌱', `🌱${'x'.repeat(bytes - Buffer.byteLength(short))}`);
+}
+
+const CHUNKED = { 'Transfer-Encoding': 'chunked' };
+const GZIP = { 'Content-Encoding': 'gzip' };
+
+const FRAMINGS: Readonly<Record<string, (service: Service, body: string) => Buffer>> = {
+  'a Content-Length': (service, body) => service.post(body),
+  chunks: (service, body) => service.post(chunked(body), CHUNKED),
+  gzip: (service, body) => service.post(gzipSync(body), GZIP),
+  'gzip that does not shrink it': (service, body) => service.post(gzipSync(body, { level: 0 }), GZIP),
+  'gzip in chunks': (service, body) => service.post(chunked(gzipSync(body)), { ...CHUNKED, ...GZIP }),
+};
+
+/** Content-Encoding and the size of the body. */
+export const encodingCases: readonly HttpContractCase[] = [
+  ...['identity', 'Identity'].map((coding) =>
+    plantStoreCase(`accepts Content-Encoding: ${coding} for a body that is not compressed`, async (service) =>
+      expectVerdict(await service.create(newPlant(), { 'Content-Encoding': coding }), 200),
+    ),
+  ),
+  ...Object.entries(CODINGS).flatMap(([coding, compress]) => [
+    ...[coding, coding.toUpperCase()].map((spelling) =>
+      plantStoreCase(`accepts Content-Encoding: ${spelling}`, async (service) => {
+        const body = compress(newPlant({ name: 'é漢🌱', tag: 'x'.repeat(100_000) }));
+        expectVerdict(await service.create(body, { 'Content-Encoding': spelling }), 200);
+      }),
+    ),
+    ...casesFor(
+      DAMAGES,
+      (what) => `rejects ${coding} that is ${what} with 40001`,
+      async (service, damage) =>
+        expectVerdict(await service.create(damage(compress), { 'Content-Encoding': coding }), 40001),
+    ),
+    plantStoreCase(`rejects 16 MiB in few bytes of ${coding} with 41301`, async (service) =>
+      expectVerdict(await service.create(compress(' '.repeat(BOMB_BYTES)), { 'Content-Encoding': coding }), 41301),
+    ),
+  ]),
+  plantStoreCase('rejects gzip with a wrong checksum with 40001', async (service) => {
+    const body = gzipSync(newPlant());
+    body.writeUInt8(body.readUInt8(body.length - 5) ^ 1, body.length - 5);
+    expectVerdict(await service.create(body, GZIP), 40001);
+  }),
+  plantStoreCase('accepts gzip with two members (RFC 1952 §2.2)', async (service) => {
+    const body = newPlant();
+    const members = [body.slice(0, 10), body.slice(10)].map((part) => gzipSync(part));
+    expectVerdict(await service.create(Buffer.concat(members), GZIP), 200);
+  }),
+  ...UNKNOWN.map((coding) =>
+    plantStoreCase(`rejects Content-Encoding: ${coding} with 41501`, async (service) =>
+      expectVerdict(await service.create(gzipSync(newPlant()), { 'Content-Encoding': coding }), 41501),
+    ),
+  ),
+
+  ...casesFor(
+    FRAMINGS,
+    (framing) => `accepts a body of 1 MiB with ${framing}`,
+    async (service, frame) => expectVerdict(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES))), 200),
+  ),
+  ...casesFor(
+    FRAMINGS,
+    (framing) => `rejects a body of 1 MiB and a byte with ${framing} with 41301`,
+    async (service, frame) =>
+      expectVerdict(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES + 1))), 41301),
+  ),
+  plantStoreCase('counts white space as part of the body', async (service) =>
+    expectVerdict(await service.create(newPlant() + ' '.repeat(BODY_LIMIT_BYTES)), 41301),
+  ),
+  ...['4294967296', '9007199254740993'].map((length) =>
+    plantStoreCase(`rejects Content-Length: ${length} with 41301 before the body arrives`, async (service) =>
+      expectVerdict(await service.create('', { 'Content-Length': length }), 41301),
+    ),
+  ),
+];

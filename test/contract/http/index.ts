@@ -1,0 +1,38 @@
+import { bodyCases } from './bodies.js';
+import { conflictCases } from './conflicts.js';
+import { credentialCases } from './credentials.js';
+import { descriptionCases } from './description.js';
+import { earlyRejectionCases } from './early-rejections.js';
+import { encodingCases } from './encodings.js';
+import { malformedHttpCases } from './malformed-http.js';
+import { mediaTypeCases } from './media-types.js';
+import { orderCases } from './order.js';
+import { pathCases } from './paths.js';
+import { pipelineCases } from './pipelines.js';
+import { plantCases } from './plants.js';
+import { specificationCases } from './specification.js';
+import type { HttpContractCase } from './types.js';
+
+export { type ContractCase, ContractViolation } from '../contract.js';
+export { checkHttpTarget } from './case.js';
+export type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
+
+/**
+ * The contract of the HTTP interface, for whatever serves it with its default settings. The cases create plants with
+ * random ids, so the store may contain others.
+ */
+export const httpContract: readonly HttpContractCase[] = [
+  ...specificationCases,
+  ...plantCases,
+  ...conflictCases,
+  ...bodyCases,
+  ...encodingCases,
+  ...credentialCases,
+  ...mediaTypeCases,
+  ...pathCases,
+  ...orderCases,
+  ...malformedHttpCases,
+  ...earlyRejectionCases,
+  ...pipelineCases,
+  ...descriptionCases,
+];

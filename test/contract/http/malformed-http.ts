@@ -1,0 +1,108 @@
+import { casesFor, plantStoreCase } from './case.js';
+import { expectVerdict, newPlant, randomId, type Service } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+/** Maximum time for headers by default (HEADERS_TIMEOUT), and a margin. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const LARGE = 1_000_000;
+
+/** Changes of a valid request that make it malformed. */
+const CHANGES: Readonly<Record<string, (request: string) => string>> = {
+  'no Host': (request) => request.replace(/Host: .*\r\n/, ''),
+  'two Hosts': (request) => request.replace(/(Host: .*\r\n)/, '$1$1'),
+  'a Host with a space': (request) => request.replace(/Host: .*/, 'Host: a b'),
+  'a Host with a path': (request) => request.replace(/Host: .*/, 'Host: a/b?c'),
+  'a Host with a user': (request) => request.replace(/Host: .*/, 'Host: a@b'),
+  'a Host with a port that is none': (request) => request.replace(/Host: .*/, 'Host: a:b'),
+  'a first line of garbage': () => 'garbage\r\n\r\n',
+  'a first line without version': () => 'POST /plants\r\n\r\n',
+  'a first line with two paths': (request) => request.replace('/plants', '/plants /plants'),
+  'another protocol': (request) => request.replace('HTTP/1.1', 'ICE/1.0'),
+  'a header without colon': (request) => request.replace('Content-Type:', 'X\r\nContent-Type:'),
+  'a header without name': (request) => request.replace('Content-Type:', ': x\r\nContent-Type:'),
+  'a space in the name of a header': (request) => request.replace('Content-Type:', 'X Y: z\r\nContent-Type:'),
+  'a space before the colon of a header': (request) => request.replace('Content-Length:', 'Content-Length :'),
+  'a header that goes on in the next line': (request) =>
+    request.replace('Content-Type:', 'X: a\r\n b\r\nContent-Type:'),
+  'a NUL in a header': (request) => request.replace('Content-Type:', 'X: a\0b\r\nContent-Type:'),
+  'a CR in a header': (request) => request.replace('Content-Type:', 'X: a\rb\r\nContent-Type:'),
+  'two Content-Lengths': (request) => request.replace('Content-Length:', 'Content-Length: 5\r\nContent-Length:'),
+  'a Content-Length with a sign': (request) => request.replace('Content-Length: ', 'Content-Length: +'),
+  'a negative Content-Length': (request) => request.replace('Content-Length: ', 'Content-Length: -'),
+  'a hexadecimal Content-Length': (request) => request.replace('Content-Length: ', 'Content-Length: 0x'),
+  'a Transfer-Encoding that does not end in chunked': (request) =>
+    request.replace(/Content-Length:.*/, 'Transfer-Encoding: chunked, identity'),
+  'an unknown Transfer-Encoding': (request) => request.replace(/Content-Length:.*/, 'Transfer-Encoding: xchunked'),
+  'a TLS ClientHello': () => '\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03',
+  'a line of SMTP': () => 'EHLO plants.example\r\n',
+};
+
+const BAD_CHUNKS: Readonly<Record<string, string>> = {
+  'a size that is no number': 'x\r\n{}\r\n0\r\n\r\n',
+  'a negative size': '-2\r\n{}\r\n0\r\n\r\n',
+  'a size beyond 64 bits': 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n',
+  'more bytes than its size': '1\r\n{}\r\n0\r\n\r\n',
+  'a NUL in its size': '2\0\r\n{}\r\n0\r\n\r\n',
+};
+
+const TOO_LARGE: Readonly<Record<string, (service: Service) => Uint8Array>> = {
+  'one long header': (service) => service.post(newPlant(), { X: 'x'.repeat(LARGE) }),
+  'many short headers': (service) =>
+    service.post(newPlant(), Object.fromEntries(Array.from({ length: LARGE / 10 }, (_, index) => [`X${index}`, 'y']))),
+  'a long query': (service) => service.request(`POST /plants?${'x'.repeat(LARGE)}`),
+};
+
+const CHUNKED = { 'Transfer-Encoding': 'chunked' };
+const SIZED = { 'Content-Type': 'application/json' };
+
+/** Malformed, late and too large requests. */
+export const malformedHttpCases: readonly HttpContractCase[] = [
+  ...casesFor(
+    CHANGES,
+    (what) => `rejects ${what} with 40000, and closes the connection`,
+    async (service, change) => {
+      const id = randomId();
+      const bytes = Buffer.from(change(service.post(newPlant({}, id), SIZED).toString('latin1')), 'latin1');
+      const next = bytes.includes('\r\n\r\n') ? service.post() : Buffer.alloc(0);
+      await service.expectToEnd(Buffer.concat([bytes, next]), [40000]);
+      expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+    },
+  ),
+  ...casesFor(
+    BAD_CHUNKS,
+    (what) => `rejects a chunk with ${what} with 40000, and closes the connection`,
+    async (service, chunk) =>
+      service.expectToEnd(Buffer.concat([service.post(chunk, CHUNKED), service.post()]), [40000]),
+  ),
+  plantStoreCase('stores nothing if the last chunk is malformed', async (service) => {
+    const id = randomId();
+    const body = newPlant({}, id);
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\nx\r\n\r\n`;
+    expectVerdict(await service.create(chunks, CHUNKED), 40000);
+    expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+  }),
+  plantStoreCase('accepts chunks with extensions and trailers (RFC 9112 §7.1)', async (service) => {
+    const body = newPlant();
+    const size = (body.length - 1).toString(16);
+    const chunks = `${size};x=y\r\n${body.slice(0, -1)}\r\n1\r\n}\r\n0\r\nX: y\r\n\r\n`;
+    expectVerdict(await service.create(chunks, CHUNKED), 200);
+  }),
+  plantStoreCase('accepts names of headers in any letter case', async (service) => {
+    const bytes = service.post().toString('latin1');
+    const upper = bytes.replaceAll(/^[\w-]+:/gm, (name) => name.toUpperCase());
+    expectVerdict(await service.send(upper), 200);
+  }),
+  plantStoreCase('accepts 8 KiB of headers', async (service) =>
+    expectVerdict(await service.create(newPlant(), { X: 'x'.repeat(8000) }), 200),
+  ),
+  ...casesFor(
+    TOO_LARGE,
+    (what) => `rejects ${what} with 43101, and closes the connection`,
+    async (service, toBytes) => service.expectToEnd(toBytes(service), [43101]),
+  ),
+  plantStoreCase(
+    'rejects headers that do not arrive in time with 40801, and closes the connection',
+    async (service) => service.expectToEnd('POST /plants HTTP/1.1\r\nHost: pl', [40801]),
+    HEADERS_TIMEOUT_MS,
+  ),
+];

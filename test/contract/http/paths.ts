@@ -1,0 +1,72 @@
+import { plantStoreCase } from './case.js';
+import { expectHeader, expectThat, expectVerdict, newPlant, received, type Service } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const NO_SUCH_PATH = [
+  '/PLANTS',
+  '/Plants',
+  '/plants/',
+  '//plants',
+  '/plants//',
+  '/plants/1',
+  '/plants.json',
+  '/plants;v=1',
+  '/plant',
+  '/./plants',
+  '/plants/../plants',
+  '/%70lants',
+  '/plants%2F',
+  '/plants%00',
+  '/openapi.JSON',
+  '/openapi.json/',
+];
+
+const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+
+const createAt = (service: Service, target: string) =>
+  service.send(service.authorized(`POST ${target}`, {}, newPlant()));
+
+/** Paths and methods. */
+export const pathCases: readonly HttpContractCase[] = [
+  ...['/plants?', '/plants?id=7&name=x', '/plants??/'].map((target) =>
+    plantStoreCase(`ignores the query of ${target}`, async (service) =>
+      expectVerdict(await createAt(service, target), 200),
+    ),
+  ),
+  plantStoreCase('accepts a target with scheme and host (RFC 9112 §3.2.2)', async (service) =>
+    expectVerdict(await createAt(service, `${service.baseUrl.origin}${service.prefix}/plants`), 200),
+  ),
+  ...NO_SUCH_PATH.map((path) =>
+    plantStoreCase(`rejects the path ${path} with 40401`, async (service) => {
+      expectVerdict(await createAt(service, path), 40401);
+    }),
+  ),
+  ...METHODS.map((method) =>
+    plantStoreCase(`rejects ${method} /plants with 40501 and Allow`, async (service) => {
+      const response = await service.send(service.authorized(`${method} /plants`));
+      expectVerdict(response, 40501);
+      expectHeader(response, 'Allow', 'POST');
+    }),
+  ),
+  plantStoreCase('rejects HEAD /plants with 405 and Allow, without a body', async (service) => {
+    const connection = (await service.connect()).send(service.request('HEAD /plants'));
+    const response = received(await connection.read('HEAD'));
+    expectThat(response.status === 405, '405', response);
+    expectHeader(response, 'Allow', 'POST');
+    expectVerdict(await connection.send(service.request('GET /plants')).read(), 40501);
+  }),
+  plantStoreCase('closes the connection for CONNECT without a response', async (service) => {
+    await service.expectToEnd(service.request('CONNECT plants.example:443'), []);
+  }),
+  plantStoreCase('sends no CORS headers, even to a preflight request', async (service) => {
+    const origin = { Origin: 'https://garden.example', 'Access-Control-Request-Method': 'POST' };
+    for (const response of [
+      await service.send(service.request('OPTIONS /plants', origin)),
+      await service.send(service.request('GET /openapi.json', origin)),
+      await service.create(newPlant(), origin),
+    ]) {
+      const names = Object.keys(response.headers).filter((name) => name.startsWith('access-control-'));
+      expectThat(names.length === 0, `no header ${names.join()}`, response);
+    }
+  }),
+];

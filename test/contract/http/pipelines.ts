@@ -1,0 +1,105 @@
+import { casesFor, plantStoreCase } from './case.js';
+import {
+  expectThat,
+  expectToEnd,
+  expectVerdict,
+  type Headers,
+  newPlant,
+  parseObject,
+  randomId,
+  received,
+} from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const LAST = { Connection: 'close' };
+const PIPELINED = 20;
+
+/** Headers for which a request with the body of another request is rejected before its body. */
+const REJECTED_BODIES: Readonly<Record<string, readonly [headers: Headers, error: number]>> = {
+  'no credential': [{ Authorization: undefined }, 40101],
+  'a wrong token': [{ Authorization: 'Bearer wrong' }, 40102],
+  'another media type': [{ 'Content-Type': 'text/plain' }, 41501],
+  'two Hosts': [{ host: 'plants.example' }, 40000],
+};
+
+const GARBAGE: Readonly<Record<string, string>> = {
+  'a line of garbage': 'garbage\r\n\r\n',
+  'a request without Host': 'POST /plants HTTP/1.1\r\nConnection: close\r\n\r\n',
+};
+
+/** Pipelining and persistent connections. */
+export const pipelineCases: readonly HttpContractCase[] = [
+  plantStoreCase('serves many requests on one connection', async (service) => {
+    const connection = await service.connect();
+    for (let times = 0; times < PIPELINED; times++) {
+      expectVerdict(await connection.send(service.post()).read(), 200);
+      expectVerdict(await connection.send(service.post('{')).read(), 40001);
+    }
+  }),
+  plantStoreCase('responds to pipelined requests in order', async (service) => {
+    const connection = await service.connect();
+    const names = Array.from({ length: PIPELINED }, (_, index) => `plant ${index}`);
+    connection.send(Buffer.concat(names.map((name) => service.post(newPlant({ name })))));
+    for (const expected of names) {
+      const response = received(await connection.read());
+      const name = parseObject(response.body)?.['name'];
+      expectThat(response.status === 200 && name === expected, `200 with the name ${expected}`, response);
+    }
+  }),
+  plantStoreCase('responds to pipelined requests in order, including rejections', async (service) => {
+    const requests = [
+      service.post(),
+      service.request('GET /plants'),
+      service.post('{'),
+      service.post(newPlant(), { Authorization: undefined }),
+      service.post(),
+      service.post('[]', LAST),
+    ];
+    await service.expectToEnd(Buffer.concat(requests), [200, 40501, 40001, 40101, 200, 40002]);
+  }),
+  plantStoreCase('processes pipelined requests one at a time', async (service) => {
+    const id = randomId();
+    const creates = Array.from({ length: PIPELINED }, (_, index) => service.post(newPlant({ name: `${index}` }, id)));
+    const bytes = Buffer.concat([...creates, service.post('{', LAST)]);
+    await service.expectToEnd(bytes, [200, ...Array(PIPELINED - 1).fill(40901), 40001]);
+    expectVerdict(await service.create(newPlant({ name: '0' }, id)), 40902);
+  }),
+  plantStoreCase('processes nothing after a request with Connection: close', async (service) => {
+    const id = randomId();
+    const bytes = Buffer.concat([service.post(newPlant(), LAST), service.post(newPlant({}, id))]);
+    await service.expectToEnd(bytes, [200]);
+    expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+  }),
+  plantStoreCase('processes nothing after CONNECT', async (service) => {
+    const id = randomId();
+    const bytes = [service.request('CONNECT plants.example:443'), service.post(newPlant({}, id))];
+    await service.expectToEnd(Buffer.concat(bytes), []);
+    expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+  }),
+  ...casesFor(
+    GARBAGE,
+    (what) => `responds to a valid request before ${what} in the same packet, then closes the connection`,
+    async (service, garbage) =>
+      service.expectToEnd(Buffer.concat([service.post(), Buffer.from(garbage)]), [200, 40000]),
+  ),
+  ...casesFor(
+    REJECTED_BODIES,
+    (what) => `never processes a request inside the rejected body of a request with ${what}`,
+    async (service, [headers, error]) => {
+      const id = randomId();
+      const hidden = service.post(newPlant({}, id), LAST);
+      const head = service.post('', { ...headers, 'Content-Length': `${hidden.length}` });
+      const connection = (await service.connect()).send(head);
+      expectVerdict(await connection.read(), error);
+      await expectToEnd(connection.send(hidden), []);
+      expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+    },
+  ),
+  plantStoreCase('rejects a body that ends early because the client closed its side with 40000', async (service) => {
+    const id = randomId();
+    const connection = (await service.connect()).send(service.post(newPlant({}, id), { 'Content-Length': '1000' }));
+    connection.socket.end();
+    expectVerdict(await connection.read(), 40000);
+    expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+  }),
+];

@@ -1,0 +1,174 @@
+import { casesFor, plantStoreCase } from './case.js';
+import { expectThat, expectVerdict, newPlant, parseObject, randomId, type Service } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const MAX_ID = 2n ** 63n - 1n;
+const nested = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000);
+
+/** Returns the tenth of an id with one decimal. */
+const tenth = (id: bigint) => `${id / 10n}.${`${id % 10n}`.replace('-', '')}`;
+
+/** Other spellings of an integer with more than one digit (JSON Schema 2020-12, "integer"). */
+const SPELLINGS: Readonly<Record<string, (id: bigint) => string>> = {
+  '1.0': (id) => `${id}.0`,
+  '1.00': (id) => `${id}.00`,
+  '1e0': (id) => `${id}e0`,
+  '1E+0': (id) => `${id}E+0`,
+  '10e-1': (id) => `${id}0e-1`,
+  '0.1e1': (id) => `${tenth(id)}e1`,
+  '1000e-3': (id) => `${id}000e-3`,
+};
+
+/** Ids at fixed places, which another client may have used. */
+const LITERAL_IDS: Readonly<Record<string, string>> = {
+  '9223372036854775807': '9223372036854775807',
+  '-9223372036854775808': '-9223372036854775808',
+  '2147483648': '2147483648',
+  '4294967296': '4294967296',
+  '9007199254740993': '9007199254740993',
+  '1e3': '1000',
+  '-4.00': '-4',
+  '0': '0',
+  '-0': '0',
+  '-0.0': '0',
+  '0e999999': '0',
+};
+
+/** Texts that a layer might change. */
+const TEXTS: Readonly<Record<string, string>> = {
+  'the empty text': '',
+  'a space': ' ',
+  'leading and trailing whitespace': '  x \t ',
+  'trailing line breaks': 'x\r\n\n',
+  'both letter cases': 'Straße İı ẞ',
+  'composed characters': '\u00e9\u1e9b\u0323',
+  'decomposed characters': 'e\u0301',
+  'a ligature and a full-width letter': 'ﬁＡ',
+  'astral characters': '🌱𝒫𠜎',
+  'a family': '👨‍👩‍👧‍👦🏳️‍🌈',
+  'the last code point': '\u{10ffff}\u{10fffe}\uffff\ufffe',
+  'a replacement character': '\ufffd',
+  'line and paragraph separators': 'a\u2028b\u2029c',
+  'byte order marks': '\ufeffx\ufeff',
+  'control characters': '\u0001\b\f\u001b\u007f\u0085\u009f',
+  'text in both directions': 'a\u202eb\u05d0\u0627',
+  'quotes and backslashes': '"\\\'`/\\u0000\\"',
+  SQL: "'); DROP TABLE plants; --",
+  'percent and underscore': '100%_\\%',
+  HTML: '<script>&amp;</script>',
+  digits: '007',
+  'a null by its name': 'null',
+  'a long text': 'é漢🌱'.repeat(50_000),
+};
+
+/** Valid bodies and the plants in them. */
+const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: string, plant: object]>> = {
+  'unknown fields': (id) => [`{"id":${id},"name":"x","colour":"green","Tag":1,"nested":{"id":"y"}}`, { name: 'x' }],
+  'a __proto__ key': (id) => [`{"id":${id},"name":"x","__proto__":{"tag":"y"}}`, { name: 'x' }],
+  'a constructor key': (id) => [`{"id":${id},"name":"x","constructor":{"prototype":{"tag":"y"}}}`, { name: 'x' }],
+  'a byte order mark before the text': (id) => [`\ufeff{"id":${id},"name":"x"}`, { name: 'x' }],
+  'white space around everything': (id) => [`\r\n\t { "id" : ${id} , "name"\n:\t"x" } \n`, { name: 'x' }],
+  'surrogates written as a pair of escapes': (id) => [`{"id":${id},"name":"\\ud83c\\udf31"}`, { name: '🌱' }],
+  'keys written with escapes': (id) => [`{"\\u0069d":${id},"\\u006eame":"x","t\\u0061g":"y"}`, { name: 'x', tag: 'y' }],
+  'duplicate keys, using the last': (id) => [
+    `{"id":"1","id":${id},"name":1,"name":"x","tag":"a","tag":"b"}`,
+    { name: 'x', tag: 'b' },
+  ],
+  'ids in other fields': (id) => [`{"x":{"id":1.5},"id":${id},"y":[{"id":"z"}],"name":"x"}`, { name: 'x' }],
+  'text that looks like an id': (id) => [
+    `{"name":"\\"id\\":1.5,","id":${id},"tag":"{\\\\"}`,
+    { name: '"id":1.5,', tag: '{\\' },
+  ],
+  'nested arrays in an unknown field': (id) => [`{"x":${nested('[', ']')},"id":${id},"name":"x"}`, { name: 'x' }],
+  'nested objects in an unknown field': (id) => [
+    `{"x":${nested('{"id":', '}').replace(':}', ':1.5}')},"id":${id},"name":"x"}`,
+    { name: 'x' },
+  ],
+  '10,000 keys': (id) => [
+    `{${Array.from({ length: 10_000 }, (_, index) => `"k${index}":${index}`).join()},"id":${id},"name":"x"}`,
+    { name: 'x' },
+  ],
+  'U+0000 in an unknown field': (id) => [`{"id":${id},"name":"x","\\u0000":"\\ud800"}`, { name: 'x' }],
+};
+
+/** Asserts 200 with exactly this plant. */
+async function expectCreated(service: Service, body: string, plant: object): Promise<void> {
+  const response = await service.create(body);
+  const { name, tag, ...more } = parseObject(response.body) ?? {};
+  const isExact = JSON.stringify({ name, tag }) === JSON.stringify(plant) && Object.keys(more).length === 0;
+  expectThat(response.status === 200 && isExact, `200 ${JSON.stringify(plant).slice(0, 300)}`, response);
+}
+
+/** Asserts that two ids are different: both can be created, with different names. */
+async function expectDifferent(service: Service, first: bigint, second: bigint): Promise<void> {
+  for (const id of [first, second]) expectVerdict(await service.create(newPlant({ name: `${id}` }, id)), 200);
+}
+
+/** Created plants: exact ids and texts. */
+export const plantCases: readonly HttpContractCase[] = [
+  plantStoreCase('returns exactly the name if the request has no tag', (service) =>
+    expectCreated(service, newPlant({ name: 'x' }), { name: 'x' }),
+  ),
+  plantStoreCase('returns exactly name and tag if the request has both', (service) =>
+    expectCreated(service, newPlant({ name: 'x', tag: '' }), { name: 'x', tag: '' }),
+  ),
+  plantStoreCase('sends application/json without parameters', async (service) => {
+    for (const response of [await service.create(), await service.create('{')]) {
+      expectThat(response.headers['content-type'] === 'application/json', 'application/json', response);
+    }
+  }),
+
+  plantStoreCase('distinguishes ids beyond 2^53 that are one floating-point number', async (service) => {
+    const id = (randomId() | (1n << 60n)) & ~1023n;
+    await expectDifferent(service, id, id + 1n);
+    await expectDifferent(service, id + 1022n, id + 1023n);
+  }),
+  plantStoreCase('distinguishes ids beyond 2^32 that end in the same 32 bits', async (service) => {
+    const low = randomId() & 0xffff_ffffn;
+    const high = randomId() >> 34n;
+    await expectDifferent(service, (high << 33n) | low, (high << 33n) | (1n << 32n) | low);
+  }),
+  plantStoreCase('distinguishes an id from its negative', async (service) => {
+    const id = (randomId() & MAX_ID) | 1n;
+    await expectDifferent(service, id, -id);
+  }),
+
+  ...casesFor(
+    SPELLINGS,
+    (spelling) => `accepts an id spelled like ${spelling}`,
+    async (service, spell) => {
+      const id = randomId() / 100_000n;
+      expectVerdict(await service.create(newPlant({}, spell(id))), 200);
+      expectVerdict(await service.create(newPlant({}, id)), 40902);
+    },
+  ),
+  ...Object.entries(LITERAL_IDS).map(([spelling, id]) =>
+    plantStoreCase(`accepts the id ${spelling}`, async (service) => {
+      // Another client may own the id; then both spellings conflict.
+      const first = await service.create(newPlant({}, spelling));
+      expectVerdict(first, 200, 40901, 40902);
+      const { error } = parseObject(first.body) ?? {};
+      expectVerdict(await service.create(newPlant({}, id)), error === 40901 ? 40901 : 40902);
+    }),
+  ),
+
+  ...casesFor(
+    TEXTS,
+    (what) => `stores ${what} code point for code point`,
+    async (service, text) => {
+      const body = newPlant({ name: text, tag: text });
+      await expectCreated(service, body, { name: text, tag: text });
+      expectVerdict(await service.create(body), 40902);
+    },
+  ),
+  ...casesFor(
+    ACCEPTED,
+    (what) => `accepts ${what}`,
+    async (service, toBody) => {
+      const id = randomId();
+      const [body, plant] = toBody(id);
+      await expectCreated(service, body, plant);
+      expectVerdict(await service.create(newPlant(plant, id)), 40902);
+    },
+  ),
+];

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { ContractViolation } from '../contract.js';
+import { Connection, type HttpResponse } from './connection.js';
+import type { HttpContractTarget } from './types.js';
+
+/** Header fields by name; `undefined` removes a default one. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The service under test, as one case sees it. */
+export class Service {
+  readonly token: string;
+  readonly baseUrl: URL;
+  /** Path before `/plants`, without a slash at the end. */
+  readonly prefix: string;
+  readonly #timeoutMs: number;
+  readonly #end = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #isTimedOut = false;
+
+  /** @param timeoutMs maximum time from now until {@link close} */
+  constructor({ baseUrl, token }: HttpContractTarget, timeoutMs: number) {
+    this.token = token;
+    this.baseUrl = new URL(baseUrl);
+    this.prefix = this.baseUrl.pathname.replace(/\/$/, '');
+    this.#timeoutMs = timeoutMs;
+    setMaxListeners(0, this.#end.signal);
+    this.#timer = setTimeout(() => {
+      this.#isTimedOut = true;
+      this.#end.abort();
+    }, timeoutMs);
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#end.abort();
+  }
+
+  /** Whether the time is up. */
+  get isTimedOut(): boolean {
+    return this.#isTimedOut;
+  }
+
+  /** Returns the violation, or that the service did not respond in time. */
+  explain(error: unknown): unknown {
+    if (!this.#isTimedOut) return error;
+    const seconds = this.#timeoutMs / 1000;
+    return new ContractViolation(
+      `expected a response or a closed connection; received neither within ${seconds} seconds`,
+    );
+  }
+
+  connect(): Promise<Connection> {
+    return Connection.open(this.baseUrl, this.#end.signal);
+  }
+
+  /** Builds a request. A target that starts with a slash is below the base URL. Adds the framing of a body. */
+  request(startLine: string, headers: Headers = {}, body: string | Uint8Array = ''): Buffer {
+    const bytes = Buffer.from(body);
+    const isFramed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
+    const framing = isFramed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` };
+    const lines = Object.entries({ Host: this.baseUrl.host, ...headers, ...framing })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name}: ${value}\r\n`);
+    const firstLine = `${startLine.replace(' /', ` ${this.prefix}/`)} HTTP/1.1\r\n`;
+    return Buffer.concat([Buffer.from(`${firstLine}${lines.join('')}\r\n`, 'latin1'), bytes]);
+  }
+
+  /** Builds a request with the credential and the media type of a create. */
+  authorized(startLine: string, headers: Headers = {}, body?: string | Uint8Array): Buffer {
+    const defaults = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' };
+    return this.request(startLine, { ...defaults, ...headers }, body);
+  }
+
+  /** Builds a create. */
+  post(body: string | Uint8Array = newPlant(), headers?: Headers): Buffer {
+    return this.authorized('POST /plants', headers, body);
+  }
+
+  /** Sends bytes over a new connection and returns the first final response. */
+  async send(bytes: string | Uint8Array): Promise<HttpResponse> {
+    const connection = (await this.connect()).send(bytes);
+    let response = await connection.read();
+    while (response && response.status < 200) response = await connection.read();
+    connection.socket.destroy();
+    return received(response);
+  }
+
+  create(body?: string | Uint8Array, headers?: Headers): Promise<HttpResponse> {
+    return this.send(this.post(body, headers));
+  }
+
+  /** Asserts the {@link expectVerdict verdicts} of all responses until the service closes the connection. */
+  async expectToEnd(bytes: string | Uint8Array, expected: readonly number[]): Promise<void> {
+    await expectToEnd((await this.connect()).send(bytes), expected);
+  }
+}
+
+/** Returns a random int64. */
+export function randomId(): bigint {
+  return randomBytes(8).readBigInt64BE();
+}
+
+/** Returns a random positive id that every JSON library represents exactly, because the specification shows no range. */
+export function simpleId(): bigint {
+  return BigInt(Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)) + 1);
+}
+
+/** Returns the JSON text of a NewPlant, by default with a random id. */
+export function newPlant(fields: object = {}, id: bigint | string = randomId()): string {
+  return `{"id":${id},${JSON.stringify({ name: 'Monstera', ...fields }).slice(1)}`;
+}
+
+/** Frames a body as one chunk. */
+export function chunked(body: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n0\r\n\r\n')]);
+}
+
+/** Asserts that a connection carried a response. */
+export function received(response: HttpResponse | undefined): HttpResponse {
+  if (response === undefined) throw new ContractViolation('the connection closed without a response');
+  return response;
+}
+
+/** Asserts that a response is 200 or an Error object with one of these numbers. */
+export function expectVerdict(response: HttpResponse | undefined, ...expected: readonly number[]): void {
+  const actual = verdict(received(response));
+  if (actual !== undefined && expected.includes(actual)) return;
+  const wanted = expected.map((error) => (error === 200 ? '200' : `${Math.trunc(error / 100)} with error ${error}`));
+  expectThat(false, `${wanted.join(' or ')}, as application/json`, response);
+}
+
+/** Asserts the {@link expectVerdict verdicts} of all responses. */
+export function expectVerdicts(responses: readonly HttpResponse[], expected: readonly number[]): void {
+  const actual = responses.map((response) => verdict(response) ?? summarize(response));
+  if (actual.join() !== expected.join()) {
+    throw new ContractViolation(
+      `expected the responses ${expected.join(', ')}; received ${actual.join(', ') || 'none'}`,
+    );
+  }
+}
+
+/** Asserts the {@link expectVerdict verdicts} of the next responses, and that the service then closes the connection. */
+export async function expectToEnd(connection: Connection, expected: readonly number[]): Promise<void> {
+  for (const error of expected) expectVerdict(await connection.read(), error);
+  const more = await connection.read();
+  expectThat(more === undefined, 'a closed connection', more);
+}
+
+/** Returns 200 or the error number; `undefined` if the response does not have the form that the interface requires. */
+function verdict(response: HttpResponse): number | undefined {
+  if (!isJson(response)) return undefined;
+  const body = parseObject(response.body);
+  if (body === undefined || response.status === 200) return body && 200;
+  const { error, message, ...more } = body;
+  const isError = typeof error === 'number' && typeof message === 'string' && message !== '';
+  if (!isError || Object.keys(more).length > 0) return undefined;
+  return Math.trunc(error / 100) === response.status ? error : undefined;
+}
+
+/** Returns whether the media type is application/json, with any parameters. */
+export function isJson({ headers }: HttpResponse): boolean {
+  return /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/** Parses a JSON object; returns `undefined` for any other text. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asserts a condition about a response. */
+export function expectThat(condition: boolean, expected: string, response: HttpResponse | undefined): void {
+  if (condition) return;
+  throw new ContractViolation(`expected ${expected}; received ${summarize(received(response))}`);
+}
+
+/** Asserts the value of a header. */
+export function expectHeader(response: HttpResponse | undefined, name: string, expected: string): void {
+  const actual = received(response).headers[name.toLowerCase()];
+  if (actual === expected) return;
+  throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual ?? 'none'}`);
+}
+
+function summarize({ status, headers, body }: HttpResponse): string {
+  const text = body.length > 300 ? `${body.slice(0, 300)}…` : body;
+  return `${status} as ${headers['content-type'] ?? 'no media type'} ${text}`.trimEnd();
+}

@@ -1,0 +1,126 @@
+import { specificationCase } from './case.js';
+import type { HttpResponse } from './connection.js';
+import { expectThat, isJson, newPlant, parseObject, simpleId } from './service.js';
+import type { HttpContractCase } from './types.js';
+
+const INT32_MAX = 2 ** 31 - 1;
+
+const simplePlant = (fields: object = {}) => newPlant(fields, simpleId());
+
+/** Bodies that are not a NewPlant, even for a service that converts numbers and texts into each other. */
+const INVALID: Readonly<Record<string, () => string>> = {
+  'a NewPlant without name': () => `{"id":${simpleId()}}`,
+  'a NewPlant without id': () => '{"name":"Monstera"}',
+  'a NewPlant with a word as its id': () => newPlant({}, '"Monstera"'),
+  'a NewPlant with an object as its name': () => simplePlant({ name: {} }),
+  'a NewPlant with an object as its tag': () => simplePlant({ tag: {} }),
+  'an empty object': () => '{}',
+  'an array': () => '[]',
+  'a text': () => '"Monstera"',
+  'a body that is cut off': () => simplePlant().slice(0, -1),
+  'a body that is not JSON': () => 'name=Monstera',
+  'an empty body': () => '',
+};
+
+const isClientError = ({ status }: HttpResponse) => status >= 400 && status < 500;
+
+/** Creates a case for the response to a valid create. */
+function createdCase(
+  name: string,
+  body: () => string,
+  expected: string,
+  isExpected: (plant: Readonly<Record<string, unknown>>) => boolean,
+) {
+  return specificationCase(name, async (service) => {
+    const response = await service.create(body());
+    const plant = parseObject(response.body);
+    expectThat(response.status === 200 && plant !== undefined && isExpected(plant), `200 with ${expected}`, response);
+  });
+}
+
+/** What the specification requires of every implementation, and nothing that it does not show. */
+export const specificationCases: readonly HttpContractCase[] = [
+  createdCase(
+    'creates a plant with name and tag',
+    () => simplePlant({ tag: 'indoor' }),
+    'a Plant',
+    () => true,
+  ),
+  createdCase(
+    'creates a plant without tag',
+    () => simplePlant(),
+    'a Plant',
+    () => true,
+  ),
+  createdCase(
+    'returns the name of the plant',
+    () => simplePlant({ name: 'Ficus' }),
+    'the name Ficus',
+    ({ name }) => name === 'Ficus',
+  ),
+  createdCase(
+    'returns the tag of the plant',
+    () => simplePlant({ tag: 'indoor' }),
+    'the tag indoor',
+    ({ tag }) => tag === 'indoor',
+  ),
+  createdCase(
+    'returns no tag that is not a text if the request has none',
+    () => simplePlant(),
+    'a tag that is a text, or none',
+    ({ tag }) => tag === undefined || typeof tag === 'string',
+  ),
+  createdCase(
+    'does not return the id',
+    () => simplePlant(),
+    'no id',
+    (plant) => !('id' in plant),
+  ),
+  createdCase(
+    'accepts an id of more than 32 bits',
+    () => newPlant({}, simpleId() | (1n << 40n)),
+    'a Plant',
+    () => true,
+  ),
+  createdCase(
+    'accepts members in any order, with white space and escapes',
+    () => `\n{ "name" : "\\u0046icus" ,\t"tag":"indoor", "id" : ${simpleId()}\r\n}`,
+    'the name Ficus',
+    ({ name }) => name === 'Ficus',
+  ),
+  specificationCase('sends a Plant as application/json', async (service) => {
+    const response = await service.create(simplePlant());
+    expectThat(response.status === 200 && isJson(response), '200 as application/json', response);
+  }),
+
+  specificationCase('rejects a request without a credential', async (service) => {
+    expectNotCreated(await service.create(simplePlant(), { Authorization: undefined }));
+  }),
+  specificationCase('rejects a request with another scheme than Bearer', async (service) => {
+    expectNotCreated(await service.create(simplePlant(), { Authorization: `Basic ${btoa('garden:garden')}` }));
+  }),
+  specificationCase('rejects a request with an invalid token', async (service) => {
+    expectNotCreated(await service.create(simplePlant(), { Authorization: 'Bearer bm90LXRoZS10b2tlbg' }));
+  }),
+
+  ...Object.entries(INVALID).map(([what, body]) =>
+    specificationCase(`rejects ${what}`, async (service) => {
+      const response = await service.create(body());
+      expectThat(isClientError(response), 'a status from 400 to 499', response);
+    }),
+  ),
+
+  specificationCase('sends an Error object with every 400', async (service) => {
+    for (const body of Object.values(INVALID)) {
+      const response = await service.create(body());
+      if (response.status !== 400) continue;
+      const { error, message } = parseObject(response.body) ?? {};
+      const isError = Number.isInteger(error) && Math.abs(Number(error)) <= INT32_MAX && typeof message === 'string';
+      expectThat(isError && isJson(response), 'an Error object, as application/json', response);
+    }
+  }),
+];
+
+function expectNotCreated(response: HttpResponse): void {
+  expectThat(response.status >= 400, 'a rejection', response);
+}

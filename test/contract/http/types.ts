@@ -1,0 +1,25 @@
+import type { ContractCase } from '../contract.js';
+
+/** The service under test. */
+export interface HttpContractTarget {
+  /** `http` or `https` URL before `/plants`, with the path prefix if there is one, such as `http://127.0.0.1:3000/garden`. */
+  readonly baseUrl: string;
+  /** A valid bearer token. No message of a case contains it. */
+  readonly token: string;
+}
+
+/**
+ * Source of a rule: the user's specification, which every implementation meets, or this project's interface, which settles
+ * what the specification does not show.
+ */
+export type HttpContractGroup = 'specification' | 'plant-store';
+
+/**
+ * A test case for one rule of the HTTP interface, for any test runner. Cases are independent and may run concurrently.
+ * `run` throws a `ContractViolation` if the service breaks the rule, and another error if the target is not usable.
+ */
+export interface HttpContractCase extends ContractCase<HttpContractTarget> {
+  readonly group: HttpContractGroup;
+  /** Maximum time that `run` takes, in milliseconds. */
+  readonly timeoutMs: number;
+}

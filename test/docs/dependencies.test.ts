@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { importsIn } from '../support/imports.js';
+import { inRepository } from '../support/paths.js';
+
+interface Locked {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+}
+
+const read = (path: string) => readFileSync(inRepository(path), 'utf8');
+const nameOf = (path: string) => path.replace(/^.*node_modules\//, '');
+
+/** The packages that `npm ci` installs in a folder on Linux x64 with glibc, by path. */
+function lockedIn(folder: string): [string, Locked][] {
+  const locked: [string, Locked][] = Object.entries(JSON.parse(read(`${folder}package-lock.json`)).packages);
+  const isFor = (names: readonly string[] | undefined, name: string) => names?.includes(name) ?? true;
+  return locked.filter(
+    ([path, { os, cpu, libc }]) => path !== '' && isFor(os, 'linux') && isFor(cpu, 'x64') && isFor(libc, 'glibc'),
+  );
+}
+
+describe('docs/dependencies.md', () => {
+  const document = read('docs/dependencies.md');
+  const manifest = JSON.parse(read('package.json'));
+  const everything = lockedIn('');
+  const installed = everything.filter(([, { dev }]) => !dev);
+
+  it('lists every dependency of the package with its purpose', () => {
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    const rows = [...document.matchAll(/^\| `([^`]+)` \| [^|]{10,} \|/gm)].map(([, name]) => name);
+    expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+  });
+
+  it('counts the packages of each installation', () => {
+    const rows = document.matchAll(/^\| `(npm ci[^`]*)`: [^|]+\| (\d+) \|/gm);
+    const documented = Object.fromEntries([...rows].map(([, command, count]) => [command, Number(count)]));
+    expect(documented).to.deep.equal({
+      'npm ci --omit=dev': installed.length,
+      'npm ci --omit=dev --omit=optional': installed.filter(
+        ([, { optional, devOptional }]) => !optional && !devOptional,
+      ).length,
+      'npm ci': everything.length,
+      'npm ci --prefix test/interop': lockedIn('test/interop/').length,
+      'npm ci --prefix test/bench/peers': lockedIn('test/bench/peers/').length,
+    });
+  });
+
+  it('names every package with an install script', () => {
+    const running = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
+    const named = /runs a program while it is installed: ([^.]*?), which/.exec(document)?.[1] ?? '';
+    expect([...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).to.have.members(running);
+  });
+});
+
+describe('package.json', () => {
+  const { scripts, devDependencies, peerDependencies } = JSON.parse(read('package.json'));
+  const locked = new Map(lockedIn(''));
+
+  it('has no development dependency that only the interop tests use', () => {
+    const inCode = ['core', 'adapters', 'composition', 'docs', 'test']
+      .flatMap(importsIn)
+      .filter(({ from }) => !from.startsWith('/test/interop/'));
+    const commands = Object.values(scripts).join('\n');
+    const build = read('docs/build.js');
+    const isImported = (name: string) => inCode.some(({ to }) => to === name || to.startsWith(`${name}/`));
+    const isRun = (name: string) =>
+      Object.keys(locked.get(`node_modules/${name}`)?.bin ?? {}).some((bin) => RegExp(`\\b${bin}\\b`).test(commands));
+    const isTypes = (name: string) => name === '@types/node' || isImported(name.replace('@types/', ''));
+    const unused = Object.keys(devDependencies).filter(
+      (name) =>
+        !(name in peerDependencies) &&
+        !isImported(name) &&
+        !isRun(name) &&
+        !build.includes(`'${name}/`) &&
+        !(name.startsWith('@types/') && isTypes(name)),
+    );
+    expect(unused).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { importsIn } from '../support/imports.js';
+import { inRepository } from '../support/paths.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const ROOT = inRepository('');
+
+describe('The dependency rule', () => {
+  const imports = ['core', 'adapters', 'composition', 'test'].flatMap(importsIn);
+  const importsOf = (...folders: string[]) =>
+    imports.filter(({ from }) => folders.some((folder) => isIn(folder, from)));
+
+  it('covers every file', () => {
+    expect(imports.map(({ from, to }) => ({ from, to }))).to.deep.include.members([
+      { from: '/core/create-plant.ts', to: '/core/errors' },
+      { from: '/adapters/api/plant-codec.ts', to: '/core/index' },
+      { from: '/adapters/knex/migrations.ts', to: 'knex' },
+      { from: '/composition/container.ts', to: 'reflect-metadata' },
+      { from: '/composition/logger.ts', to: 'pino-pretty' },
+    ]);
+  });
+
+  it('the core imports nothing from outside its folder', () => {
+    expect(importsOf('/core').filter(({ to }) => !isIn('/core', to))).to.deep.equal([]);
+  });
+
+  it('adapters import the core, the wire form and their own folder only', () => {
+    const outside = importsOf('/adapters')
+      .filter(({ to }) => to.startsWith('/'))
+      .filter(({ from, to }) => !isIn(adapterOf(from), to))
+      .filter(({ to }) => to !== '/core/index' && to !== '/adapters/api/index');
+    expect(outside).to.deep.equal([]);
+  });
+
+  it('only the driving adapters know the wire form', () => {
+    const adapters = importsOf('/adapters')
+      .filter(({ from, to }) => isIn('/adapters/api', to) && !isIn('/adapters/api', from))
+      .map(({ from }) => adapterOf(from));
+    expect(['/adapters/koa', '/adapters/ndjson']).to.include.members(adapters);
+  });
+
+  it('only composition knows Inversify and reflect-metadata', () => {
+    const known = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) =>
+      /^(inversify|reflect-metadata)/.test(to),
+    );
+    expect(known).to.deep.equal([]);
+  });
+
+  it('nothing imports composition but composition and tests', () => {
+    const outside = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) => isIn('/composition', to));
+    expect(outside).to.deep.equal([]);
+  });
+
+  it('nothing imports tests but tests', () => {
+    expect(importsOf('/core', '/adapters', '/composition').filter(({ to }) => isIn('/test', to))).to.deep.equal([]);
+  });
+
+  it('the contracts import the core only, and that of HTTP built-ins of Node only', () => {
+    const outside = importsOf('/test/contract').filter(({ from, to }) => {
+      const isAllowed = isIn('/test/contract/http', from) ? to.startsWith('node:') : to === '/core/index';
+      return !isAllowed && !isIn('/test/contract', to);
+    });
+    expect(outside).to.deep.equal([]);
+  });
+
+  it('tests of the core use the memory adapter and no other', () => {
+    const others = importsOf('/test/core').filter(({ to }) => isIn('/adapters', to) && to !== '/adapters/memory/index');
+    expect(others).to.deep.equal([]);
+  });
+});
+
+describe('The compiler holds the core to its folder:', () => {
+  const folder = temporaryFolder();
+  const clean = `export const plants = new Map<bigint, string>([[2n ** 63n - 1n, 'Monstera'.toWellFormed()]]);`;
+  const temptations = [
+    ['the process of Node', 'export const variables = process.env;', "Cannot find name 'process'"],
+    ['a timer', 'setTimeout(() => {}, 1);', "Cannot find name 'setTimeout'"],
+    ['a built-in of Node', "export { readFileSync } from 'node:fs';", "'node:fs'"],
+    ['a file outside', "export { secret } from '../outside.js';", "outside.ts' is not"],
+    ['a page', 'export const title = document.title;', "Cannot find name 'document'"],
+    ['the network', "export const response = fetch('/plants');", "Cannot find name 'fetch'"],
+  ] as const;
+  let errors: string[];
+
+  // A core with one file for each temptation, beside the packages that the real one has beside it.
+  before(() => {
+    mkdirSync(join(folder, 'core'));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const files = {
+      'package.json': '{ "type": "module" }',
+      'outside.ts': 'export const secret = 1;',
+      'core/tsconfig.json': JSON.stringify({
+        extends: join(ROOT, 'core/tsconfig.json'),
+        compilerOptions: { rootDir: '.', outDir: '../dist' },
+        include: ['./**/*.ts'],
+      }),
+      'core/clean.ts': clean,
+      ...Object.fromEntries(temptations.map(([, text], index) => [`core/${index}.ts`, text])),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const options = ['--project', 'core', '--pretty', 'false'];
+    errors = spawnSync(process.execPath, [compiler, ...options], { cwd: folder })
+      .stdout.toString()
+      .split('\n');
+  });
+
+  const errorsOf = (file: string) => errors.filter((line) => line.startsWith(`core/${file}.ts(`)).join('\n');
+
+  it('it may use the language', () => {
+    expect(errorsOf('clean')).to.equal('');
+  });
+
+  for (const [index, [what, , error]] of temptations.entries()) {
+    it(`it may not use ${what}`, () => {
+      expect(errorsOf(`${index}`)).to.include(error);
+    });
+  }
+});
+
+function isIn(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}/`);
+}
+
+/** `/adapters/koa` of `/adapters/koa/router.ts`. */
+function adapterOf(path: string): string {
+  return path.split('/').slice(0, 3).join('/');
+}

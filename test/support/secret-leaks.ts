@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import type { RootHookObject } from 'mocha';
+
+/**
+ * Marker for secrets. Tests put it into tokens, passwords, plants, bodies, headers and queries; no response and no line on
+ * standard error may contain it.
+ */
+export const CANARY = /canary/i;
+/** A stack frame or a file path. */
+const INTERNALS = /\bat .{0,200}:\d+:\d+|node_modules|\/dist\//;
+/** Minimum length of a secret; ordinary output may contain shorter ones by chance. */
+const MIN_SECRET_LENGTH = 8;
+
+const leaks: string[] = [];
+
+// Mocha drops the rejection of a promise that no test awaits.
+process.on('unhandledRejection', (reason) => {
+  throw reason;
+});
+
+/** Fails the run if any test leaked a secret. `.mocharc.cjs` registers these hooks. */
+export const mochaHooks: RootHookObject = {
+  afterAll() {
+    expect(leaks.splice(0)).to.deep.equal([]);
+  },
+};
+
+/** Checks a response for leaks. The body of a 200 may contain the client's own plant. */
+export function checkResponse(status: number, head: string, body: string): void {
+  const text = status === 200 ? head : head + body;
+  if (CANARY.test(text) || INTERNALS.test(text)) leaks.push(`response: ${head}${body}`);
+}
+
+/** Checks the output of a program for canaries on standard error and for its tokens and password on both streams. */
+export function checkOutput(
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+  environment: Readonly<Record<string, string>>,
+): void {
+  if (CANARY.test(stderr)) leaks.push(`standard error: ${linesWith(stderr, CANARY)}`);
+  for (const secret of secretsOf(environment)) {
+    if (`${stdout}\n${stderr}`.includes(secret))
+      leaks.push(`the secret ${secret}: ${linesWith(stdout + stderr, secret)}`);
+  }
+}
+
+function secretsOf({ ACCESS_TOKENS = '', DATABASE_URL = '' }: Readonly<Record<string, string>>): string[] {
+  const password = URL.canParse(DATABASE_URL) ? new URL(DATABASE_URL).password : '';
+  return [...ACCESS_TOKENS.split(','), password].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+}
+
+function linesWith(text: string, pattern: RegExp | string): string {
+  return text
+    .split('\n')
+    .filter((line) => (typeof pattern === 'string' ? line.includes(pattern) : pattern.test(line)))
+    .slice(0, 3)
+    .join('\n');
+}

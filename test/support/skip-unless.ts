@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import type { Context } from 'mocha';
+
+/**
+ * Skips a test if a program is not installed. Throws instead if `CI=true`.
+ *
+ * @example before(function () { skipUnlessInstalled(this, 'strace', '-V'); });
+ */
+export function skipUnlessInstalled(context: Context, program: string, ...args: string[]): void {
+  skipUnless(context, spawnSync(program, args).status === 0, `the program ${program}; see .ci/run for its package`);
+}
+
+/** Skips a test if `condition` is false, and reports `what` as missing. Throws instead if `CI=true`. */
+export function skipUnless(context: Context, condition: boolean, what: string): void {
+  if (condition) return;
+  if (process.env['CI'] === 'true') throw new Error(`missing in CI: ${what}`);
+  if (!missing.has(what)) process.stderr.write(`skipped; missing: ${what}\n`);
+  missing.add(what);
+  context.skip();
+}
+
+/** Requirements already reported as missing in this run. */
+const missing = new Set<string>();

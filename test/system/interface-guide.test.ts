@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { serve, TOKEN } from '../support/client.js';
+import { endProgramsAfterAll } from '../support/executable.js';
+import { codeBlocks, section } from '../support/guide.js';
+import { skipUnlessInstalled } from '../support/skip-unless.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+describe('The curl commands of docs/interface.md', () => {
+  endProgramsAfterAll();
+  const folder = temporaryFolder();
+  let url: string;
+  before(async function () {
+    skipUnlessInstalled(this, 'curl', '--version');
+    url = `http://127.0.0.1:${await serve(folder).port()}`;
+  });
+
+  const blocks = codeBlocks(section('docs/interface.md', 'The interface'));
+  for (const [index, { text: command }] of blocks.entries()) {
+    if (!command.startsWith('curl')) continue;
+    it(command, () => {
+      const line = command.replaceAll('http://127.0.0.1:3000', url);
+      const { stdout, stderr } = spawnSync('bash', ['-c', line], {
+        encoding: 'utf8',
+        env: { ...process.env, TOKEN },
+      });
+      // In the guide, … stands for any text.
+      const parts = blocks[index + 1]?.text
+        .trimEnd()
+        .split('…')
+        .map((part) => part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+      expect(stdout.replaceAll('\r', ''), stderr).to.match(new RegExp(`^${parts?.join('.*')}$`, 's'));
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { readConfig, settings } from '../../../composition/config.js';
+import { inRepository } from '../../support/paths.js';
+import { skipUnlessInstalled } from '../../support/skip-unless.js';
+
+const UNIT = inRepository('docs/operate/plant-store@.service');
+/** Maximum exposure level, from 0 (fully confined) to 10 (unconfined); systemd rates values below 2 as "OK". */
+const MAX_EXPOSURE = 1.5;
+
+describe('The systemd unit', () => {
+  const unit = readFileSync(UNIT, 'utf8');
+
+  it('runs as an unprivileged user that may write to the data folder only', () => {
+    const lines = unit.split('\n');
+    expect(lines).to.include.members(['DynamicUser=yes', 'StateDirectory=plant-store', 'ProtectSystem=strict']);
+    expect(
+      lines.filter((line) => /^(ReadWritePaths|CacheDirectory|LogsDirectory|BindPaths)=/.test(line)),
+    ).to.deep.equal([]);
+    expect(lines).to.include('Environment=DATABASE_URL=sqlite:/var/lib/plant-store/plants.db');
+  });
+
+  it('restarts after every failure except invalid settings', () => {
+    const lines = unit.split('\n');
+    expect(lines).to.include.members([
+      'Restart=on-failure',
+      'StartLimitIntervalSec=0',
+      'RestartPreventExitStatus=64 78',
+    ]);
+  });
+
+  it('sets only environment variables that the service knows', () => {
+    const assigned = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, text = '']) => text.split(' '));
+    const names = assigned.map((assignment) => assignment.split('=', 1)[0]).filter((name) => name !== 'NODE_ENV');
+    const known: string[] = Object.values(settings).map(({ variable }) => variable);
+    expect(names.filter((name) => !known.includes(name ?? ''))).to.deep.equal([]);
+  });
+
+  it('gives each instance two ports of its own, and the first instance the default ports', () => {
+    const portsOf = (instance: number) =>
+      [/ PORT=(\S+)/, / MANAGEMENT_PORT=(\S+)/].map((pattern) =>
+        Number(pattern.exec(unit)?.[1]?.replaceAll('%i', `${instance}`)),
+      );
+    const { port, managementPort } = readConfig({});
+    expect(portsOf(0)).to.deep.equal([port, managementPort]);
+    const ports = Array.from({ length: 10 }, (_, instance) => portsOf(instance)).flat();
+    expect(new Set(ports)).to.have.property('size', 20);
+    const proxy = readFileSync(inRepository('docs/operate/nginx.conf'), 'utf8');
+    for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
+  });
+
+  describe('according to systemd-analyze', () => {
+    before(function () {
+      skipUnlessInstalled(this, 'systemd-analyze', '--version');
+    });
+
+    it(`has an exposure level of at most ${MAX_EXPOSURE} out of 10`, () => {
+      const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', UNIT], {
+        encoding: 'utf8',
+      });
+      const [, exposure] = /Overall exposure level for plant-store@\S*: ([\d.]+)/.exec(stdout) ?? [];
+      expect(Number(exposure)).to.be.at.most(MAX_EXPOSURE);
+    });
+
+    it('contains no unknown or invalid directive', () => {
+      const { stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
+      expect(stderr.split('\n').filter((line) => /Unknown|Invalid|Failed to parse|ignoring/i.test(line))).to.deep.equal(
+        [],
+      );
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, before, describe, it } from 'mocha';
+import { serve } from '../support/client.js';
+import { serverStore } from '../support/engines.js';
+import { endProgramsAfterEach, Program } from '../support/executable.js';
+import { freePort } from '../support/port.js';
+import { PrivateServer, privateServers } from '../support/private-server.js';
+import { skipUnlessInstalled } from '../support/skip-unless.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { Load } from './load.js';
+
+const isRoot = process.getuid?.() === 0;
+
+describe('Behind pgbouncer', () => {
+  const folder = temporaryFolder();
+  let server: PrivateServer;
+  before(async function () {
+    PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
+    skipUnlessInstalled(this, 'pgbouncer', '--version');
+    server = await PrivateServer.install(privateServers.postgres, folder);
+  });
+  afterEach(() => server.kill());
+  endProgramsAfterEach();
+
+  /** Starts a pooler in front of the server and returns its URL. */
+  async function startPooler(...settings: string[]): Promise<string> {
+    await server.start();
+    const { hostname, port, pathname } = new URL(server.server.url);
+    const poolerPort = await freePort();
+    const file = join(folder, 'pgbouncer.ini');
+    const lines = [
+      '[databases]',
+      `* = host=${hostname} port=${port} user=postgres`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${poolerPort}`,
+      'unix_socket_dir =',
+      'auth_type = any',
+      ...settings,
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    chmodSync(file, 0o644);
+    // pgbouncer refuses to run as root.
+    const userOption = isRoot ? ['--user=postgres'] : [];
+    const pooler = new Program(folder, ['pgbouncer', ...userOption, file], {});
+    await pooler.waitForOutput(/process up/);
+    return `postgres://postgres@127.0.0.1:${poolerPort}${pathname}`;
+  }
+
+  for (const mode of ['session', 'transaction']) {
+    it(`in ${mode} mode, two services create plants`, async () => {
+      const url = await startPooler(
+        `pool_mode = ${mode}`,
+        'ignore_startup_parameters = statement_timeout',
+        // In session mode, each connection of a service occupies a server connection.
+        `default_pool_size = ${mode === 'session' ? 20 : 2}`,
+      );
+      const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
+      const ports = await Promise.all(services.map((service) => service.port()));
+      const load = new Load();
+      load.start(...ports);
+      await load.waitForOutcomes(1000, 200);
+      await load.stop();
+      expect(load.outcomes()).to.have.members([200, 40901, 40902]);
+      const knex = server.connect();
+      try {
+        load.expectNoViolations(await serverStore(server.server.url, 'pg', knex).readPlants());
+        await knex('plants').delete();
+      } finally {
+        await knex.destroy();
+      }
+      for (const service of services) expect(await service.kill('SIGTERM').exited()).to.equal(0);
+    });
+  }
+
+  for (const settings of [[], ['pool_mode = statement', 'ignore_startup_parameters = statement_timeout']]) {
+    it(`with ${settings.join(', ') || 'default settings'}, the service fails to start and prints what to set`, async () => {
+      const service = serve(folder, { DATABASE_URL: await startPooler(...settings) });
+      expect(await service.exited()).to.equal(1);
+      expect(service.stderr).to.match(
+        /^plant-store: cannot open \S+: the pooler .*set pool_mode = transaction and ignore_startup_parameters = statement_timeout.*\n$/,
+      );
+    });
+  }
+});
