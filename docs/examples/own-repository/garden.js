@@ -3,9 +3,8 @@ import { services } from 'plant-store/composition';
 import { Plant, StorageUnavailable } from 'plant-store/core';
 
 /** Inserts in the order of ids, so that overlapping batches wait for each other instead of deadlocking. */
-const INSERT = `INSERT INTO garden SELECT number, label, kind
-  FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS new (number, label, kind, position)
-  ORDER BY number, position ON CONFLICT DO NOTHING RETURNING number`;
+const INSERT = `INSERT INTO garden SELECT number, label, kind FROM unnest($1::bigint[], $2::text[], $3::text[])
+  WITH ORDINALITY AS new (number, label, kind) ORDER BY number, ordinality ON CONFLICT DO NOTHING RETURNING number`;
 const READ_BATCH = 'SELECT * FROM garden WHERE $1::bigint IS NULL OR number > $1 ORDER BY number LIMIT 1000';
 
 /** The plugin: replaces the storage. The factory gets the service's logger from the container. */
@@ -75,5 +74,4 @@ export class GardenRepository {
 }
 
 /** Converts a row. The driver returns a bigint as text, so that ids are exact. */
-const toPlant = ({ number, label, kind }) =>
-  Plant.from({ id: BigInt(number), name: label, tag: kind ?? undefined }).plant;
+const toPlant = (row) => Plant.from({ id: BigInt(row.number), name: row.label, tag: row.kind ?? undefined }).plant;
