@@ -10,7 +10,7 @@ import { number } from '../report/figures.js';
 
 export const bulk: Bench = {
   name: 'bulk',
-  about: 'import and export of a million plants, against the sqlite3 command line',
+  about: 'import and export of a million plants, compared with the sqlite3 command-line program',
   missing: async () => (spawnSync('sqlite3', ['--version']).status === 0 ? undefined : 'sqlite3 is not installed'),
   async run(settings) {
     const count = settings.quick ? 50_000 : 1_000_000;
@@ -24,11 +24,13 @@ export const bulk: Bench = {
     rmSync(folder, { recursive: true });
     return {
       title: 'Import and export',
-      how: `${number(count, 0)} plants with ascending ids; the time includes start and exit of each program. Both fill an empty table in a file with a write-ahead log and \`synchronous=FULL\`: \`plant-store import\` reads NDJSON and stores durable batches; \`sqlite3\` reads CSV with \`.import\` in a single transaction. Both export to a file, as NDJSON and with \`.mode json\`. After each round, count and digest of the plants are compared with the input.`,
+      how: `${number(count, 0)} plants with ascending ids; the time includes the start and exit of each program. Both programs fill an empty table in a file with a write-ahead log and \`synchronous=FULL\`: \`plant-store import\` reads NDJSON and stores durable batches; \`sqlite3\` reads CSV with \`.import\` in a single transaction. Both export to a file: \`plant-store export\` writes NDJSON, \`sqlite3\` uses \`.mode json\`. After each round, the number and the digest of the plants are compared with those of the input.`,
       tables: [imports.table('Import'), exports.table('Export')],
       ratios: [
-        imports.ratio("`import` of a million into SQLite: against the `sqlite3` command line's CSV `.import`"),
-        exports.ratio('`export` of a million: against that command line writing JSON'),
+        imports.ratio(
+          '`import` of a million plants into SQLite: relative to `.import` of CSV by the `sqlite3` command-line program',
+        ),
+        exports.ratio('`export` of a million plants: relative to JSON output of the same program'),
       ],
     };
   },

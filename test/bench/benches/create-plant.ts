@@ -30,7 +30,7 @@ export const createPlant: Bench = {
           columns: [{ key: 'rate', title: 'plants/s', digits: 0 }],
           rows: [
             { name: '`execute`, sequentially', cells: { rate: execute } },
-            { name: '`executeAll` of 1000', cells: { rate: executeAll } },
+            { name: '`executeAll` of 1,000', cells: { rate: executeAll } },
           ],
         },
       ],

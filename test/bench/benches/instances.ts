@@ -66,7 +66,11 @@ export const instances: Bench = {
         },
       ],
       ratios: [
-        { work: 'Two instances on PostgreSQL against one', samples: ratios(rates(two), rates(one)), invalidReason },
+        {
+          work: 'two instances on PostgreSQL: relative to one',
+          samples: ratios(rates(two), rates(one)),
+          invalidReason,
+        },
       ],
     };
   },

@@ -24,7 +24,7 @@ interface Sample {
 
 export const latency: Bench = {
   name: 'latency',
-  about: 'latency at a fixed rate, 70 % of the peak, against the Koa echo at its own 70 %',
+  about: 'latency at a fixed rate, 70 % of the peak, compared with the Koa echo at 70 % of its own peak',
   async missing() {
     return generator.name === 'wrk'
       ? undefined
@@ -59,7 +59,7 @@ export const latency: Bench = {
       ],
       ratios: [
         {
-          work: 'p99 at 70 % of the peak rate, open loop: against the Koa echo at its own 70 %',
+          work: 'p99 at 70 % of the peak rate, open loop: relative to the Koa echo at 70 % of its own peak',
           samples: ratios(ours ?? [], echo ?? []),
           atMost: 2,
           invalidReason: invalidReasonOf(onSqlite) ?? invalidReasonOf(koaEcho),

@@ -4,7 +4,7 @@ import { ClosedLoopRounds } from '../harness/closed-loop-rounds.js';
 
 export const oneClient: Bench = {
   name: 'one-client',
-  about: 'SQLite under a single client, against Koa + Knex + sqlite3',
+  about: 'SQLite under a single client, compared with Koa + Knex + sqlite3',
   async run(settings) {
     const candidates = [onSqlite, koaKnexSqlite];
     const rounds = await ClosedLoopRounds.run(candidates, { connections: 1 }, settings);
@@ -13,7 +13,7 @@ export const oneClient: Bench = {
       how: 'Closed loop, 1 connection, so each plant requires its own sync.',
       tables: [rounds.table(candidates)],
       ratios: [
-        rounds.ratio('SQLite, 1 client: against Koa + Knex + sqlite3', onSqlite, koaKnexSqlite, { atLeast: 0.95 }),
+        rounds.ratio('SQLite, 1 client: relative to Koa + Knex + sqlite3', onSqlite, koaKnexSqlite, { atLeast: 0.95 }),
       ],
     };
   },

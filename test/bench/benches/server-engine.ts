@@ -13,7 +13,7 @@ function serverEngineBench(
 ): Bench {
   return {
     name,
-    about: `${engine.name} under 64 clients, against the service on memory: and ${peer.name}`,
+    about: `${engine.name} under 64 clients, compared with the service in memory and ${peer.name}`,
     missing: async () => ((await engine.isAvailable()) ? undefined : `${engine.name} is unavailable`),
     async run(settings) {
       const candidates = [ours, onMemory, peer];
@@ -24,8 +24,10 @@ function serverEngineBench(
         how: `Closed loop, 64 connections. ${engine.name} runs on the same machine. The table excludes its processor time and includes all syncs that it counts.`,
         tables: [rounds.table(candidates)],
         ratios: [
-          rounds.ratio(`${of} against the same service on \`memory:\``, ours, onMemory, { atLeast: atLeast.ofMemory }),
-          rounds.ratio(`${of} against ${peer.name}`, ours, peer, { atLeast: atLeast.ofPeer }),
+          rounds.ratio(`${of} relative to the same service on \`memory:\``, ours, onMemory, {
+            atLeast: atLeast.ofMemory,
+          }),
+          rounds.ratio(`${of} relative to ${peer.name}`, ours, peer, { atLeast: atLeast.ofPeer }),
         ],
       };
     },

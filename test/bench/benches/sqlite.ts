@@ -4,7 +4,7 @@ import { ClosedLoopRounds } from '../harness/closed-loop-rounds.js';
 
 export const sqlite: Bench = {
   name: 'sqlite',
-  about: 'SQLite under 64 clients, against the service on memory: and five other programs; memory under load',
+  about: 'SQLite under 64 clients, compared with the service in memory and four other programs; memory under load',
   async run(settings) {
     const candidates = [onSqlite, onMemory, koaEcho, fastify, feathers, koaKnexSqlite];
     const rounds = await ClosedLoopRounds.run(candidates, { connections: 64 }, settings);
@@ -14,13 +14,13 @@ export const sqlite: Bench = {
       how: 'Closed loop, 64 connections. Programs that store plants use SQLite with a write-ahead log and `synchronous=FULL`.',
       tables: [rounds.table(candidates)],
       ratios: [
-        rounds.ratio(`${of} against the same service on \`memory:\``, onSqlite, onMemory, { atLeast: 0.9 }),
-        rounds.ratio(`${of} against the Koa echo`, onSqlite, koaEcho, { atLeast: 1 }),
-        rounds.ratio(`${of} against Fastify + better-sqlite3`, onSqlite, fastify, { atLeast: 2.2 }),
-        rounds.ratio(`${of} against Feathers`, onSqlite, feathers, { atLeast: 7 }),
-        rounds.ratio(`${of} against Koa + Knex + sqlite3`, onSqlite, koaKnexSqlite),
+        rounds.ratio(`${of} relative to the same service on \`memory:\``, onSqlite, onMemory, { atLeast: 0.9 }),
+        rounds.ratio(`${of} relative to the Koa echo`, onSqlite, koaEcho, { atLeast: 1 }),
+        rounds.ratio(`${of} relative to Fastify + better-sqlite3`, onSqlite, fastify, { atLeast: 2.2 }),
+        rounds.ratio(`${of} relative to Feathers`, onSqlite, feathers, { atLeast: 7 }),
+        rounds.ratio(`${of} relative to Koa + Knex + sqlite3`, onSqlite, koaKnexSqlite),
         rounds.ratio(
-          'memory under load: against Koa + Knex + sqlite3',
+          'peak memory under load: relative to Koa + Knex + sqlite3',
           onSqlite,
           koaKnexSqlite,
           { atMost: 1.2 },

@@ -8,7 +8,7 @@ import { ratios } from '../harness/statistics.js';
 
 export const start: Bench = {
   name: 'start',
-  about: 'from the start of the process to the first response, against Koa + Knex + sqlite3',
+  about: 'from the start of the process to the first response, compared with Koa + Knex + sqlite3',
   async run(settings) {
     const candidates = [onSqlite, koaKnexSqlite];
     // Warm up the file system cache and the HTTP client of this process.
@@ -31,7 +31,7 @@ export const start: Bench = {
       ],
       ratios: [
         {
-          work: 'start to first response: against Koa + Knex + sqlite3',
+          work: 'start to first response: relative to Koa + Knex + sqlite3',
           samples: ratios(samplesOf(onSqlite), samplesOf(koaKnexSqlite)),
           atMost: 1.5,
         },

@@ -20,7 +20,7 @@ const PASSES = 8;
 
 export const tenMillion: Bench = {
   name: 'ten-million',
-  about: 'the create rate of a store that holds ten million plants, against an empty one',
+  about: 'the create rate of a store of ten million plants, compared with an empty one',
   async run(settings) {
     const folder = mkdtempSync(join(settings.folder, 'ten-million-'));
     const plants = settings.quick ? 200_000 : 10_000_000;
@@ -50,7 +50,7 @@ export const tenMillion: Bench = {
     const invalidReasonOf = (prefill: Prefill) =>
       samplesOf(prefill).find(({ invalidReason }) => invalidReason)?.invalidReason;
     const ratio = (work: string, of: Prefill, against: Prefill, atLeast: number) => ({
-      work: `the store at ${held} plants: create rate against the empty one, ${work}`,
+      work: `create rate with ${held} plants stored, ${work}: relative to an empty store`,
       samples: ratios(
         samplesOf(of).map(({ rate }) => rate),
         samplesOf(against).map(({ rate }) => rate),
@@ -60,7 +60,7 @@ export const tenMillion: Bench = {
     });
     return {
       title: 'A large store',
-      how: `Plant Store on SQLite, closed loop of 64 connections, on a new file and on a file that \`plant-store import\` filled before and all rounds add to: ascending ids start at 1, random ids are spread over 2⁵² in ${PASSES} passes. The file fits in memory.`,
+      how: `Plant Store on SQLite, closed loop of 64 connections, on a new file, and on one that \`plant-store import\` filled beforehand and that every round adds to. Ascending ids start at 1; random ids are spread over 2⁵² and imported in ${PASSES} ascending passes over that range, which is faster than random order and leaves the pages equally full. The file fits in memory.`,
       tables: [
         {
           head: 'store',

@@ -18,7 +18,7 @@ export const onSqlite: Candidate = { name: 'Plant Store on SQLite', args: serve,
 export const onPostgres: Candidate = { name: 'Plant Store on PostgreSQL', args: serve, storage: postgres };
 export const onMariadb: Candidate = { name: 'Plant Store on MariaDB', args: serve, storage: mariadb };
 export const onMemory: Candidate = {
-  name: 'Plant Store on memory:',
+  name: 'Plant Store in memory',
   args: serve,
   environment: { DATABASE_URL: 'memory:' },
 };

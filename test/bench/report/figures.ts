@@ -1,10 +1,10 @@
 import type { Ratio, Row } from '../harness/bench.js';
 import { median } from '../harness/statistics.js';
 
-/** Formats a number with thin spaces between groups of three digits: `12 345.6`. */
+/** Formats a number with commas between groups of three digits: `12,345.6`. */
 export function number(value: number, digits: number): string {
   const [whole = '', fraction] = Math.abs(value).toFixed(digits).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return `${value < 0 ? '−' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
@@ -29,8 +29,8 @@ export function target({ atLeast, atMost, unit = '' }: Ratio): string {
   return '–';
 }
 
-/** Returns whether the median reaches the target; `undefined` without a target or a valid figure. */
-export function isReached({ samples, atLeast, atMost, invalidReason }: Ratio): boolean | undefined {
+/** Returns whether the median meets the target; `undefined` without a target or a valid figure. */
+export function isMet({ samples, atLeast, atMost, invalidReason }: Ratio): boolean | undefined {
   if (invalidReason !== undefined || samples.length === 0) return undefined;
   const figure = median(samples);
   if (atLeast !== undefined) return figure >= atLeast;
