@@ -3,7 +3,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Runs `work` and reports its failure as a {@link CommandError}. `action` completes "cannot …": "open plants.ndjson". */
+/** Runs `work`; throws its failure as a {@link CommandError}. `action` completes "cannot …", as in "open a.ndjson". */
 export function translateErrors<T>(action: string, work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
     throw toCommandError(action, error);

@@ -39,7 +39,7 @@ const pathPrefix = parser(
 const onOff = parser('on or off', (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined));
 const oneOf = <T extends string>(values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
-const anyText = parser('a text', (text) => text);
+const anyText = parser('a non-empty text', (text) => text);
 const size = (max: string) =>
   parser(`a size from 1b to ${max}, such as 64kb or 1mb`, (text) => {
     const bytes = parseSizeBytes(text) ?? 0;
@@ -84,7 +84,7 @@ const logging = inGroup('Logging');
 /** Every setting: variable, default, parser and help. A test compares them with the README's table. */
 export const settings = {
   host: listener('HOST', '127.0.0.1', hostName, 'address of the public listener'),
-  port: listener('PORT', '3000', port, 'port of the public listener; 0 takes any free port'),
+  port: listener('PORT', '3000', port, 'port of the public listener; 0 selects any free port'),
   basePath: listener('BASE_PATH', undefined, pathPrefix, 'path prefix of the interface, such as /garden'),
   docs: listener('DOCS', 'on', onOff, 'serve the documentation at /docs, and redirect / to it'),
   managementHost: listener('MANAGEMENT_HOST', '127.0.0.1', hostName, 'address of the management listener'),
@@ -101,8 +101,8 @@ export const settings = {
   jwtAudience: credential('JWT_AUDIENCE', undefined, anyText, 'required audience (aud) of a JWT'),
   jwtJwksUrl: credential('JWT_JWKS_URL', undefined, jwksUrl, "URL of the issuer's keys (a JSON Web Key Set)"),
   bodyLimitBytes: limit('BODY_LIMIT', '1mb', size('256mb'), 'size of a decompressed body, or of a line of an import'),
-  maxPending: limit('MAX_PENDING', '10000', count(1_000_000), 'creates in flight'),
-  maxPendingBytes: limit('MAX_PENDING_BYTES', '64mb', size('64gb'), 'bytes of the bodies of creates in flight'),
+  maxPending: limit('MAX_PENDING', '10000', count(1_000_000), 'create requests in flight'),
+  maxPendingBytes: limit('MAX_PENDING_BYTES', '64mb', size('64gb'), 'total bytes of their bodies'),
   maxWrites: limit('MAX_WRITES', undefined, count(100), 'batches written at once; the default depends on the engine'),
   headersTimeoutMs: timeout('HEADERS_TIMEOUT', '10s', duration, "for a request's headers to arrive"),
   requestTimeoutMs: timeout('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
@@ -137,7 +137,7 @@ export class InvalidConfig extends Error {
 
 /**
  * Reads the configuration. An empty variable counts as unset, and so does one that `command` does not read.
- * @throws {InvalidConfig} with every problem, not only the first
+ * @throws {InvalidConfig} A setting is invalid. The message has every problem, not only the first.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>, command = 'serve'): Config {
   const problems: string[] = [];
@@ -146,7 +146,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const text = given === undefined || given === '' ? setting.default : given;
     if (text === undefined) return undefined;
     // A caller in JavaScript may pass a number.
-    let problem = `${setting.variable} must be a string: ${setting.allowed}`;
+    let problem = `${setting.variable} must be a string`;
     try {
       if (typeof text === 'string') {
         problem = `${describe(setting, text)} must be ${setting.allowed}`;

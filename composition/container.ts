@@ -18,7 +18,7 @@ export { services } from './services.js';
 
 /** Binds every service but `Config`: each port to its adapter, each use case to its ports. */
 export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
-  // `whenDefault` lets isReplaced recognize the binding.
+  // `whenDefault` lets isReplaced recognise the binding.
   const single = <T>(service: ServiceIdentifier<T>, create: (context: ResolutionContext) => T | Promise<T>) =>
     bind(service).toDynamicValue(create).inSingletonScope().whenDefault();
 
@@ -106,7 +106,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   });
 });
 
-/** Checks an adapter that may come from a plugin, which no compiler has checked. */
+/** Checks an adapter: one from a plugin may not be type-checked. */
 function assertMethods<T>(service: string, adapter: T, methods: readonly (keyof T & string)[]): void {
   const missing = methods.filter((method) => typeof adapter?.[method] !== 'function');
   if (missing.length > 0) throw new TypeError(`services.${service} lacks these methods: ${missing.join(', ')}`);

@@ -33,7 +33,7 @@ export function commandHelp(name: string, { usage, summary, example, flags = {} 
   const groups = new Set(settings.map(({ group }) => group));
   const sections = [
     Object.entries(flags).map(([flag, help]) => row(`--${flag}`, help)),
-    settings.length > 0 ? ['Settings: flags or environment variables (--log-level is LOG_LEVEL). [default]'] : [],
+    settings.length > 0 ? ['Settings: flags (--log-level) or variables (LOG_LEVEL). Defaults in [brackets].'] : [],
     ...[...groups].map((group) => [`${group}:`, ...settings.filter((one) => one.group === group).map(settingRow)]),
   ].filter((lines) => lines.length > 0);
   return [

@@ -5,7 +5,7 @@ import { PlantStoreError } from '../core/index.js';
 import type { Config } from './config.js';
 
 const STANDARD_ERROR = 2;
-/** Maximum size of the buffer while standard error cannot be written; further lines are dropped and counted. */
+/** Maximum size of the buffer while standard error cannot be written to; further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** PIPE_BUF of Linux: writes up to this size are atomic, so a full pipe never ends in a partial line. */
 const MAX_WRITE_BYTES = 4096;
@@ -20,7 +20,7 @@ const MAX_CAUSES = 5;
 let standardError: ((line: string) => void) | undefined;
 let droppedLines = 0;
 
-/** Returns the number of lines dropped because standard error could not be written. */
+/** Returns the number of lines dropped because standard error could not be written to. */
 export function countDroppedLines(): number {
   return droppedLines;
 }
@@ -65,7 +65,7 @@ function openStandardError(isTerminal: boolean): (line: string) => void {
   return (line) => destination.write(line);
 }
 
-/** Reopens the terminal in non-blocking mode: writing to Node's descriptor would block while output is stopped (Ctrl-S). */
+/** Reopens the terminal as non-blocking: writing to Node's descriptor would block while output is stopped (Ctrl-S). */
 function openTerminal(): number {
   try {
     return openSync('/dev/stderr', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

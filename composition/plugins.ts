@@ -13,7 +13,7 @@ export type GetService = <T>(service: ServiceIdentifier<T>) => Promise<T>;
 
 /**
  * Runs plugins on a container, in order. Returns a function that gets the resulting services.
- * @throws {InvalidConfig} with one line that names the plugin and its error; the returned function throws it too
+ * @throws {InvalidConfig} A plugin fails. One line names it and its error. The returned function throws the same.
  */
 export async function loadPlugins(container: Container, plugins: readonly string[] = []): Promise<GetService> {
   for (const plugin of plugins) {

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 
-/** Shows a bar on standard error if that is a terminal which can move its cursor. Never hides the cursor: an exit by signal would not restore it. */
+/** Shows a bar on a capable terminal. Never hides the cursor, because an exit by signal would not restore it. */
 export function progressBar(unit: string, total?: number, isShown = process.stderr.isTTY) {
   if (!isShown || process.env['TERM'] === 'dumb') return { update: (_value: number) => {}, clear() {}, stop() {} };
   const format =

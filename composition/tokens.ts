@@ -13,7 +13,7 @@ export function configuredTokens({ accessTokens = [], accessTokensFile }: Config
   return [...accessTokens, ...(accessTokensFile?.tokens ?? [])];
 }
 
-/** @throws {InvalidTokenList} if the file cannot be read, is empty or holds an invalid token */
+/** @throws {InvalidTokenList} The file cannot be read, contains no token, or contains an invalid one. */
 export function readTokensFile(path: string): TokensFile {
   let text: string;
   try {

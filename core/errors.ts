@@ -1,6 +1,6 @@
 /**
- * Base class of the errors that adapters throw. Distinguish them by class or `code`, never by message. Messages contain no
- * plant values, SQL or driver text.
+ * Base class of the errors that adapters throw. Distinguish them by class or `code`, never by message. Messages contain
+ * no plant values, SQL or driver text.
  */
 export abstract class PlantStoreError extends Error {
   abstract readonly code: string;

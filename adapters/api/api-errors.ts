@@ -4,7 +4,7 @@ import { type CreatePlantOutcome, StorageUnavailable, TokenIssuerUnavailable } f
 export interface ApiError {
   /** HTTP status × 100 + an ordinal. Part of the interface; never reassigned. */
   readonly error: number;
-  /** One sentence for people. Never contains a stack, SQL, a path, a token or driver text. */
+  /** One human-readable sentence. Never contains a stack, SQL, a path, a token or driver text. */
   readonly message: string;
 }
 
@@ -25,7 +25,7 @@ export const apiErrors = {
   unsupportedMediaType: { error: 41501, message: 'Content-Type must be application/json; the only charset is utf-8' },
   unknownExpectation: { error: 41701, message: 'Expect must be 100-continue or absent' },
   headersTooLarge: { error: 43101, message: 'The request headers are too large' },
-  internalError: { error: 50001, message: 'Internal error; the log has the details under the id in X-Request-Id' },
+  internalError: { error: 50001, message: 'Internal error; search the log of the service for the X-Request-Id' },
   plantRejected: { error: 50002, message: 'The storage rejects this plant' },
   storageUnavailable: { error: 50301, message: 'Storage unavailable; retry to find out whether the plant was stored' },
   overloaded: { error: 50302, message: 'Too many pending requests; retry later' },

@@ -7,5 +7,5 @@ export interface OpenApiDescription {
   readonly [member: string]: unknown;
 }
 
-/** The description of the interface, `docs/openapi.yaml`. Code instead of a file, so that bundled programs contain it. */
+/** The description of the interface, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
 export const openApiDescription: OpenApiDescription = document;

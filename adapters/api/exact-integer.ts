@@ -5,8 +5,8 @@ const VALUE = /\s*:\s*(-?\d[\d.eE+-]*)?/y;
 const MAX_DIGITS = 19;
 
 /**
- * Returns the numeric value of the member `key` as written, because JSON.parse rounds it. Returns `undefined` if the text is not an
- * object with this member, or its value is not a number. The last of several equal keys counts, as in JSON.parse.
+ * Returns the numeric value of the member `key` as written, because JSON.parse rounds it. Returns `undefined` if the
+ * text is not an object with this member, or its value is not a number. Of several equal keys, the last one counts.
  *
  * Scans once, without recursion, so that deep nesting cannot overflow the stack.
  * @param json A text that JSON.parse accepted.
@@ -44,8 +44,8 @@ function isKey(json: string, open: number, close: number, key: string): boolean 
 }
 
 /**
- * Parses a JSON number as an exact integer. `1.0`, `1e3` and `10e-1` are integers (JSON Schema 2020-12, "integer"), `-0` is
- * 0. Returns `undefined` for a fraction and for numbers with more digits than an int64.
+ * Parses a JSON number as an exact integer. `1.0`, `1e3` and `10e-1` are integers (JSON Schema 2020-12, "integer"),
+ * `-0` is 0. Returns `undefined` for a fraction and for numbers with more digits than an int64.
  * @param source A number in the JSON grammar (RFC 8259 §6).
  */
 export function parseExactInteger(source: string): bigint | undefined {

@@ -19,7 +19,7 @@ export class PlantCodec {
   constructor(description: OpenApiDescription) {
     const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
     addFormats.default(ajv);
-    // Makes Ajv accept the members of the document around the schemas as keywords.
+    // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
     ajv.addVocabulary(Object.keys(description));
     ajv.addSchema(description, 'description', false, false);
     this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
@@ -30,18 +30,18 @@ export class PlantCodec {
    * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
    */
   decode(bytes: Uint8Array): DecodeResult {
-    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The body is empty; it must be one JSON text');
+    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The JSON text is empty');
     let text: string;
     try {
       text = this.#utf8.decode(bytes);
     } catch {
-      return rejected(apiErrors.notJson, 'The body is not UTF-8');
+      return rejected(apiErrors.notJson, 'The JSON text is not UTF-8');
     }
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch {
-      return rejected(apiErrors.notJson, 'The body is not a single valid JSON text');
+      return rejected(apiErrors.notJson, 'The JSON text is not a single valid value');
     }
     const digits = findNumberText(text, 'id');
     const id = digits === undefined ? undefined : parseExactInteger(digits);
@@ -74,7 +74,7 @@ function rejected(error: ApiError, message: string): DecodeResult {
 function toSentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
   const field = instancePath.slice(1).replaceAll('/', '.');
   if (keyword === 'required') return `${params['missingProperty']} is required`;
-  if (field === '') return keyword === 'type' ? 'The body must be a JSON object' : `The body ${message}`;
+  if (field === '') return keyword === 'type' ? 'The JSON text must be an object' : `The JSON text ${message}`;
   if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;
   if (keyword === 'type') return `${field} must be a ${params['type']}`;
   return `${field} ${message}`;

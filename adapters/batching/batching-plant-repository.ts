@@ -8,9 +8,9 @@ export interface BatchLimits {
   readonly maxBatchRows?: number;
   /** Maximum bytes of text per batch, 2 per UTF-16 code unit. Default: 2 MiB. A single call may exceed it. */
   readonly maxBatchBytes?: number;
-  /** Maximum number of pending plants. Default: 10 000. */
+  /** Maximum number of pending plants. Default: 10 000. A single call may exceed it if nothing is pending. */
   readonly maxPendingRows?: number;
-  /** Maximum bytes of pending text. Default: 128 MiB. */
+  /** Maximum bytes of pending text. Default: 128 MiB. A single call may exceed it if nothing is pending. */
   readonly maxPendingBytes?: number;
 }
 
@@ -31,8 +31,8 @@ interface PendingCall {
 }
 
 /**
- * Group commit around any repository: calls that arrive during a write share the next one, and so its sync. If no write
- * is in flight, a write starts after the current turn of the event loop. A call resolves once its own plants are durable.
+ * Group commit around any repository: calls that arrive during a write share the next write, and therefore its sync. If
+ * none is in flight, one starts after the current turn of the event loop. A call resolves once its plants are durable.
  */
 export class BatchingPlantRepository implements PlantRepository {
   readonly #repository: PlantRepository;
@@ -47,7 +47,7 @@ export class BatchingPlantRepository implements PlantRepository {
 
   /**
    * @param repository Closed by {@link close}.
-   * @throws {RangeError} if a limit is less than 1
+   * @throws {RangeError} A limit is less than 1.
    */
   constructor(repository: PlantRepository, limits: BatchLimits = {}) {
     this.#repository = repository;

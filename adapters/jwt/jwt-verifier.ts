@@ -42,7 +42,7 @@ export class JwtVerifier implements TokenVerifier {
   readonly #options: JwtVerifierOptions;
   readonly #getKey: JWTVerifyGetKey;
 
-  /** @throws {TypeError} if the issuer or the audience is empty: the library would then accept any */
+  /** @throws {TypeError} The issuer or the audience is empty: the library would then accept any. */
   constructor(options: JwtVerifierOptions) {
     for (const name of ['issuer', 'audience'] as const)
       if (typeof options[name] !== 'string' || options[name] === '')
@@ -92,8 +92,8 @@ export class JwtVerifier implements TokenVerifier {
 }
 
 /**
- * Fetches the issuer's keys on demand. Measures their age with a monotonic clock: jose uses the wall clock, so a clock set
- * back would keep a revoked key valid.
+ * Fetches the issuer's keys on demand. Measures their age with a monotonic clock: jose uses the wall clock, so a clock
+ * set back would keep a revoked key valid.
  */
 function fetchKeys({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: JwtVerifierOptions): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(jwksUrl, {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Plant } from '../../core/index.js';
 import type { PlantRow } from './rows.js';
 
-/** Everything that differs between SQL engines. Each engine is one file. */
+/** The SQL, defaults and error codes of a SQL engine. `Database` describes how to connect to it. */
 export interface Engine {
   /** The npm package of the driver. */
   readonly driver: string;
@@ -15,8 +15,8 @@ export interface Engine {
   /** SQL of a small write that stores no plant. Its commit waits for everything that a plant's commit waits for. */
   readonly probe: string;
   /**
-   * SQL that selects earlier probes still hanging in the server; the text of the probe is bound to its `?`. A commit may
-   * hang after its connection is closed. Absent if writes cannot hang: SQLite reports that it is busy.
+   * SQL that selects earlier probes that hang in the server; the probe is bound to its `?`. A commit may keep hanging
+   * after its connection is closed. Absent for SQLite, whose writes cannot hang: it reports that it is busy.
    */
   readonly hangingProbes?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
@@ -27,9 +27,9 @@ export interface Engine {
   readonly openErrorMessages: Readonly<Partial<Record<string, string>>>;
 
   /**
-   * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once they
-   * are durable, and the holders of the other ids too: an engine may show a row before it is durable, and a statement that
-   * writes nothing does not wait for a sync.
+   * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once
+   * the inserted plants, and the holders of the taken ids, are durable. An engine may show a holder before it is
+   * durable, and a statement that writes nothing does not wait for a sync.
    */
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
   /** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to it, as decimal text. */
@@ -38,14 +38,14 @@ export interface Engine {
   readonly selectPage?: Engine['select'];
   /** Runs `work` while holding a lock that other starting instances wait for. The lock ends with its process. */
   withMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
-  /** Throws StorageUnavailable if the database file was moved, deleted or replaced. Called after each statement. */
+  /** Throws StorageUnavailable, after each statement, for a moved, deleted, replaced or (if immutable) changed file. */
   assertNotReplaced?(): void;
   /** Returns the key that {@link errorClasses} match. */
   errorKey(error: Error): string;
 }
 
 /**
- * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a row
- * of the statement; `defect`: anything else.
+ * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a
+ * row of the statement; `defect`: anything else.
  */
 export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'defect';

@@ -18,7 +18,7 @@ import { lastIdOfPage, type PlantRow, selectHolders } from './rows.js';
 const ADDED: AddOutcome = { kind: 'added' };
 /** Pause between probes while writes hang, in milliseconds. */
 const PROBE_PAUSE_MS = 1000;
-/** Longer than most names, but stays in the row: MariaDB 10.11 crashed on a full disk when it stored a name off-page. */
+/** Longer than most names, but stays in the row: on a full disk, MariaDB 10.11 crashed when it stored one off-page. */
 const PROBE_NAME_LENGTH = 4000;
 /** Maximum number of rows per statement. */
 const MAX_STATEMENT_ROWS = 4000;
@@ -31,14 +31,14 @@ export class KnexPlantRepository implements PlantRepository {
   readonly #engine: Engine;
   readonly #timeoutMs: number;
   readonly #pendingCalls = new Set<Promise<unknown>>();
-  /** `failing` after a write failed, `hanging` after one timed out, until a probe succeeds. While `hanging`, writes fail at once. */
+  /** `failing` after a failed write, `hanging` after a timeout (writes then fail at once), until a probe succeeds. */
   #writes: 'working' | 'failing' | 'hanging' = 'working';
   #pendingProbe: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /**
-   * @param knex the connection pool; `close` destroys it
-   * @param timeoutMs maximum time to retry a statement while the engine is busy, and to wait for a write, in milliseconds
+   * @param knex The connection pool. `close` destroys it.
+   * @param timeoutMs The maximum time for a write, and for retries while the engine is busy, in milliseconds.
    */
   constructor(knex: Knex, engine: Engine, timeoutMs: number) {
     this.#knex = knex;
@@ -69,7 +69,7 @@ export class KnexPlantRepository implements PlantRepository {
     });
   }
 
-  /** Adds plants with different ids. Splits a batch that is too large or contains a rejected plant, until that plant is alone. */
+  /** Adds plants with distinct ids. Splits a batch that is too large, and isolates a plant that the engine rejects. */
   async #addBatch(batch: readonly Plant[], notAdded: Map<bigint, AddOutcome>): Promise<void> {
     const [plant] = batch;
     if (plant === undefined) return;
@@ -157,7 +157,7 @@ export class KnexPlantRepository implements PlantRepository {
     }
   }
 
-  /** Runs a statement of a create. After a timeout, fails further calls immediately until a probe succeeds. */
+  /** Runs a statement of `add`. After a timeout, fails further calls immediately until a probe succeeds. */
   async #write<T>(statement: () => Promise<T>): Promise<T> {
     this.#assertNotHanging();
     const canHang = this.#engine.hangingProbes !== undefined;
@@ -210,7 +210,7 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#pendingProbe;
   }
 
-  /** Commits a small write, to check durability, and rolls back a plant, to check that there is room for one. */
+  /** Commits a small write, to check durability. Inserts a plant and rolls it back, to check that there is room. */
   async #probeWrites(): Promise<void> {
     const { probe, hangingProbes } = this.#engine;
     if (hangingProbes) {
@@ -244,7 +244,7 @@ function toHolderOutcome({ id, name, tag }: PlantRow): Exclude<AddOutcome, { kin
   return { kind: 'rejected', error: new PlantRejected(`a stored row is not a valid plant: ${messages}`) };
 }
 
-/** @throws {StorageUnavailable} if another program wrote a row that is not a valid plant */
+/** @throws {StorageUnavailable} Another program wrote a row that is not a valid plant. */
 function toPlant(row: PlantRow): Plant {
   const outcome = toHolderOutcome(row);
   if (outcome.kind === 'taken') return outcome.holder;

@@ -30,7 +30,7 @@ export async function migrate(knex: Knex, engine: Engine): Promise<void> {
     await knex.transaction((transaction) =>
       engine.withMigrationLock(transaction, async () => {
         await readPending(transaction, engine);
-        // The engine's lock is held, so Knex's own was left by a killed process (or, on Galera, belongs to another node).
+        // The engine's lock is held, so Knex's own was left by a killed process (or, on Galera, is another node's).
         await transaction.migrate.forceFreeMigrationsLock(config);
         await transaction.migrate.latest(config);
       }),

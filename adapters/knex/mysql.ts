@@ -11,16 +11,16 @@ import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } 
 const MAX_INSERT_ATTEMPTS = 10;
 
 /**
- * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB shows a row before that.
- * On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round trip to
- * the other nodes.
+ * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB shows a row before
+ * that. On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round
+ * trip to the other nodes.
  */
 const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1)
   ON DUPLICATE KEY UPDATE syncs = syncs + IF(@plant_store_on_galera, 0, 1)`;
 
 /**
- * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So a batch
- * is one plain insert; if an id is taken, the engine rolls the statement back and the rest of the batch is retried.
+ * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
+ * batch is one plain insert; if an id is taken, the engine rolls it back, and the rest of the batch is retried.
  */
 export const mysql: Engine = {
   driver: 'mysql2',
@@ -43,12 +43,12 @@ export const mysql: Engine = {
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
     UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1`,
   /**
-   * By SQLSTATE and error number; the driver's names are those of MySQL, and wrong for MariaDB
-   * (https://mariadb.com/kb/en/mariadb-error-code-reference/). 1153: packet too large; 1205: lock timeout; 1021, 1114: disk
-   * full; 1290, 1792, 1836: read-only; 1129, 1130, 1203, 1226: no connection; 1142, 1143: no privilege. On Galera, 1047:
-   * node without a cluster; 1180: cluster lost during a commit; 1050, 1412: another node has just created the table; 1305:
-   * the savepoint of a migration that conflicted with another node's; MigrationLocked: GET_LOCK holds on one node only, so
-   * another node may have Knex's own lock.
+   * By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
+   * and wrong for MariaDB. 1020: row changed since it was read; 1021, 1114: disk full; 1044, 1142, 1143: no privilege;
+   * 1049: no such database; 1129, 1130, 1203, 1226: no connection; 1153: packet too large; 1205: lock timeout; 1290,
+   * 1792, 1836: read-only; 3024: statement timeout. On Galera, 1047: node without a cluster; 1180: cluster lost during
+   * a commit; 1050, 1412: another node just created the table; 1305: savepoint of a migration that conflicted with
+   * another node's; MigrationLocked: GET_LOCK holds on one node only, so another may have Knex's lock.
    */
   errorClasses: [
     [/ 1153$/, 'rejected'],

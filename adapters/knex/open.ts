@@ -27,7 +27,7 @@ export interface Database {
   readonly timeoutMs: number;
   /** Open for reading only: creates no file, does not migrate; `add` may fail. */
   readonly readOnly?: boolean | undefined;
-  /** Called with the responsible settings if the engine acknowledges writes before they are durable. */
+  /** Called with a warning, which names the settings, if the engine acknowledges writes before they are durable. */
   readonly warn?: ((warning: string) => void) | undefined;
   /** The path, if the database is a file. */
   readonly file?: string;
@@ -35,7 +35,7 @@ export interface Database {
 
 /**
  * Opens a database and migrates its schema. A read-only database must be migrated already.
- * @throws {StorageUnavailable} with the reason, if it cannot be opened
+ * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
 export function openRepository(database: Database): Promise<KnexPlantRepository> {
   const { engine, readOnly, timeoutMs } = database;
@@ -51,7 +51,7 @@ export function openRepository(database: Database): Promise<KnexPlantRepository>
   });
 }
 
-/** Returns the names of the migrations that {@link openRepository} would apply. Changes nothing. Throws likewise. */
+/** Returns the migrations that {@link openRepository} would apply, by name. Changes nothing. Throws the same errors. */
 export async function pendingMigrations(database: Database): Promise<readonly string[]> {
   const { engine, file } = database;
   if (file && !existsSync(file)) return Object.keys(engine.migrations);

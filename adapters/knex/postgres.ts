@@ -13,8 +13,8 @@ const INSERT = `INSERT INTO plants (id, name, tag)
   RETURNING CAST(id AS TEXT) AS id`;
 
 /**
- * Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit: after a crash or
- * a cancelled wait, a row is visible before the standby has it.
+ * Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit: after a crash
+ * or a cancelled wait, a row is visible before the standby has it.
  */
 const WAIT_FOR_STANDBY = `SELECT pg_logical_emit_message(true, 'plant-store', '')
   WHERE current_setting('synchronous_standby_names') <> ''`;
@@ -28,7 +28,7 @@ export const postgres: Engine = {
   probe: "SELECT pg_logical_emit_message(true, 'plant-store', 'probe')",
   hangingProbes: `SELECT pid FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()
     AND query_start < clock_timestamp() - INTERVAL '1 second'`,
-  // client_min_messages=error makes a cancelled wait for a standby look like success. A standby may be added later.
+  // client_min_messages=error hides cancelled waits for a standby. Reported without one, too: it may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')

@@ -4,7 +4,7 @@ import type { Engine } from './engine.js';
 
 /** Maximum number of rows per page. */
 const MAX_PAGE_ROWS = 4000;
-/** Maximum text per page, in UTF-8 bytes; a single plant may exceed it. */
+/** Maximum text per page, in UTF-8 bytes; the last plant may exceed it. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
 /** A row, with its id as decimal text. */

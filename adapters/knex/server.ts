@@ -44,8 +44,8 @@ function withoutSecrets(url: string): string {
 }
 
 /**
- * Destroys a connection that has had no traffic for longer than a statement may take. Otherwise lost packets would block
- * it until TCP gives up, after about 15 minutes. The pool replaces connections when needed.
+ * Destroys a connection that has had no traffic for longer than a statement may take. Otherwise lost packets would
+ * block it until TCP gives up, after about 15 minutes. The pool replaces connections when needed.
  */
 export function destroyWhenIdle(socket: Socket, timeoutMs: number): void {
   socket.setTimeout(timeoutMs + GRACE_MS, () => {

@@ -9,7 +9,7 @@ import { APPLICATION_ID, sqlite } from './sqlite.js';
 import { snapshotFiles } from './sqlite-files.js';
 import { cacheStatements, type SqliteConnection } from './statement-cache.js';
 
-/** Maximum time that SQLite itself waits for a lock, in milliseconds. The wait blocks a thread, which delays process exit. */
+/** Maximum time for SQLite to wait for a lock, in milliseconds. The wait blocks a thread, which delays process exit. */
 const BUSY_TIMEOUT_MS = 200;
 
 /** Options of {@link sqliteDatabase}. */
@@ -52,7 +52,7 @@ export function sqliteDatabase({ timeoutMs, readOnly = false, ...options }: Sqli
   };
 }
 
-/** Enables the write-ahead log and a sync at every commit: a stored plant survives a power cut (https://sqlite.org/wal.html). */
+/** Enables the write-ahead log (https://sqlite.org/wal.html) and syncs each commit: plants survive a power cut. */
 async function configure(connection: SqliteConnection, timeoutMs: number, readOnly: boolean): Promise<void> {
   const exec = promisify(connection.exec.bind(connection));
   const get = promisify(connection.get.bind(connection));
@@ -69,9 +69,9 @@ async function configure(connection: SqliteConnection, timeoutMs: number, readOn
 }
 
 /**
- * Returns the URI parameter for read-only use (https://sqlite.org/uri.html). Opens the file for writing if permitted, so
- * that SQLite removes the log on close. Otherwise SQLite cannot create its lock files; `immutable=1` reads without them,
- * but would ignore a log (docs/decisions/0017-read-only.md).
+ * Returns the URI parameter for read-only use (https://sqlite.org/uri.html). Opens the file for writing if permitted,
+ * so that SQLite removes the log on close. Otherwise SQLite cannot create its lock files; `immutable=1` reads without
+ * them, but would ignore a log (docs/decisions/0017-read-only.md).
  */
 function readOnlyMode(path: string): string {
   try {

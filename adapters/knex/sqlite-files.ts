@@ -2,7 +2,7 @@ import { closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from '
 import { dirname } from 'node:path';
 import { StorageUnavailable } from '../../core/index.js';
 
-/** Returns a check that throws StorageUnavailable if a file was moved, deleted, replaced or, with `includeContent`, changed. */
+/** Returns a check that throws StorageUnavailable for a moved, deleted, replaced or (`includeContent`) changed file. */
 export function snapshotFiles(paths: readonly string[], includeContent: boolean): () => void {
   const read = (path: string) => {
     try {

@@ -2,7 +2,7 @@ import { codeOf } from './driver-error.js';
 import type { Engine } from './engine.js';
 import { exclude, selectRows, toJsonRows } from './rows.js';
 
-/** "PLNT". Identifies the database to file(1) and other programs (https://sqlite.org/pragma.html#pragma_application_id). */
+/** "PLNT". Identifies the file to programs such as file(1) (https://sqlite.org/pragma.html#pragma_application_id). */
 export const APPLICATION_ID = 0x504c4e54;
 /** Rewrites the first page of the file, usually without changing it. */
 const SET_APPLICATION_ID = `PRAGMA application_id = ${APPLICATION_ID}`;
@@ -54,7 +54,7 @@ export const sqlite: Engine = {
       if (codeOf(error) !== 'SQLITE_CONSTRAINT') throw error;
     }
     // At least one id is taken. RETURNING costs as much as the insert itself, so only this second statement uses it.
-    // The holder is durable: a commit becomes visible only after its sync, and each start syncs a log left by a killed process.
+    // The holder is durable: a commit is visible only after its sync, and a start syncs the log of a killed process.
     const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
     return exclude(plants, await knex.raw(returning, [rows]));
   },

@@ -18,8 +18,8 @@ type Done = (error: Error | null, rows?: readonly unknown[]) => void;
 const MAX_STATEMENTS = 16;
 
 /**
- * Caches the prepared statements of a connection. Preparing each statement again costs a client that creates one plant at a
- * time about a tenth of its throughput (docs/decisions/0012-group-commit.md).
+ * Caches the prepared statements of a connection. Preparing each statement again costs a client that creates one plant
+ * at a time about a tenth of its throughput (docs/decisions/0012-group-commit.md).
  */
 export function cacheStatements(connection: SqliteConnection): void {
   const statements = new Map<string, SqliteStatement>();

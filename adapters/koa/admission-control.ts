@@ -6,7 +6,7 @@ import { HttpError } from './http-error.js';
 /** Minimum time between two rejections of one connection by `acquire` (docs/decisions/0014-clients-in-a-hurry.md). */
 const MIN_REJECTION_INTERVAL_MS = 500;
 
-/** Created once, because capturing a stack is slow and overload is when time is short. */
+/** Created once: capturing a stack is slow, and these are thrown under overload. */
 const OVERLOADED = new HttpError(apiErrors.overloaded);
 const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
 
@@ -14,7 +14,7 @@ const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
 export interface AdmissionLimits {
   /** Maximum number of creates in flight. */
   readonly maxPending: number;
-  /** Maximum bytes of the bodies of creates in flight, after decompression. */
+  /** Maximum total bytes of the bodies of creates in flight, after decompression. */
   readonly maxPendingBytes: number;
 }
 
@@ -33,7 +33,7 @@ export class AdmissionControl {
   #pendingBytes = 0;
   /** After {@link stop}, the requests that may still acquire a permit. */
   #lastRequests: ReadonlySet<IncomingMessage> | undefined;
-  /** When each connection was last rejected, by `performance.now()`. */
+  /** Time of each connection's last rejection (`performance.now()`). */
   readonly #rejectedAt = new WeakMap<object, number>();
 
   constructor(limits: AdmissionLimits) {
@@ -41,8 +41,8 @@ export class AdmissionControl {
   }
 
   /**
-   * Acquires a permit for one create. Delays a rejection until `MIN_REJECTION_INTERVAL_MS` after the connection's last.
-   * @throws {HttpError} 50302 when no permit is free, 50303 after {@link stop}
+   * Acquires a permit. If none is free, checks again `MIN_REJECTION_INTERVAL_MS` after the connection's last rejection.
+   * @throws {HttpError} No permit is free (50302), or {@link stop} was called (50303).
    */
   async acquire(request: IncomingMessage): Promise<Permit> {
     const { socket } = request;

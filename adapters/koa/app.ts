@@ -6,10 +6,10 @@ import { HttpError, toHttpError } from './http-error.js';
 import { assertWellFormed, toOriginForm, toRequestId } from './request-head.js';
 import { createPlantRouter, type PlantRouterOptions } from './router.js';
 
-/** Maximum length of a logged path; those of the interface are shorter. */
+/** Maximum length of a logged path. */
 const MAX_LOGGED_PATH_LENGTH = 256;
 
-/** Where this adapter logs; a pino logger fits. */
+/** Receives this adapter's log lines. A pino logger implements it. */
 export interface Log {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -36,7 +36,7 @@ export interface AppOptions extends PlantRouterOptions {
   readonly onRequestEnd?: ((request: RequestSummary) => void) | undefined;
 }
 
-/** Creates the whole HTTP interface as a Koa app: routes, `ApiError` bodies and one log line per request. */
+/** Creates the whole HTTP interface as a Koa app: routes, `ApiError` bodies, and a log line per request and failure. */
 export function createApp(options: AppOptions): Koa {
   const { log, onRequestEnd } = options;
   const app = new Koa();

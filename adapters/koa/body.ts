@@ -27,7 +27,7 @@ export function createBodyReader(limitBytes: number): (ctx: Context, permit: Per
   // Deflate makes incompressible data larger, by less than this.
   const maxEncodedBytes = limitBytes + Math.ceil(limitBytes / 1000) + 1024;
   const textLimit = `${maxEncodedBytes}`;
-  // Text mode with an empty encoding returns raw bytes; another encoding replaces invalid UTF-8, and JSON mode rounds ids.
+  // Text mode without an encoding returns raw bytes; an encoding replaces invalid UTF-8, and JSON mode rounds ids.
   const options = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '', textLimit };
   const collect = bodyParser(options);
   const tooLarge = { ...apiErrors.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` };

@@ -24,8 +24,8 @@ const HEADERS = {
 } as const;
 
 /**
- * Creates the routes of the OpenAPI description as a page: `/docs`, and a redirect to it from `/`. Both are public; the
- * page sends requests with the token that its reader enters.
+ * Creates the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page
+ * sends requests with the token that its reader enters.
  */
 export function createDocsRouter(basePath: string): Router {
   const router = new Router({ prefix: basePath, sensitive: true, strict: true });

@@ -13,7 +13,7 @@ export function assertWellFormed(req: IncomingMessage): void {
   }
   // RFC 9112 §3.2: a host with an optional port, or nothing.
   if (hosts === 1 && !/^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i.test(headers.host ?? '')) {
-    throw malformed('The Host header is not a host');
+    throw malformed('The Host header must be a host with an optional port');
   }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {

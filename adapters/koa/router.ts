@@ -80,7 +80,7 @@ async function authenticate({ req }: Context, tokenVerifier: TokenVerifier) {
   const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(req.headers.authorization ?? '') ?? [];
   if (token === undefined) throw new HttpError(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
-  // Anything but a principal is a rejection, because no compiler checks a verifier in JavaScript.
+  // Treats any other result as an invalid token: a verifier written in JavaScript is not type-checked.
   if (!principal?.subject) throw new HttpError(apiErrors.invalidToken);
   return principal;
 }

@@ -23,17 +23,17 @@ export interface ServerOptions extends Pick<AppOptions, 'admission' | 'log' | 'o
 
 /** Maximum size of all headers of a request together. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How often Node checks for late requests. */
+/** How often Node checks for requests that timed out. */
 const TIMEOUT_CHECK_INTERVAL_MS = 500;
 /** How long a connection stays open after the response to a malformed request, so that the client can read it. */
 const LINGER_MS = 1000;
 /** Maximum number of pipelined requests per connection; the last one gets `Connection: close`. */
 const MAX_QUEUED_REQUESTS = 100;
-/** Maximum number of requests that are read, including those after `Connection: close`, before the socket is destroyed. */
+/** Maximum number of requests that are read, even after `Connection: close`, before the socket is destroyed. */
 const MAX_READ_REQUESTS = 200;
-/** Event-loop turns without arrivals after which everything sent has been read: accepting takes one turn, reading another. */
+/** Event-loop turns without arrivals after which all data sent has been read: accepting takes one, reading another. */
 const QUIET_TURNS = 3;
-/** Maximum number of turns for which a shutdown waits until nothing more arrives. */
+/** Maximum number of turns that a shutdown waits for arrivals to stop. */
 const MAX_TURNS = 1000;
 
 /** A request whose body can be aborted without losing the response. */
@@ -55,9 +55,9 @@ type Response = ServerResponse<AbortableRequest>;
 
 /** The requests of a connection, processed one at a time. */
 interface Connection {
-  /** Responses in order. The first is in progress; if it closes the connection, it stays first, so that no other follows. */
+  /** Responses in order. The first is in progress; one that closes the connection stays, so that no other follows. */
   readonly queue: Response[];
-  /** Why the connection cannot be parsed any more; sent after the last queued response. */
+  /** Malformed HTTP or a timeout. Sent after the last queued response, or as the response to an incomplete request. */
   clientError?: HttpError;
 }
 
@@ -84,7 +84,7 @@ export class HttpServer {
       requireHostHeader: false,
     });
     this.#server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
-    // Undocumented. Without it, clients that shut down their side after sending (`nc -N`, shell scripts) get no response.
+    // Undocumented. Without it, clients that half-close after sending (`nc -N`, shell scripts) get no response.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // The limit is on bytes; by default Node silently drops headers after the 2,000th.
     this.#server.maxHeadersCount = 0;
@@ -112,15 +112,15 @@ export class HttpServer {
   async listen(port: number, host: string): Promise<AddressInfo> {
     await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('the server listens on no TCP port');
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
     return address;
   }
 
   /**
-   * Stops listening, closes idle connections, and finishes every request whose body has arrived. At half of the timeout,
-   * rejects requests whose bodies have not arrived, and disconnects clients that are not reading their responses.
-   * @param timeoutMs maximum time until every connection is closed
-   * @returns whether every create that reached the storage got its response
+   * Stops listening, closes idle connections, and finishes every request whose body has arrived. After half
+   * the timeout, rejects requests whose bodies have not arrived, and disconnects clients that do not read responses.
+   * @param timeoutMs The maximum time until every connection is closed.
+   * @returns Whether every create that reached the storage got its response.
    */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true;
@@ -131,7 +131,7 @@ export class HttpServer {
     let isComplete = true;
     const halfTime = setTimeout(() => this.#endStalled(), timeoutMs / 2);
     const deadline = setTimeout(() => {
-      // After half of the timeout, every create in flight has reached the storage.
+      // After half the timeout, every create in flight has reached the storage.
       const current = [...this.#connections.values()].flatMap(({ queue }) => queue.slice(0, 1));
       isComplete = this.#options.admission.pending === 0 || current.every((res) => res.headersSent);
       for (const socket of this.#connections.keys()) socket.destroy();
@@ -145,7 +145,7 @@ export class HttpServer {
     await closed;
     clearTimeout(halfTime);
     clearTimeout(deadline);
-    // Ends the checks for late requests.
+    // Ends the checks for requests that timed out.
     this.#server.close();
     return isComplete;
   }
@@ -198,7 +198,7 @@ export class HttpServer {
     });
   }
 
-  /** Handles malformed HTTP and late requests. */
+  /** Handles malformed HTTP and requests that timed out. */
   #onClientError(error: Error, socket: Duplex): void {
     const connection = this.#connections.get(socket);
     const httpError = toClientError(error);

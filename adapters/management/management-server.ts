@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { PlantRepository } from '../../core/index.js';
 
-/** Limits on clients, in milliseconds; the interval is that of Node's check for late requests. */
+/** Timeouts for clients, in milliseconds. The interval is how often Node checks them. */
 const TIMEOUTS = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 500 } as const;
 /** Maximum time for the storage to report that it is ready, in milliseconds. */
 const READY_TIMEOUT_MS = 1000;
@@ -31,7 +31,7 @@ export class ManagementServer {
       handle(req, res);
     });
     this.#server.setTimeout(TIMEOUTS.requestTimeout);
-    // Keeps a client that does not read from queuing responses: pipelined requests never reach the handler.
+    // Prevents unread responses from piling up: pipelined requests never reach the handler.
     this.#server.maxRequestsPerSocket = 1;
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
@@ -40,7 +40,7 @@ export class ManagementServer {
   async listen(port: number, host: string): Promise<AddressInfo> {
     await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('the server has no TCP port');
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
     return address;
   }
 

@@ -44,7 +44,7 @@ export class Metrics {
   );
   readonly #plants = new Counter(this.#options('plants_total', 'Plants sent to the storage, by outcome.', ['outcome']));
 
-  /** @param version of the service */
+  /** @param version The version of the service. */
   constructor(version: string) {
     collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
@@ -70,14 +70,14 @@ export class Metrics {
     const { maxPending, maxPendingBytes } = load.limits;
     this.#observe('pending_creates', 'Creates in flight.', () => load.pending);
     this.#observe('pending_creates_limit', 'Maximum creates in flight.', () => maxPending);
-    this.#observe('pending_bytes', 'Bytes of the bodies of creates in flight.', () => load.pendingBytes);
-    this.#observe('pending_bytes_limit', 'Maximum bytes of the bodies of creates in flight.', () => maxPendingBytes);
+    this.#observe('pending_bytes', 'Bytes reserved for the bodies of creates in flight.', () => load.pendingBytes);
+    this.#observe('pending_bytes_limit', 'Maximum of plant_store_pending_bytes.', () => maxPendingBytes);
   }
 
   /** Reads the number of dropped log lines at each scrape. */
   observeDroppedLines(count: () => number): void {
     new Counter({
-      ...this.#options('log_lines_dropped_total', 'Log lines dropped because standard error could not be written.'),
+      ...this.#options('log_lines_dropped_total', 'Log lines dropped because standard error could not be written to.'),
       collect() {
         this.reset();
         this.inc(count());
@@ -85,7 +85,7 @@ export class Metrics {
     });
   }
 
-  /** Counts and times the calls of a repository. */
+  /** Counts and times `add` and `ready` of a repository. */
   instrument(repository: PlantRepository): PlantRepository {
     return {
       add: async (plants) => {

@@ -4,7 +4,7 @@ import { type Line, splitLines } from './lines.js';
 
 /** Maximum number of lines per batch. */
 const MAX_BATCH_ROWS = 4000;
-/** Maximum bytes of lines per batch. A single line may exceed it. */
+/** Maximum bytes of lines per batch. The last line may exceed it. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 
 /** Dependencies, limits and callbacks of an import. */
@@ -21,7 +21,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A rejected line with its error. */
+/** The number and the error of a rejected line. */
 export interface RejectedLine extends ApiError {
   /** Line number, starting at 1. */
   readonly line: number;
@@ -40,7 +40,7 @@ export interface ImportSummary {
 /**
  * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
  * interrupted import can be run again.
- * @throws {StorageUnavailable} Plants created before stay stored.
+ * @throws {StorageUnavailable} The storage is unavailable. Plants created before the error remain stored.
  */
 export async function importPlants(
   input: AsyncIterable<Uint8Array>,

@@ -9,8 +9,8 @@ export interface Line {
 const LINE_FEED = 0x0a;
 
 /**
- * Splits bytes into lines in constant memory. The last line may lack its line feed. Yields all lines of a chunk at once,
- * because an iteration step costs as much as processing a line.
+ * Splits bytes into lines in constant memory. The last line may lack its line feed. Yields all lines of a chunk at
+ * once, because an iteration step costs as much as processing a line.
  * @param maxLineBytes Maximum length of a line. Discards the bytes of longer lines.
  */
 export async function* splitLines(

@@ -7,8 +7,8 @@ export class InvalidTokenList extends Error {
 }
 
 /**
- * Authenticates a fixed list of tokens. Compares SHA-256 digests in constant time, and always all of them, so that the
- * duration reveals only the length of the token that was sent.
+ * Accepts the tokens on a list. Compares SHA-256 digests in constant time, and always all of them, so that the duration
+ * reveals only the length of the token that was sent and the number of tokens on the list.
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #digests: readonly Buffer[];
@@ -51,7 +51,7 @@ function toDigest(token: string, index: number): Buffer {
   const digest = /^sha256:(.*)$/i.exec(token)?.[1];
   if (digest !== undefined) {
     if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');
-    throw new InvalidTokenList(`token ${index + 1} starts with sha256: but is not followed by 64 hexadecimal digits`);
+    throw new InvalidTokenList(`token ${index + 1} must have 64 hexadecimal digits after sha256:`);
   }
   if (token === '') throw new InvalidTokenList(`token ${index + 1} is empty`);
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return sha256(token);

@@ -14,8 +14,8 @@ export async function run(config: Config): Promise<number> {
   container.rebind(services.Database).toConstantValue(createDatabase(config, { readOnly: true }));
   const get = await loadPlugins(container, config.plugins);
   const database = await get(services.Database);
-  const isOwnStorage = isReplaced(container, services.Storage, services.PlantRepository);
-  if (database?.file && !existsSync(database.file) && !isOwnStorage) {
+  const isStorageReplaced = isReplaced(container, services.Storage, services.PlantRepository);
+  if (database?.file && !existsSync(database.file) && !isStorageReplaced) {
     throw new CommandError(`nothing to export: ${database.name} does not exist; check DATABASE_URL`);
   }
   const repository = await get(services.PlantRepository);

@@ -12,7 +12,7 @@ import { progressBar } from '../progress.js';
 import { onSignals, signalExitCode } from '../signals.js';
 import type { Flags } from './index.js';
 
-/** Imports NDJSON of NewPlant objects from a file, by default standard input. Resolves to the exit code of the process. */
+/** Imports NDJSON of NewPlant objects from a file or standard input. Resolves to the exit code of the process. */
 export async function run(config: Config, { rejects: rejectsPath, json }: Flags, path?: string): Promise<number> {
   const file = path === '-' ? undefined : path;
   const openFile = (name: string, flags: string) => translateErrors(`open ${name}`, () => open(name, flags));

@@ -30,9 +30,9 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     import: {
       usage: 'import [FILE] [--rejects FILE] [--json] [settings]',
       summary: 'Imports plants, one JSON object per line; reports rejected lines.',
-      example: 'plant-store import plants.ndjson --rejects rejected.ndjson',
+      example: 'plant-store import plants.ndjson --rejects errors.ndjson',
       flags: {
-        rejects: 'write rejected lines to this file, one JSON object per line; default: standard error',
+        rejects: 'write the number and error of each rejected line to this file (NDJSON); default: standard error',
         json: 'print the summary as JSON: {"created":2,"alreadyStored":0,"rejected":1}',
       },
       load: () => import('./import.js'),

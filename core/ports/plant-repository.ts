@@ -7,8 +7,8 @@ import type { Plant } from '../plant.js';
  */
 export interface PlantRepository {
   /**
-   * Adds plants independently of each other. If several plants in a batch have the same id, the first one wins. Resolves
-   * once every added plant and every `holder` is durable: a client that gets "already stored" does not retry. Does not modify `plants`.
+   * Adds plants independently of each other; of several with the same id, the first wins. Does not modify `plants`.
+   * Resolves once added plants and holders are durable, because a client stops retrying when it gets "already stored".
    * @returns One outcome per plant, in the order of `plants`.
    * @throws {StorageUnavailable} The storage is unavailable, full or closed.
    * @throws {TypeError} `plants` is not an array of plants ({@link Plant.assertAll}). Nothing was stored.
@@ -18,7 +18,7 @@ export interface PlantRepository {
   /**
    * Reads every plant in batches, ordered by id, in constant memory. No batch is empty. May include plants added
    * meanwhile. Ends only after the last plant; otherwise throws.
-   * @throws {StorageUnavailable} While iterating.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed. Thrown while iterating.
    */
   readAll(): AsyncIterable<readonly Plant[]>;
 

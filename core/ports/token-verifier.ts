@@ -10,6 +10,6 @@ export interface TokenVerifier {
 
 /** The authenticated caller. */
 export interface Principal {
-  /** Identifies the caller, for example in logs. Never empty, reveals nothing about the token, and stays the same until the verifier's tokens change. */
+  /** Names the caller, for example in logs. Never empty; reveals nothing of the token; stable until tokens change. */
   readonly subject: string;
 }

@@ -36,10 +36,10 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     services.clear();
   });
 
-  /** Starts a service on each of `at` concurrently; returns their ports once all listen. */
-  function startServices(at: readonly GaleraNode[], database: string): Promise<number[]> {
+  /** Starts a service on each of `targets` concurrently; returns their ports once all listen. */
+  function startServices(targets: readonly GaleraNode[], database: string): Promise<number[]> {
     return Promise.all(
-      at.map((node) => {
+      targets.map((node) => {
         const service = serve(folder, { DATABASE_URL: node.url(database) });
         services.add(service);
         return service.port();
@@ -52,11 +52,11 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
   }
 
-  /** Creates a database and waits until each of `at` has it. */
-  async function createDatabase(name: string, at: readonly GaleraNode[] = nodes): Promise<string> {
+  /** Creates a database and waits until each of `targets` has it. */
+  async function createDatabase(name: string, targets: readonly GaleraNode[] = nodes): Promise<string> {
     await nodes[0].sql.raw(`CREATE DATABASE ${name}`);
     // A query waits until its node has applied what the others committed; connecting to a database does not.
-    for (const node of at) await node.sql('information_schema.schemata').select();
+    for (const node of targets) await node.sql('information_schema.schemata').select();
     return name;
   }
 

@@ -796,10 +796,10 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
 
   // Batches
   {
-    fault: 'adds the last of several plants with one id in a batch',
+    fault: 'adds the last of several plants with the same id in a batch',
     create: () => new LastInBatchWins(),
   },
-  { fault: 'adds all of several plants with one id in a batch', create: () => new AddsDuplicatesOfOneBatch() },
+  { fault: 'adds all of several plants with the same id in a batch', create: () => new AddsDuplicatesOfOneBatch() },
   { fault: 'rolls back the whole batch for a taken id, but returns added', create: () => new RollsBackAtTaken() },
   { fault: 'stops at the first taken id of a batch', create: () => new StopsAtTaken() },
   { fault: "throws the driver's error for a taken id", create: () => new ThrowsAtTaken() },
@@ -821,7 +821,7 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
 
   // Concurrency and durability
   {
-    fault: 'returns added for both of two concurrent plants with one id, and overwrites the first',
+    fault: 'returns added for both of two concurrent plants with the same id, and overwrites the first',
     create: () => new ReadsThenWrites(),
   },
   {

@@ -1,4 +1,4 @@
-/** Broken repositories, derived from mistakes that storages, drivers and libraries invite: each has one fault. */
+/** Broken repositories, derived from mistakes that databases, drivers and libraries invite: each has one fault. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
 import {
@@ -317,7 +317,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   },
   {
     fault: 'ignores letter case when it compares plants of one batch',
-    caughtBy: 'returns the first of similar plants with one id in a batch as the holder',
+    caughtBy: 'returns the first of similar plants with the same id in a batch as holder',
     create: () =>
       adding(async (plants, add) => {
         const last = new Map(plants.map((plant) => [`${plant.id} ${plant.name}`.toLowerCase(), plant]));

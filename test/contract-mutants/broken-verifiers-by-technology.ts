@@ -1,4 +1,4 @@
-/** Broken verifiers, derived from mistakes that libraries and storages of tokens invite: each has one fault. */
+/** Broken verifiers, derived from mistakes that libraries and token stores invite: each has one fault. */
 import { type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
 import { type Issuer, IssuerVerifier } from './broken-by-cases.js';
 import type { Fault } from './broken-repositories-by-technology.js';

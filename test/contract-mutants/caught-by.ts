@@ -45,9 +45,9 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'returns the added outcomes first',
     'returns the outcomes in the order of the ids',
   ],
-  'adds only the first of two plants with one id in a batch': [
+  'adds only the first of two plants with the same id in a batch': [
     'returns no outcome for duplicate ids in a batch',
-    'adds the last of several plants with one id in a batch',
+    'adds the last of several plants with the same id in a batch',
   ],
   'returns taken for an identical plant': ['returns added for an identical plant'],
   'never changes a stored plant': [
@@ -55,7 +55,7 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'fills the missing tag of the holder of a taken id',
   ],
   'returns taken for the second of two identical plants in a batch': [
-    'adds all of several plants with one id in a batch',
+    'adds all of several plants with the same id in a batch',
   ],
   'adds the other plants of a batch with a taken id': [
     'rolls back the whole batch for a taken id, but returns added',
@@ -67,8 +67,8 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'throws for a batch of more than 21,845 plants, the maximum of placeholders',
     'returns added for plants beyond the 1,000th without storing them',
   ],
-  'adds exactly one of a hundred concurrent plants with one id': [
-    'returns added for both of two concurrent plants with one id, and overwrites the first',
+  'adds exactly one of a hundred concurrent plants with the same id': [
+    'returns added for both of two concurrent plants with the same id, and overwrites the first',
     'throws StorageUnavailable from the later of two concurrent adds of one id',
   ],
   'adds each id exactly once for concurrent batches with overlapping ids': [

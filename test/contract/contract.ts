@@ -25,7 +25,7 @@ export class InvalidHarness extends Error {
 
 /** Part of `timeoutMs` after which a case gives up, so that its own message reaches the test runner first. */
 const TIMEOUT_SHARE = 0.9;
-/** Most cases take milliseconds. The rest is for slow storages and busy machines. */
+/** Most cases take milliseconds. The rest is for slow storage and busy machines. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_MESSAGE_LENGTH = 500;
 

@@ -70,7 +70,7 @@ export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantR
       const adding = ['one', 'two', 'three'].map(async (name) => {
         const [outcome] = await crashed.add([plant(1n, name)]);
         if (outcome?.kind !== 'taken') return;
-        // One at a time, because some storages can be open only once.
+        // One at a time, because some databases can be open only once.
         reopened = reopened.then(() => useReopened(harness, [outcome.holder]));
         await reopened;
       });

@@ -39,7 +39,7 @@ import {
 
 /** More calls than any usual pool has connections. */
 const MORE_CALLS_THAN_CONNECTIONS = 130;
-/** Timeout of cases with many or large plants, in milliseconds. Some storages sync each plant. */
+/** Timeout of cases with many or large plants, in milliseconds. Some engines sync each plant. */
 const LARGE_TIMEOUT_MS = 300_000;
 
 /** The contract of every plant repository. */
@@ -52,7 +52,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await useRepository(harness, 'open', async (repository) => {
       for await (const _ of repository.readAll())
         throw new InvalidHarness(
-          'open() must open a new, empty storage each time, but the second one has plants (or the adapter shares plants between storages)',
+          'open() must open a new, empty storage each time, but the second one has plants (or the adapter shares plants between repositories)',
         );
     });
   }),
@@ -126,7 +126,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await assertContent(repository, holders);
   }),
 
-  repositoryCase('returns the first of similar plants with one id in a batch as the holder', async (repository) => {
+  repositoryCase('returns the first of similar plants with the same id in a batch as holder', async (repository) => {
     const batch = SIMILAR_PLANTS.flatMap((texts, group) =>
       texts.map(({ name, tag }) => plant(BigInt(group), name, tag)),
     );
@@ -189,7 +189,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await repository.add(Object.freeze([plant(6n, 'Aloe'), plant(5n, 'Aloe')]));
   }),
 
-  repositoryCase('adds only the first of two plants with one id in a batch', async (repository) => {
+  repositoryCase('adds only the first of two plants with the same id in a batch', async (repository) => {
     const [first, second] = [plant(5n, 'first'), plant(5n, 'second', 'tag')];
     await assertOutcomes(repository, [first, second], [['added'], ['taken', first]]);
     await assertContent(repository, [first]);
@@ -290,7 +290,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await assertContent(repository, winners);
   }),
 
-  repositoryCase('adds exactly one of a hundred concurrent plants with one id', async (repository) => {
+  repositoryCase('adds exactly one of a hundred concurrent plants with the same id', async (repository) => {
     const batches = Array.from({ length: 100 }, (_, index) => [plant(7n, `plant ${index % 3}`, `${index}`)]);
     const winners = await addConcurrently(batches.map((batch) => [repository, batch]));
     await assertContent(repository, winners);

@@ -160,7 +160,7 @@ describe('CreatePlant.executeAll', () => {
     });
   }
 
-  it('stores the first of several plants with one id', async () => {
+  it('stores the first of several plants with the same id', async () => {
     const outcomes = await createPlant.executeAll([MONSTERA, MONSTERA, { ...MONSTERA, tag: '' }]);
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['created', 'already-stored', 'id-taken']);
     expect(await readFields(repository)).to.deep.equal([MONSTERA]);

@@ -28,7 +28,7 @@ describe('The dependency rule', () => {
     expect(importsOf('/core').filter(({ to }) => !isIn('/core', to))).to.deep.equal([]);
   });
 
-  it('adapters import the core, the wire form and their own folder only', () => {
+  it('adapters import the core, the API (adapters/api) and their own folder only', () => {
     const outside = importsOf('/adapters')
       .filter(({ to }) => to.startsWith('/'))
       .filter(({ from, to }) => !isIn(adapterOf(from), to))
@@ -36,7 +36,7 @@ describe('The dependency rule', () => {
     expect(outside).to.deep.equal([]);
   });
 
-  it('only the driving adapters know the wire form', () => {
+  it('only the driving adapters import the API (adapters/api)', () => {
     const adapters = importsOf('/adapters')
       .filter(({ from, to }) => isIn('/adapters/api', to) && !isIn('/adapters/api', from))
       .map(({ from }) => adapterOf(from));

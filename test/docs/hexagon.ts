@@ -31,7 +31,7 @@ type Edge = readonly [from: string, to: string];
  * Draws the hexagon as an SVG image from the imports of the code. An adapter that imports a use case or serves HTTP is
  * placed on the driving side, any other on the driven side.
  *
- * @throws if an import points outward, or composition leaves out an adapter
+ * @throws {Error} An import points outward, or composition leaves out an adapter.
  */
 export function drawHexagon(imports: readonly Import[]): string {
   const edges = edgesIn(imports);

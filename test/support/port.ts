@@ -8,7 +8,7 @@ const [FIRST_PORT, LAST_PORT] = [10_000, 32_000];
 /** Returns the port on which a TCP server listens. */
 export function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('the server listens on no TCP port');
+  if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
   return address.port;
 }
 

@@ -92,7 +92,7 @@ describe('BatchingPlantRepository', () => {
       expect(results.map(kinds)).to.deep.equal([['taken', 'added'], [], ['added', 'taken', 'added']]);
     });
 
-    it('with added for the first of two calls with one id, and taken for the second', async () => {
+    it('with added for the first of two calls with the same id, and taken for the second', async () => {
       const { repository } = createRepository();
       const [first, second] = await Promise.all([
         repository.add([plant(1n, 'one')]),

@@ -209,7 +209,7 @@ for (const { server, at, poison } of engines) {
 describe('The repository on PostgreSQL', () => {
   const databases = databasesOn(postgresServer);
 
-  it('after the server cancels a write, fails further writes immediately until one succeeds', async () => {
+  it('after the server cancels a write, fails further writes immediately until a probe succeeds', async () => {
     const url = new URL(await databases.create());
     url.searchParams.set('statement_timeout', '1200');
     const plants = await openRepository(postgresDatabase({ url: url.href, timeoutMs: 2000 }));

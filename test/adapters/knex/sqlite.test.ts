@@ -206,7 +206,7 @@ describe('The SQLite repository', () => {
     });
   });
 
-  it('opened for reading leaves no log that another user could not open', async () => {
+  it('when opened read-only, removes the log on close', async () => {
     const path = newFile();
     await (await openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }))).close();
     const reader = await openRepository(sqliteDatabase({ path, timeoutMs: 10_000, readOnly: true }));
@@ -301,7 +301,7 @@ describe('The SQLite repository', () => {
       });
     }
 
-    it('a failed migration whose rollback fails, too', async () => {
+    it('a database whose migration and rollback fail', async () => {
       const database = sqliteDatabase({ path: newFile(), timeoutMs: 1000 });
       // Ends the transaction, so that there is nothing to roll back.
       const migrations = { one: 'CREATE TABLE t (c NOT NULL)', two: 'INSERT OR ROLLBACK INTO t VALUES (NULL)' };

@@ -29,13 +29,13 @@ describe('importPlants', () => {
 
   describe('rejects one line with its number, and stores the others:', () => {
     const bad: Readonly<Record<string, readonly [line: string | Uint8Array, error: number, message: RegExp]>> = {
-      'invalid JSON': ['{"id":2,"name":"a"', 40001, /not a single valid JSON text/],
-      'two JSON texts on one line': ['{"id":2,"name":"a"}{"id":4,"name":"b"}', 40001, /not a single valid JSON text/],
+      'invalid JSON': ['{"id":2,"name":"a"', 40001, /not a single valid value/],
+      'two JSON texts on one line': ['{"id":2,"name":"a"}{"id":4,"name":"b"}', 40001, /not a single valid value/],
       'an empty line': ['', 40001, /empty/],
-      'an empty line with a carriage return': ['\r', 40001, /not a single valid JSON text/],
+      'an empty line with a carriage return': ['\r', 40001, /not a single valid value/],
       'invalid UTF-8': [Buffer.from('{"id":2,"name":"\xff"}', 'latin1'), 40001, /not UTF-8/],
-      'an array': ['[2,"a"]', 40002, /must be a JSON object/],
-      null: ['null', 40002, /must be a JSON object/],
+      'an array': ['[2,"a"]', 40002, /must be an object/],
+      null: ['null', 40002, /must be an object/],
       'a plant without a name': ['{"id":2}', 40002, /^name is required$/],
       'a plant without an id': ['{"name":"a"}', 40002, /^id is required$/],
       'a name that is not a string': ['{"id":2,"name":3}', 40002, /^name must be a string$/],
@@ -112,7 +112,7 @@ describe('importPlants', () => {
     expect(again.rejects).to.deep.equal([]);
   });
 
-  describe('stores the first of two lines with one id', () => {
+  describe('stores the first of two lines with the same id', () => {
     for (const [where, between] of [
       ['in one batch', 0],
       ['in the next batch', 4000],

@@ -46,11 +46,11 @@ describe('plant-store import', () => {
 
   const BAD = '{"id":1,"name":"a"}\nno JSON\n{"id":1,"name":"b"}\n{"id":2,"name":"c"}\n';
   const REJECTED = [
-    { line: 2, error: 40001, message: 'The body is not a single valid JSON text' },
+    { line: 2, error: 40001, message: 'The JSON text is not a single valid value' },
     { line: 3, error: 40901, message: 'id belongs to a plant with a different name or tag' },
   ];
 
-  it('reports rejected lines on standard error, stores the others, and exits with 1', async () => {
+  it('reports the number and the error of each rejected line on standard error, stores the others, and exits with 1', async () => {
     const database = folder.newDatabase();
     const { exitCode, stderr } = await folder.run(['import'], database, BAD);
     expect(exitCode).to.equal(1);
@@ -60,7 +60,7 @@ describe('plant-store import', () => {
     expect((await readSqlitePlants(folder.fileOf(database))).map(({ name }) => name)).to.deep.equal(['a', 'c']);
   });
 
-  it('writes rejected lines to --rejects FILE', async () => {
+  it('writes the number and the error of each rejected line to --rejects FILE', async () => {
     const rejects = folder.newName('rejects');
     const { exitCode, stderr } = await folder.run(
       ['import', folder.newFile(BAD), '--rejects', rejects],

@@ -134,7 +134,7 @@ export function expectVerdict(response: HttpResponse | undefined, ...expected: r
 
 /** Asserts the {@link expectVerdict verdicts} of all responses. */
 export function expectVerdicts(responses: readonly HttpResponse[], expected: readonly number[]): void {
-  const actual = responses.map((response) => verdict(response) ?? summarize(response));
+  const actual = responses.map((response) => verdict(response) ?? summarise(response));
   if (actual.join() !== expected.join()) {
     throw new ContractViolation(
       `expected the responses ${expected.join(', ')}; received ${actual.join(', ') || 'none'}`,
@@ -178,7 +178,7 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 /** Asserts a condition about a response. */
 export function expectThat(condition: boolean, expected: string, response: HttpResponse | undefined): void {
   if (condition) return;
-  throw new ContractViolation(`expected ${expected}; received ${summarize(received(response))}`);
+  throw new ContractViolation(`expected ${expected}; received ${summarise(received(response))}`);
 }
 
 /** Asserts the value of a header. */
@@ -188,7 +188,7 @@ export function expectHeader(response: HttpResponse | undefined, name: string, e
   throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual ?? 'none'}`);
 }
 
-function summarize({ status, headers, body }: HttpResponse): string {
+function summarise({ status, headers, body }: HttpResponse): string {
   const text = body.length > 300 ? `${body.slice(0, 300)}…` : body;
   return `${status} as ${headers['content-type'] ?? 'no media type'} ${text}`.trimEnd();
 }

@@ -18,8 +18,8 @@ import {
   waitUntilRead,
 } from '../support.js';
 
-/** Limits on creates in flight. */
-httpSuite('creates in flight', (start) => {
+/** Limits on create requests in flight. */
+httpSuite('create requests in flight', (start) => {
   const startOne = startInTest(start);
 
   it('are rejected immediately beyond MAX_PENDING, with Retry-After, until a permit is free', async () => {
@@ -35,7 +35,7 @@ httpSuite('creates in flight', (start) => {
     expect(verdict(await create(service))).to.equal(200);
   });
 
-  it('return their permit if the use case throws instead of returning a promise', async () => {
+  it('release their permit if the use case throws instead of returning a promise', async () => {
     const service = await startOne({ MAX_PENDING: '1' }, (container) => {
       const execute = () => {
         throw new Error('no promise');

@@ -104,7 +104,7 @@ storageSuite('shutdown', (start) => {
     expect(await stopped).to.equal(true);
   });
 
-  it('responds with 50303, at half of SHUTDOWN_TIMEOUT, to a request whose body has not arrived', async () => {
+  it('responds with 50303 after half of SHUTDOWN_TIMEOUT to a request whose body has not arrived', async () => {
     const service = await startOne({ SHUTDOWN_TIMEOUT: '4s' });
     const client = (await connect(service)).send(postHead({ 'Content-Length': '100' }));
     await waitUntilRead(service);

@@ -38,7 +38,7 @@ function together(tests: Record<string, () => Promise<void>>): void {
   for (const title of Object.keys(tests)) it(title, () => started.get(title));
 }
 
-/** Timeouts for clients. Node checks for late requests every 500 ms, so short settings suffice. */
+/** Timeouts for clients. Every 500 ms, Node checks for requests that timed out, so short settings suffice. */
 httpSuite('timeouts', (start) => {
   const service = sharedService(start, {
     HEADERS_TIMEOUT: '150ms',
@@ -47,8 +47,8 @@ httpSuite('timeouts', (start) => {
   });
   const startOne = startInTest(start, after);
   const impatient = { HEADERS_TIMEOUT: '150ms', REQUEST_TIMEOUT: '150ms', KEEP_ALIVE_TIMEOUT: '150ms' };
-  /** Resolves when Node has checked for late requests. */
-  const checkForLateRequests = async ({ port }: { readonly port: number }) => {
+  /** Resolves when Node has checked for requests that timed out. */
+  const checkForTimeouts = async ({ port }: { readonly port: number }) => {
     const silent = await RawClient.connect(port);
     expect(verdict(await silent.readResponse())).to.equal(40801);
   };
@@ -82,8 +82,8 @@ httpSuite('timeouts', (start) => {
     const half = post('{"id":', { 'Content-Length': '20' });
     client.send(post(newPlant())).send(half);
     await gate.arrived;
-    await checkForLateRequests(service);
-    await checkForLateRequests(service);
+    await checkForTimeouts(service);
+    await checkForTimeouts(service);
     client.send('1,"name":"Late"').send(post(newPlant()));
     gate.open();
     expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 40801]);
@@ -99,7 +99,7 @@ httpSuite('timeouts', (start) => {
       const ownService = await startOne(impatient, gate.beforeAdd());
       const response = create(ownService);
       await gate.arrived;
-      await checkForLateRequests(ownService);
+      await checkForTimeouts(ownService);
       gate.open();
       expect(verdict(await response)).to.equal(200);
     },
@@ -115,7 +115,7 @@ httpSuite('timeouts', (start) => {
       const client = await RawClient.connect(ownService.port);
       client.send(Buffer.concat([post(), post(newPlant(), { Connection: 'close' })]));
       await gate.arrived;
-      await checkForLateRequests(ownService);
+      await checkForTimeouts(ownService);
       gate.open();
       expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 200]);
     },
@@ -126,7 +126,7 @@ httpSuite('timeouts', (start) => {
       const client = await RawClient.connect(ownService.port);
       const responses = client.send(`${post()}POST /plants HTTP/1.1\r\n`).readAllResponses();
       await gate.arrived;
-      await checkForLateRequests(ownService);
+      await checkForTimeouts(ownService);
       gate.open();
       expect((await responses).map(verdict)).to.deep.equal([200, 40801]);
     },
