@@ -39,7 +39,7 @@ const pathPrefix = parser(
 const onOff = parser('on or off', (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined));
 const oneOf = <T extends string>(values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
-const anyText = parser('a non-empty text', (text) => text);
+const anyText = parser('a non-empty string', (text) => text);
 const size = (max: string) =>
   parser(`a size from 1b to ${max}, such as 64kb or 1mb`, (text) => {
     const bytes = parseSizeBytes(text) ?? 0;
@@ -130,7 +130,7 @@ export type Config = {
     : never;
 };
 
-/** Invalid settings. The message has one line per setting, with the variable, its value and the allowed values. */
+/** Invalid settings. The message has one line per problem. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }

@@ -5,7 +5,7 @@ import type { Container, ServiceIdentifier } from 'inversify';
 import { StorageUnavailable } from '../core/index.js';
 import { InvalidConfig } from './config.js';
 
-/** Rebinds the `services` that it replaces. The default export of a module that `PLUGINS` names. */
+/** The default export of a module that `PLUGINS` names. Rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
 /** Gets a service of the container, which creates it at the first call. */
@@ -30,7 +30,7 @@ export async function loadPlugins(container: Container, plugins: readonly string
     try {
       return await container.getAsync(service);
     } catch (error) {
-      // An unavailable storage needs a retry, not another setting.
+      // If the storage is unavailable, a retry helps, and a different setting does not.
       if (plugins.length === 0 || error instanceof StorageUnavailable) throw error;
       throw toInvalidConfig(plugins.join(), error);
     }

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 /** Signals within this time count as one: a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
 const SAME_SIGNAL_WINDOW_MS = 200;
 
-/** Calls `stop` at the first of `signals`. A later one exits at once. */
+/** Calls `stop` at the first of `signals`. A later one ends the process immediately. */
 export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
   let first: number | undefined;
   for (const signal of signals) {

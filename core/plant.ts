@@ -80,7 +80,7 @@ export class Plant {
 
   /**
    * Asserts that `values` is an array of plants. Every repository calls this before it stores anything.
-   * @throws {TypeError} A value is not a plant, or is one of another copy of this module, whose invariants may differ.
+   * @throws {TypeError} A value was not made by this copy of the module; the invariants of another copy may differ.
    */
   static assertAll(values: unknown): asserts values is readonly Plant[] {
     if (!Array.isArray(values)) throw new TypeError('plants must be an array');

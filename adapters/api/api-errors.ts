@@ -1,8 +1,8 @@
 import { type CreatePlantOutcome, StorageUnavailable, TokenIssuerUnavailable } from '../../core/index.js';
 
-/** The Error object of the interface (specification, "Error"). */
+/** The Error object of the HTTP API (specification, "Error"). */
 export interface ApiError {
-  /** HTTP status × 100 + an ordinal. Part of the interface; never reassigned. */
+  /** HTTP status × 100 + an ordinal. Part of the HTTP API; never reassigned. */
   readonly error: number;
   /** One human-readable sentence. Never contains a stack, SQL, a path, a token or driver text. */
   readonly message: string;

@@ -38,7 +38,7 @@ export interface Engine {
   readonly selectPage?: Engine['select'];
   /** Runs `work` while holding a lock that other starting instances wait for. The lock ends with its process. */
   withMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
-  /** Throws StorageUnavailable, after each statement, for a moved, deleted, replaced or (if immutable) changed file. */
+  /** Runs after each statement. Throws StorageUnavailable if the file was moved, replaced or (if immutable) changed. */
   assertNotReplaced?(): void;
   /** Returns the key that {@link errorClasses} match. */
   errorKey(error: Error): string;

@@ -20,7 +20,7 @@ export interface RequestSummary {
   readonly method?: string | undefined;
   /** The route that matched, if any. */
   readonly route?: string | undefined;
-  /** The status of the response; absent if the client disconnected before it. */
+  /** The status of the response; absent if the client disconnected before its request was complete. */
   readonly status?: number | undefined;
   /** The error number, if the request was rejected. */
   readonly error?: number | undefined;

@@ -18,7 +18,7 @@ export async function respondBeforeBody(ctx: Context): Promise<void> {
   if (req.complete) return;
   ctx.respond = false;
   ctx.set('Connection', 'close');
-  // Responses to HEAD and 304 have no body that would send the headers.
+  // Responses to HEAD requests, and 304 responses, have no body that would send the headers.
   res.flushHeaders();
   if (ctx.body) res.write(ctx.body);
   discardBody(req).then(() => res.end());

@@ -51,7 +51,7 @@ export class Metrics {
     new Gauge(this.#options('build_info', 'Always 1; the label holds the version.', ['version'])).set({ version }, 1);
   }
 
-  /** Counts a finished HTTP request. `status` is absent if the client disconnected before the response. */
+  /** Counts a finished HTTP request. `status` is absent if the client disconnected before its request was complete. */
   readonly onRequestEnd = (request: {
     readonly method?: string | undefined;
     readonly route?: string | undefined;

@@ -63,7 +63,7 @@ export async function importPlants(
     onProgress?.(summary);
   };
 
-  // Stores one batch while reading the next. Never stores two at once, so that the first line of an id wins.
+  // Stores one batch while reading the next. Never stores two at once, so that the first line with an id wins.
   let storing = Promise.resolve();
   try {
     const lines = splitLines(countBytes(input, summary), maxLineBytes);

@@ -84,7 +84,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     }
   });
 
-  it('report a duplicate on the same node only after the node has synced the plant, without a write', async function () {
+  it('report a duplicate on the same node without a write, and only after the node has synced the plant', async function () {
     skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
     const database = await createDatabase('duplicates');
     const instances = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);

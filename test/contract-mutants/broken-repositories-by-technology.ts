@@ -220,7 +220,7 @@ class UniqueNames extends MemoryPlantRepository {
 const decodePercent = (text: string) =>
   text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16) || 32));
 const inCase = 'stores text code point for code point';
-const inSimilar = 'returns the holder exactly for a plant that is similar to it';
+const inSimilar = 'returns the exact holder for a plant that is similar to it';
 const inPageCase = 'reads every plant at each multiple of a usual page size';
 
 export const brokenRepositories: readonly (Fault & { create(): PlantRepository })[] = [
@@ -396,7 +396,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   // Reading
   {
     fault: 'readAll returns an empty batch of an empty storage',
-    caughtBy: 'reads nothing from an empty storage, not even an empty batch',
+    caughtBy: 'reads nothing from empty storage, not even an empty batch',
     create: () => reading((plants) => [plants]),
   },
   {
@@ -453,7 +453,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   },
   {
     fault: 'ready stores a plant',
-    caughtBy: 'is ready after opening and stores no plant for that',
+    caughtBy: 'is ready after opening, and checking this stores no plant',
     create: () => new ProbesWithPlant(),
   },
   {

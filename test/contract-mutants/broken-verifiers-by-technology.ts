@@ -70,7 +70,7 @@ function remembering(valid: string, toKey: (token: string) => string): TokenVeri
 
 let verifiers = 0;
 const PART_CASE = 'the subject reveals nothing about the token';
-const CACHE_CASE = 'does not remember invalid tokens without a limit';
+const CACHE_CASE = 'limits the memory used for invalid tokens';
 const POSITION_CASE = 'rejects a valid token with a different character at any position';
 
 export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVerifier })[] = [

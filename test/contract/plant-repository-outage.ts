@@ -42,7 +42,7 @@ export interface DurablePlantRepositoryOutageHarness
 
 /** Maximum time after an outage until a repository is ready again, in milliseconds. */
 const RECOVERY_MS = 10_000;
-/** Pause between two checks whether a repository is ready again, in milliseconds. */
+/** Pause between two readiness checks, in milliseconds. */
 const RECOVERY_PAUSE_MS = 20;
 /** Timeout of a case, in milliseconds: each call may take as long as the adapter waits for its storage. */
 const OUTAGE_TIMEOUT_MS = 90_000;

@@ -44,7 +44,7 @@ const LARGE_TIMEOUT_MS = 300_000;
 
 /** The contract of every plant repository. */
 export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarness>[] = [
-  contractCase('reads nothing from an empty storage, not even an empty batch', async (harness) => {
+  contractCase('reads nothing from empty storage, not even an empty batch', async (harness) => {
     await useRepository(harness, 'open', async (repository) => {
       await assertContent(repository, []);
       await addAll(repository, [plant(1n, 'Monstera')]);
@@ -110,7 +110,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await assertOutcomes(repository, [plant(7n, 'Monstera', 'indoor')], [['taken', plant(7n, 'Monstera', 'indoor')]]);
   }),
 
-  repositoryCase('returns the holder exactly for a plant that is similar to it', async (repository) => {
+  repositoryCase('returns the exact holder for a plant that is similar to it', async (repository) => {
     const groups = SIMILAR_PLANTS.map((texts, group) =>
       texts.map(({ name, tag }, index) => ({ id: BigInt(100 * group + index), name, tag })),
     );
@@ -406,13 +406,13 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await closing;
     await isAvailable(() => repository.add([plant(-2n, 'late')]));
     await isAvailable(() => readToEnd(repository.readAll()));
-    // For a rejection of work in the background.
+    // Gives background work time to reject.
     await pause(50);
   }),
 
   // Closing
 
-  repositoryCase('is ready after opening and stores no plant for that', async (repository) => {
+  repositoryCase('is ready after opening, and checking this stores no plant', async (repository) => {
     await repository.ready();
     await repository.ready();
     await assertContent(repository, []);

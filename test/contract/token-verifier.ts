@@ -37,16 +37,16 @@ const MAX_CONCURRENT_CALLS = 100;
 /** Timeout of cases with many tokens, in milliseconds: an issuer may be asked about each. */
 const MANY_TOKENS_TIMEOUT_MS = 120_000;
 
-/** Number of invalid tokens that may fill a cache, and then again to see whether it grows further. */
+/** Number of invalid tokens sent to fill a cache, and sent again to check that it grows no further. */
 const CACHE_TOKENS = 100_000;
-/** Length of these tokens, similar to that of usual ones. */
+/** Length of these tokens, similar to common ones. */
 const INVALID_TOKEN_LENGTH = 64;
-/** Maximum time for each of both halves, in milliseconds. A verifier that asks an issuer manages fewer tokens. */
+/** Maximum time for each of the two halves, in milliseconds. A verifier that asks an issuer manages fewer tokens. */
 const CACHE_MS = 5000;
-/** Minimum growth of the memory that shows a cache without a limit: in all, and per token. */
+/** Minimum memory growth that indicates an unbounded cache: in total, and per token. */
 const MIN_GROWTH_BYTES = 3_000_000;
 const MIN_GROWTH_BYTES_PER_TOKEN = 30;
-/** Maximum number of further collections of garbage, and the pause before each in milliseconds. */
+/** Maximum number of further garbage collections, and the pause before each in milliseconds. */
 const MAX_COLLECTIONS = 4;
 const COLLECTION_PAUSE_MS = 100;
 
@@ -125,7 +125,7 @@ export const tokenVerifierContract: readonly ContractCase<TokenVerifierHarness>[
     );
   }),
 
-  verifierCase('does not remember invalid tokens without a limit', async (verifier, validToken) => {
+  verifierCase('limits the memory used for invalid tokens', async (verifier, validToken) => {
     const collectGarbage = findGarbageCollector();
     if (collectGarbage === undefined) return;
     await verifyMany(verifier, 'c29tZQ');
