@@ -7,7 +7,7 @@ const TABLE = 'plant_store_migrations';
 
 /**
  * Migrates the schema, in one transaction under a lock of the engine. Instances that start at the same time wait for
- * each other, and one that is killed does not block the others. Throws like {@link readPending}.
+ * each other, and one that is killed does not block the others. Throws the errors of {@link readPending}.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<void> {
   // After a failed statement, rolling back may fail too. The first error has the cause.

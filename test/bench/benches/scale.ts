@@ -85,7 +85,7 @@ export const scale: Bench = {
     });
     return {
       title: 'Scale: slowed-down syncs',
-      how: 'Plant Store on SQLite in a closed loop, run under `strace -f --seccomp-bpf`, which delays and counts every fsync and fdatasync (`inject=…:delay_exit`). The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch of connections / 2 plants costs their processor time, measured on the unmodified disk, plus one write, which takes a + b · plants + the delay. The lower bound of the rate assumes that the two run one after the other, the upper bound that they overlap.',
+      how: 'Plant Store on SQLite in a closed loop, run under `strace -f --seccomp-bpf`, which delays and counts every fsync and fdatasync (`inject=…:delay_exit`). The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has half as many plants as there are connections; it costs the processor time of these plants, measured on the unmodified disk, plus one write, which takes a + b · plants + the delay. The lower bound of the rate assumes that the two run one after the other, the upper bound that they overlap.',
       tables: [
         {
           caption: `Costs: a sync of 4 KiB takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${batchMs.intercept.toFixed(3)} ms (including one sync) and b = ${(batchMs.slope * 1000).toFixed(2)} µs`,
