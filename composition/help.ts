@@ -5,8 +5,8 @@ import { type Setting, settingsOf } from './config.js';
 const INDENT = 24;
 const TEXT_WIDTH = 80 - INDENT;
 
-const EXIT_CODES = `Exit codes: 0 success, 1 failure (or rejected lines, or requests aborted at
-shutdown), 64 usage error, 78 invalid setting, 128 + n terminated by signal n.`;
+const EXIT_CODES = `Exit codes: 0 success, 1 failure (or rejected lines, or a create cut off by
+a shutdown), 64 usage error, 78 invalid setting, 128 + n terminated by signal n.`;
 
 /** Returns the help of the program, which fits a terminal of 80 columns and 24 lines. */
 export function programHelp(): string {

@@ -58,7 +58,7 @@ export class BatchingPlantRepository implements PlantRepository {
 
   async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
-    // A copy, because the caller may change its array. Checked here, so that an invalid call fails only itself.
+    // A copy, because the caller may change its array. Checked here, so that an invalid call does not fail its batch.
     const plants = [...given];
     Plant.assertAll(plants);
     const bytes = textBytes(plants);

@@ -31,7 +31,7 @@ const LINGER_MS = 1000;
 const MAX_QUEUED_REQUESTS = 100;
 /** Maximum number of requests that are read, even after `Connection: close`, before the socket is destroyed. */
 const MAX_READ_REQUESTS = 200;
-/** Number of event-loop turns without arrivals after which all data is read: accepting takes one, reading another. */
+/** Number of turns without arrivals after which all data has been read: accepting takes one turn, reading another. */
 const QUIET_TURNS = 3;
 /** Maximum number of turns that a shutdown waits for arrivals to stop. */
 const MAX_TURNS = 1000;

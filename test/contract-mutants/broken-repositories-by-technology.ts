@@ -221,7 +221,7 @@ const decodePercent = (text: string) =>
   text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16) || 32));
 const inCase = 'stores text code point for code point';
 const inSimilar = 'returns the exact holder for a plant that is similar to it';
-const inPageCase = 'reads every plant at each multiple of a usual page size';
+const inPageCase = 'reads every plant if their number is a multiple of a usual page size, or next to one';
 
 export const brokenRepositories: readonly (Fault & { create(): PlantRepository })[] = [
   // Texts

@@ -310,7 +310,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   }),
 
   repositoryCase(
-    'reads every plant at each multiple of a usual page size',
+    'reads every plant if their number is a multiple of a usual page size, or next to one',
     async (repository) => {
       const stored: Plant[] = [];
       for (const count of READ_COUNTS) {

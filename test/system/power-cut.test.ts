@@ -51,7 +51,7 @@ describe('A power cut while a response is sent', () => {
   });
 
   for (const synchronous of ['OFF', 'NORMAL']) {
-    it(`is detected to lose acknowledged plants of a program with synchronous=${synchronous}`, async () => {
+    it(`loses acknowledged plants of a program with synchronous=${synchronous}, which the simulation detects`, async () => {
       const [trace, database] = [join(folder, `trace-${synchronous}`), join(folder, `${synchronous}.db`)];
       const script = [process.execPath, '--input-type=module', '--eval', UNSAFE_PROGRAM, database, synchronous];
       const program = new Program(new URL('.', import.meta.url).pathname, [...traceCommand(trace), ...script], {});

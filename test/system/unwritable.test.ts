@@ -122,7 +122,7 @@ for (const { kind, cause, block, release, statementsQuery } of writeBlocks) {
       await waitUntil('creates fail', createFails);
     }
 
-    it('creates fail immediately after the first timeout, few statements hang, and the service recovers', async () => {
+    it('after the first timeout, creates fail immediately, few statements hang, and the service recovers', async () => {
       const { service, port, managementPort } = await start(STORAGE_TIMEOUT_MS);
       let lastId = 0n;
       const createNext = async () => toOutcome(await create(port, { id: ++lastId, name: 'Monstera' }));

@@ -44,7 +44,7 @@ const LIMITS = [
   '  them, the rate equals that of Koa + Knex.',
   '- **Latency at 70 % of the peak**: the peak rate depends on batches of 32 plants. Evenly spaced requests form',
   '  batches of about ten, which take nearly as long, so at the same share of its peak rate the service is busier than',
-  '  the echo.',
+  '  the Koa echo.',
   '- **`import` and `export`**: per plant, processing UTF-8, JSON, the schema and exact ids in JavaScript takes twice',
   '  as long as all the work of `sqlite3`. Process start takes a quarter of the time of an export.',
 ];
