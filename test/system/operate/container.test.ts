@@ -203,9 +203,9 @@ describe('The container', function () {
         return Number.parseInt(stdout, 10) / 1e6;
       };
       const documented = (pattern: RegExp) => Number(pattern.exec(guide)?.[1]);
-      const dependencies = documented(/(\d+) MB are `node_modules`/);
+      const dependencies = documented(/`node_modules` is (\d+) MB/);
       expect(megabytesIn('opt/plant-store/node_modules')).to.be.closeTo(dependencies, dependencies / 5);
-      const own = documented(/(\d+) MB are the package/);
+      const own = documented(/the package (\d+) MB/);
       expect(megabytesIn('opt/plant-store', '--exclude=node_modules')).to.be.closeTo(own, own / 5);
     });
 
