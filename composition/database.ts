@@ -8,6 +8,6 @@ export function createDatabase(
 ): Database | undefined {
   if (database.kind === 'memory') return undefined;
   if (database.kind === 'sqlite') return sqliteDatabase({ path: database.path, timeoutMs, readOnly: options.readOnly });
-  const describe = database.kind === 'mysql' ? mysqlDatabase : postgresDatabase;
+  const describe = { mysql: mysqlDatabase, postgres: postgresDatabase }[database.kind];
   return describe({ url: database.url, timeoutMs, ...options });
 }
