@@ -224,7 +224,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
   },
   {
     fault: 'numbers its verifiers in the subject',
-    caughtBy: 'returns the same subject for a token from another verifier',
+    caughtBy: 'returns the same subject as another verifier for the same token',
     create: (valid) => {
       const subject = `verifier ${++verifiers}`;
       return naming(() => subject)(valid);

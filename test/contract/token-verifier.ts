@@ -75,7 +75,7 @@ export const tokenVerifierContract: readonly ContractCase<TokenVerifierHarness>[
     for (const principal of [...concurrent, ...sequential]) assertEqual(principal.subject, subject, 'a later subject');
   }),
 
-  contractCase('returns the same subject for a token from another verifier', async (harness) => {
+  contractCase('returns the same subject as another verifier for the same token', async (harness) => {
     const subjects: string[] = [];
     for (let turn = 0; turn < 2; turn++)
       subjects.push((await assertAccepts(await createVerifier(harness), harness.validToken)).subject);

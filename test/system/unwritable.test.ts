@@ -23,7 +23,7 @@ const STORAGE_TIMEOUT_MS = 1000;
 const LONG_TIMEOUT_MS = 10_000;
 /** How long writes hang: several times as long as a hanging create, probe or connection is kept. */
 const HANGING_MS = 10_000;
-/** When a create has certainly reached the server, unless it failed immediately. */
+/** Time after which a create has certainly reached the server, unless it failed immediately. */
 const PAUSE_MS = 50;
 /** Maximum number of hanging statements in a server: the first writes and one probe. */
 const MAX_HANGING_STATEMENTS = 3;

@@ -53,7 +53,7 @@ describe('After a response that closes the connection', () => {
     expect({ final, stored }).to.deep.equal({ final: [200, 200, 200, 200, 200, 400], stored: 5 });
   });
 
-  it('does not process a request after a malformed one that waits for an expectation', async () => {
+  it('does not process requests after a malformed one that follows an unmet expectation', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const twoHosts = post(newPlant(), { host: 'other' });
@@ -63,7 +63,7 @@ describe('After a response that closes the connection', () => {
     expect({ statuses, stored }).to.deep.equal({ statuses: [417, 400], stored: 0 });
   });
 
-  it('responds last to garbage after an expectation that is met', async () => {
+  it('responds to garbage last if it follows a request whose expectation is met', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const expecting = post(newPlant(), { Expect: '100-continue' });
@@ -104,7 +104,7 @@ describe('After a response that closes the connection', () => {
     expect(await outcome(service, client)).to.deep.equal({ statuses: [], stored: 0 });
   });
 
-  it('processes exactly a hundred of more pipelined requests', async () => {
+  it('processes exactly 100 requests if more are pipelined', async () => {
     const gate = new Gate();
     const service = await start({}, gate.beforeAdd());
     const client = await RawClient.connect(service.port);
