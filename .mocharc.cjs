@@ -31,7 +31,7 @@ if (!existsSync('dist/test'))
 
 const pattern = (path) => `dist/test/${path.endsWith('*') ? `${path}.test.js` : `${path}/**/*.test.js`}`;
 // Maximum number of test files at once, on two cores; many tests wait for a process or a timeout.
-const jobs = { test: 4, system: 3, interop: 3 }[tier] ?? 1;
+const jobs = { test: 4, engines: 2, system: 3, interop: 3 }[tier] ?? 1;
 const parallel = jobs > 1 && paths.length === 0;
 
 module.exports = {
