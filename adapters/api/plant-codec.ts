@@ -30,18 +30,18 @@ export class PlantCodec {
    * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
    */
   decode(bytes: Uint8Array): DecodeResult {
-    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The JSON text is empty');
+    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The text is empty');
     let text: string;
     try {
       text = this.#utf8.decode(bytes);
     } catch {
-      return rejected(apiErrors.notJson, 'The JSON text is not UTF-8');
+      return rejected(apiErrors.notJson, 'The text is not UTF-8');
     }
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch {
-      return rejected(apiErrors.notJson, 'The JSON text is not a single valid value');
+      return rejected(apiErrors.notJson, 'The text is not valid JSON');
     }
     const digits = findNumberText(text, 'id');
     const id = digits === undefined ? undefined : parseExactInteger(digits);
@@ -74,7 +74,7 @@ function rejected(error: ApiError, message: string): DecodeResult {
 function toSentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
   const field = instancePath.slice(1).replaceAll('/', '.');
   if (keyword === 'required') return `${params['missingProperty']} is required`;
-  if (field === '') return keyword === 'type' ? 'The JSON text must be an object' : `The JSON text ${message}`;
+  if (field === '') return keyword === 'type' ? 'The JSON value must be an object' : `The JSON value ${message}`;
   if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;
   if (keyword === 'type') return `${field} must be a ${params['type']}`;
   return `${field} ${message}`;

@@ -8,7 +8,7 @@ export interface BatchLimits {
   readonly maxBatchRows?: number;
   /** Maximum bytes of text per batch, 2 per UTF-16 code unit. Default: 2 MiB. A single call may exceed it. */
   readonly maxBatchBytes?: number;
-  /** Maximum number of pending plants. Default: 10 000. A single call may exceed it if nothing is pending. */
+  /** Maximum number of pending plants. Default: 10,000. A single call may exceed it if nothing is pending. */
   readonly maxPendingRows?: number;
   /** Maximum bytes of pending text. Default: 128 MiB. A single call may exceed it if nothing is pending. */
   readonly maxPendingBytes?: number;

@@ -18,7 +18,7 @@ export interface JwtVerifierOptions {
   readonly jwksUrl: URL;
   /** Timeout for fetching the keys, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number;
-  /** Minimum interval between fetches for an unknown key, in milliseconds. Default: 30 000. */
+  /** Minimum interval between fetches for an unknown key, in milliseconds. Default: 30,000. */
   readonly cooldownMs?: number;
 }
 

@@ -70,7 +70,7 @@ describe('PlantCodec.decode', () => {
 
   describe('rejects with 40001', () => {
     it('an empty body', () => {
-      expect(decode('')).to.deep.equal({ error: 40001, message: 'The JSON text is empty' });
+      expect(decode('')).to.deep.equal({ error: 40001, message: 'The text is empty' });
     });
 
     for (const [what, text] of [
@@ -91,7 +91,7 @@ describe('PlantCodec.decode', () => {
       ['a form body', 'id=1&name=x'],
     ] as const) {
       it(what, () => {
-        expect(decode(text)).to.deep.equal({ error: 40001, message: 'The JSON text is not a single valid value' });
+        expect(decode(text)).to.deep.equal({ error: 40001, message: 'The text is not valid JSON' });
       });
     }
 
@@ -108,7 +108,7 @@ describe('PlantCodec.decode', () => {
     ] as const) {
       it(what, () => {
         const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
-        expect(decode(body)).to.deep.equal({ error: 40001, message: 'The JSON text is not UTF-8' });
+        expect(decode(body)).to.deep.equal({ error: 40001, message: 'The text is not UTF-8' });
       });
     }
 
@@ -126,12 +126,12 @@ describe('PlantCodec.decode', () => {
 
   describe('rejects with 40002 and the reason', () => {
     for (const [text, message] of [
-      ['null', 'The JSON text must be an object'],
-      ['1', 'The JSON text must be an object'],
-      ['"id"', 'The JSON text must be an object'],
-      ['true', 'The JSON text must be an object'],
-      ['[]', 'The JSON text must be an object'],
-      ['[{"id":1,"name":"x"}]', 'The JSON text must be an object'],
+      ['null', 'The JSON value must be an object'],
+      ['1', 'The JSON value must be an object'],
+      ['"id"', 'The JSON value must be an object'],
+      ['true', 'The JSON value must be an object'],
+      ['[]', 'The JSON value must be an object'],
+      ['[{"id":1,"name":"x"}]', 'The JSON value must be an object'],
       ['{"id":1}', 'name is required'],
       ['{"name":"x"}', 'id is required'],
       ['{"Id":1,"Name":"x"}', 'name is required; id is required'],
@@ -172,7 +172,7 @@ describe('PlantCodec.decode', () => {
     it('100,000 nested brackets as the name or as the body', () => {
       const nest = '['.repeat(100_000) + ']'.repeat(100_000);
       expect(decode(`{"id":1,"name":${nest}}`)).to.deep.equal({ error: 40002, message: 'name must be a string' });
-      expect(decode(nest)).to.deep.equal({ error: 40002, message: 'The JSON text must be an object' });
+      expect(decode(nest)).to.deep.equal({ error: 40002, message: 'The JSON value must be an object' });
     });
   });
 

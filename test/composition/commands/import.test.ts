@@ -46,7 +46,7 @@ describe('plant-store import', () => {
 
   const BAD = '{"id":1,"name":"a"}\nno JSON\n{"id":1,"name":"b"}\n{"id":2,"name":"c"}\n';
   const REJECTED = [
-    { line: 2, error: 40001, message: 'The JSON text is not a single valid value' },
+    { line: 2, error: 40001, message: 'The text is not valid JSON' },
     { line: 3, error: 40901, message: 'id belongs to a plant with a different name or tag' },
   ];
 
