@@ -29,10 +29,10 @@ describe('importPlants', () => {
 
   describe('rejects one line with its number, and stores the others:', () => {
     const bad: Readonly<Record<string, readonly [line: string | Uint8Array, error: number, message: RegExp]>> = {
-      'invalid JSON': ['{"id":2,"name":"a"', 40001, /not a single valid value/],
-      'two JSON texts on one line': ['{"id":2,"name":"a"}{"id":4,"name":"b"}', 40001, /not a single valid value/],
+      'invalid JSON': ['{"id":2,"name":"a"', 40001, /not valid JSON/],
+      'two JSON texts on one line': ['{"id":2,"name":"a"}{"id":4,"name":"b"}', 40001, /not valid JSON/],
       'an empty line': ['', 40001, /empty/],
-      'an empty line with a carriage return': ['\r', 40001, /not a single valid value/],
+      'an empty line with a carriage return': ['\r', 40001, /not valid JSON/],
       'invalid UTF-8': [Buffer.from('{"id":2,"name":"\xff"}', 'latin1'), 40001, /not UTF-8/],
       'an array': ['[2,"a"]', 40002, /must be an object/],
       null: ['null', 40002, /must be an object/],
