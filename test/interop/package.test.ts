@@ -180,7 +180,7 @@ describe('A TypeScript program that embeds the package', function () {
     );
   });
 
-  it('is told the entry points if it imports none', () => {
+  it('gets an error that names the entry points if it imports none', () => {
     writeFileSync(
       join(folder, 'main.ts'),
       "import { CreatePlant } from 'plant-store';\nexport const name = CreatePlant.name;",
