@@ -46,18 +46,14 @@ async function run(argv: readonly string[]): Promise<number> {
   const flags = ['help', 'version', ...Object.keys(command.flags ?? {}), ...variables.keys()];
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind !== 'option' || flags.includes(token.name)) continue;
-    return failUsage(
-      `unknown flag ${token.rawName}${suggest(
-        token.rawName,
-        flags.map((flag) => `--${flag}`),
-      )}`,
-    );
+    const candidates = flags.map((flag) => `--${flag}`);
+    return failUsage(`unknown flag ${token.rawName}${suggest(token.rawName, candidates)}`);
   }
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     if (values.help) return print(named === undefined ? programHelp() : commandHelp(name, command));
     if (values.version) return print(readVersion());
-    const unexpected = positionals[command.usage.includes(' [FILE]') ? 1 : 0];
+    const unexpected = positionals[command.takesFile ? 1 : 0];
     if (unexpected !== undefined) return failUsage(`unexpected argument ${JSON.stringify(unexpected)}`);
     const given = Object.entries(values).filter(([flag, value]) => variables.has(flag) && value);
     assertEnoughFiles();

@@ -51,6 +51,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     return new BatchingPlantRepository(metrics?.instrument(storage) ?? storage, {
       maxWrites: config.maxWrites ?? database?.engine.maxWrites ?? 1,
       maxPendingRows: config.maxPending,
+      // A code unit counts 2 bytes here and at least 1 in a body, so AdmissionControl rejects first.
       maxPendingBytes: 2 * config.maxPendingBytes,
     });
   });
@@ -106,7 +107,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   });
 });
 
-/** Checks an adapter: one from a plugin may not be type-checked. */
+/** Checks that an adapter has these methods: one from a plugin might not be type-checked. */
 function assertMethods<T>(service: string, adapter: T, methods: readonly (keyof T & string)[]): void {
   const missing = methods.filter((method) => typeof adapter?.[method] !== 'function');
   if (missing.length > 0) throw new TypeError(`services.${service} lacks these methods: ${missing.join(', ')}`);

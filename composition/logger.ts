@@ -7,7 +7,7 @@ import type { Config } from './config.js';
 const STANDARD_ERROR = 2;
 /** Maximum size of the buffer while standard error cannot be written to; further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** PIPE_BUF of Linux: writes up to this size are atomic, so a full pipe never ends in a partial line. */
+/** PIPE_BUF of Linux: writes up to this size are atomic, so a full pipe can cut only a longer line. */
 const MAX_WRITE_BYTES = 4096;
 /** Lines are collected up to this size: one write per line costs more than twice as much. */
 const MIN_WRITE_BYTES = 2048;

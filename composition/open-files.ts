@@ -5,7 +5,7 @@ import { InvalidConfig } from './config.js';
 const RESERVED_FILES = 128;
 const MIN_OPEN_FILES = 2 * RESERVED_FILES;
 
-/** @throws {InvalidConfig} The limit on open files is too low for the process itself. */
+/** @throws {InvalidConfig} The limit on open files is less than {@link MIN_OPEN_FILES}. */
 export function assertEnoughFiles(): void {
   const max = maxOpenFiles();
   const problem = `the limit on open files is ${max} and must be at least ${MIN_OPEN_FILES}`;

@@ -48,8 +48,8 @@ const errorsByOutcome = {
 /** Returns the error for an outcome, or `undefined` if the plant was created. */
 export function toApiError(outcome: CreatePlantOutcome): ApiError | undefined {
   if (outcome.kind !== 'invalid') return errorsByOutcome[outcome.kind];
-  const isText = outcome.violations.every(({ rule }) => rule === 'text');
-  const apiError = isText ? apiErrors.unstorableText : apiErrors.notANewPlant;
+  const isUnstorableText = outcome.violations.every(({ rule }) => rule === 'text');
+  const apiError = isUnstorableText ? apiErrors.unstorableText : apiErrors.notANewPlant;
   return { ...apiError, message: outcome.violations.map(({ message }) => message).join('; ') };
 }
 

@@ -31,8 +31,8 @@ interface PendingCall {
 }
 
 /**
- * Group commit around any repository: calls that arrive during a write share the next write, and therefore its sync. If
- * none is in flight, one starts after the current turn of the event loop. A call resolves once its plants are durable.
+ * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
+ * its sync. Otherwise, a write starts after the current turn of the event loop. A call resolves once it is durable.
  */
 export class BatchingPlantRepository implements PlantRepository {
   readonly #repository: PlantRepository;

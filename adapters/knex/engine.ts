@@ -36,7 +36,7 @@ export interface Engine {
   select(knex: Knex, condition: string, ids: readonly string[]): Promise<readonly PlantRow[]>;
   /** Like `select`, but faster for a page of rows. */
   readonly selectPage?: Engine['select'];
-  /** Runs `work` while holding a lock that other starting instances wait for. The lock ends with its process. */
+  /** Runs `work` while holding a lock that other starting instances wait for. It is released if the process dies. */
   withMigrationLock(transaction: Knex.Transaction, work: () => Promise<void>): Promise<void>;
   /** Runs after each statement. Throws StorageUnavailable if the file was moved, replaced or (if immutable) changed. */
   assertNotReplaced?(): void;

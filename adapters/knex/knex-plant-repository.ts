@@ -215,7 +215,7 @@ export class KnexPlantRepository implements PlantRepository {
     const { probe, hangingProbes } = this.#engine;
     if (hangingProbes) {
       const rows = await this.#knex.from(this.#knex.raw(`(${hangingProbes}) AS probes`, [probe]));
-      // At most one probe runs in a server.
+      // Otherwise each retry would leave another hanging probe in the server.
       if (rows.length > 0) throw new StorageUnavailable('an earlier probe hangs in the server');
     }
     await this.#knex.raw(probe);

@@ -6,8 +6,8 @@ import type { Engine } from './engine.js';
 const TABLE = 'plant_store_migrations';
 
 /**
- * Migrates the schema, in one transaction under a lock of the engine. Instances that start at the same time wait for
- * each other, and one that is killed does not block the others. Throws the errors of {@link readPending}.
+ * Migrates the schema under a database lock, in one transaction (MySQL commits each statement). Instances that start
+ * together wait for each other, and a killed one does not block the others. Throws the errors of {@link readPending}.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<void> {
   // After a failed statement, rolling back may fail too. The first error has the cause.
@@ -30,7 +30,7 @@ export async function migrate(knex: Knex, engine: Engine): Promise<void> {
     await knex.transaction((transaction) =>
       engine.withMigrationLock(transaction, async () => {
         await readPending(transaction, engine);
-        // The engine's lock is held, so Knex's own was left by a killed process (or, on Galera, is another node's).
+        // The engine's lock is held: if Knex's lock is set too, it is a killed process's (or another Galera node's).
         await transaction.migrate.forceFreeMigrationsLock(config);
         await transaction.migrate.latest(config);
       }),

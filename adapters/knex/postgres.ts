@@ -28,7 +28,7 @@ export const postgres: Engine = {
   probe: "SELECT pg_logical_emit_message(true, 'plant-store', 'probe')",
   hangingProbes: `SELECT pid FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()
     AND query_start < clock_timestamp() - INTERVAL '1 second'`,
-  // client_min_messages=error hides cancelled waits for a standby; always reported, because one may be added later.
+  // client_min_messages=error hides cancelled waits for a standby. Reported even without one: it may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')

@@ -69,9 +69,9 @@ async function configure(connection: SqliteConnection, timeoutMs: number, readOn
 }
 
 /**
- * Returns the URI parameter for read-only use (https://sqlite.org/uri.html). Opens the file for writing if permitted,
- * so that SQLite removes the log on close. Otherwise SQLite cannot create its lock files; `immutable=1` reads without
- * them, but would ignore a log (docs/decisions/0017-read-only.md).
+ * Returns the URI parameter for read-only use (https://sqlite.org/uri.html): `mode=rw` if writing is permitted, so that
+ * SQLite removes the log on close. Otherwise SQLite cannot create its lock files: `mode=ro` if there is a log, else
+ * `immutable=1`, which needs no lock files but would ignore a log (docs/decisions/0017-read-only.md).
  */
 function readOnlyMode(path: string): string {
   try {

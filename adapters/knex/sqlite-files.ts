@@ -29,8 +29,9 @@ export function createFile(path: string): void {
   const firstCreated = mkdirSync(directory, { recursive: true, mode: 0o700 });
   // Without O_NONBLOCK, opening a named pipe would block.
   closeSync(openSync(path, constants.O_APPEND | constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600));
+  if (firstCreated === undefined) return;
   // SQLite syncs the directory of the file, but not the parents of new directories.
-  for (let created = directory; firstCreated !== undefined; created = dirname(created)) {
+  for (let created = directory; ; created = dirname(created)) {
     const parent = openSync(dirname(created), 'r');
     try {
       fsyncSync(parent);

@@ -1,4 +1,4 @@
-/** The part of `sqlite3.Database` that is used here. Knex runs statements that return rows through `all`. */
+/** The part of `sqlite3.Database` that is used here. Knex runs raw statements and selects through `all`. */
 export interface SqliteConnection {
   all(sql: string, bindings: readonly unknown[], done: Done): unknown;
   exec(sql: string, done: (error: Error | null) => void): void;

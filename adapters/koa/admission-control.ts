@@ -41,7 +41,7 @@ export class AdmissionControl {
   }
 
   /**
-   * Acquires a permit. If none is free, checks again `MIN_REJECTION_INTERVAL_MS` after the connection's last rejection.
+   * Acquires a permit. If none is free and the connection was rejected recently, waits briefly and checks again.
    * @throws {HttpError} No permit is free (50302), or {@link stop} was called (50303).
    */
   async acquire(request: IncomingMessage): Promise<Permit> {

@@ -84,7 +84,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(() => {
     throw new HttpError(apiErrors.noSuchPath);
   });
-  // Only socket errors during a response get here; Koa would print them on standard error.
+  // Only socket errors during a response get here; Koa would print them to standard error.
   app.on('error', () => {});
   return app;
 }

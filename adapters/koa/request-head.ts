@@ -26,8 +26,8 @@ function malformed(message: string): HttpError {
 }
 
 /**
- * Returns the path and query of a request target (RFC 9112 §3.2) unchanged, or `undefined` if it has no path. Koa would
- * pass unusual targets to Node's lenient URL parser, which repairs some and throws on others.
+ * Converts a request target in origin or absolute form (RFC 9112 §3.2) to path and query; `undefined` for others. Koa
+ * would pass unusual targets to Node's lenient URL parser, which repairs some and throws on others.
  */
 export function toOriginForm(target: string): string | undefined {
   const path = target.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '').replace(/^(?=\?|$)/, '/');

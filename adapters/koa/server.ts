@@ -29,7 +29,7 @@ const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const LINGER_MS = 1000;
 /** Maximum number of pipelined requests per connection; the last one gets `Connection: close`. */
 const MAX_QUEUED_REQUESTS = 100;
-/** Maximum number of requests that are read, even after `Connection: close`, before the socket is destroyed. */
+/** Maximum number of queued requests, including those after `Connection: close`, before the socket is destroyed. */
 const MAX_READ_REQUESTS = 200;
 /** Number of turns without arrivals after which all data has been read: accepting takes one turn, reading another. */
 const QUIET_TURNS = 3;
@@ -86,7 +86,7 @@ export class HttpServer {
     this.#server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
     // Undocumented. Without it, clients that half-close after sending (`nc -N`, shell scripts) get no response.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
-    // The limit is on bytes; by default Node silently drops headers after the 2,000th.
+    // The limit is on bytes; by default Node silently drops headers after the 1,000th.
     this.#server.maxHeadersCount = 0;
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       this.#server.on(event, (_, res) => this.#enqueue(res));

@@ -12,6 +12,7 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   readonly example: string;
+  readonly takesFile?: boolean;
   /** The help of each flag. */
   readonly flags?: Readonly<Partial<Record<keyof Flags, string>>>;
   /** Loads the module of the command. `run` resolves to the exit code of the process. */
@@ -31,6 +32,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
       usage: 'import [FILE] [--rejects FILE] [--json] [settings]',
       summary: 'Imports plants, one JSON object per line; reports rejected lines.',
       example: 'plant-store import plants.ndjson --rejects errors.ndjson',
+      takesFile: true,
       flags: {
         rejects: 'write the number and error of each rejected line to this file (NDJSON); default: standard error',
         json: 'print the summary as JSON: {"created":2,"alreadyStored":0,"rejected":1}',

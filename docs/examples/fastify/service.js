@@ -19,6 +19,7 @@ const fastifyErrors = {
   FST_ERR_CTP_BODY_TOO_LARGE: apiErrors.bodyTooLarge,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: apiErrors.unsupportedMediaType,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiErrors.notJson,
+  // A request without a body; the codec validates all others.
   FST_ERR_VALIDATION: apiErrors.notJson,
 };
 

@@ -13,7 +13,7 @@ export class JsonlPlantRepository implements PlantRepository {
   readonly #plants: Map<PlantId, Plant>;
   /** Length of the complete, synced lines in bytes. */
   #syncedBytes: number;
-  /** Whether the file may continue after these lines. */
+  /** Whether part of a failed write may follow the synced lines. */
   #hasPartialLine: boolean;
   /** The previous call. Calls run one at a time. */
   #lastCall: Promise<unknown> = Promise.resolve();

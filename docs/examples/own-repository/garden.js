@@ -17,7 +17,7 @@ export default (container) => {
   container.rebind(services.Storage).toResolvedValue(openGarden, [services.Logger]).inSingletonScope();
 };
 
-/** Stores plants in an existing PostgreSQL table: `garden (number bigint PRIMARY KEY, label text, kind text)`. */
+/** Stores plants in an existing PostgreSQL table: `garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)`. */
 export class GardenRepository {
   #pool;
   #pending = Promise.resolve();

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { apiErrors, failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
+import { failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
 import { CreatePlant, StorageUnavailable } from 'plant-store/core';
@@ -17,10 +17,10 @@ async function processJob(bytes) {
   const decoded = codec.decode(bytes);
   if (decoded.kind === 'rejected') return { state: 'rejected', ...decoded.error };
   try {
-    const apiError = toApiError(await createPlant.execute(decoded.newPlant));
+    const outcome = await createPlant.execute(decoded.newPlant);
     // A job that is delivered again finds its own plant.
-    const isDone = apiError === undefined || apiError.error === apiErrors.alreadyStored.error;
-    return { state: isDone ? 'accepted' : 'rejected', ...apiError };
+    const isDone = outcome.kind === 'created' || outcome.kind === 'already-stored';
+    return { state: isDone ? 'accepted' : 'rejected', ...toApiError(outcome) };
   } catch (failure) {
     if (!(failure instanceof StorageUnavailable)) throw failure;
     return { state: 'released', ...failureToApiError(failure) };
