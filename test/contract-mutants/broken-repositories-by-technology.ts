@@ -221,7 +221,7 @@ const decodePercent = (text: string) =>
   text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16) || 32));
 const inCase = 'stores text code point for code point';
 const inSimilar = 'returns the exact holder for a plant that is similar to it';
-const inPageCase = 'reads every plant if their number is a multiple of a usual page size, or next to one';
+const inPageCase = 'reads every plant if the count is a multiple of a common page size, or one more or less';
 
 export const brokenRepositories: readonly (Fault & { create(): PlantRepository })[] = [
   // Texts
@@ -603,17 +603,17 @@ export const brokenOnSharedDisk: readonly (Fault & { open(disk: Disk): PlantRepo
   },
   {
     fault: 'locks inside one repository only',
-    caughtBy: 'adds each id once for two repositories that add it at once',
+    caughtBy: 'adds each id once when two repositories add it concurrently',
     open: (disk) => new LocksInOneRepository(disk),
   },
   {
     fault: 'locks inside one repository only',
-    caughtBy: 'adds each id once for many calls of two repositories at once',
+    caughtBy: 'adds each id once for many concurrent calls of two repositories',
     open: (disk) => new LocksInOneRepository(disk),
   },
   {
     fault: 'writes the whole file from its memory',
-    caughtBy: 'keeps what both repositories add in turn',
+    caughtBy: 'stores what both repositories add in turn',
     open: (disk) => new RewritesFile(disk),
   },
   {
@@ -682,7 +682,7 @@ export const brokenDurable: readonly (Fault & { open(disk: Disk): PlantRepositor
   },
   {
     fault: 'returns taken for a plant that is not on the disk yet',
-    caughtBy: 'returns taken only once the holder survives a crash',
+    caughtBy: 'returns taken only after the holder would survive a crash',
     open: (disk) => new ShowsPendingPlants(disk),
   },
 ];
@@ -815,7 +815,7 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
   },
   {
     fault: 'gives up on a batch of more than 100 plants with a rejected one',
-    caughtBy: 'adds the other plants of a batch of hundreds',
+    caughtBy: 'adds the rest of a large batch with a rejected plant',
     create: () =>
       rejecting((plants, add) =>
         plants.length > 100 ? Promise.resolve(plants.map(() => reject())) : addOneByOne()(plants, add),

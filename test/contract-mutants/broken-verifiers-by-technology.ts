@@ -139,7 +139,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
   },
   {
     fault: 'compares a checksum',
-    caughtBy: 'rejects a different token with the same checksum',
+    caughtBy: 'rejects a different token with the same hash',
     create: comparingTokens(hashWith(31)),
   },
   {

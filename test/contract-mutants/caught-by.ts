@@ -121,7 +121,7 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
   'a reader that continues after close reads every plant or throws StorageUnavailable': [
     'close ends a reader after a batch of 100 as if it were complete',
   ],
-  'rejects a valid token in different letter case': ['ignores letter case'],
+  'rejects a valid token in a different letter case': ['ignores letter case'],
   'rejects a valid token surrounded by white space or invisible characters': ['trims the token'],
   'rejects a valid token followed by characters': ['accepts a token that starts with a valid one'],
   'rejects every part of a valid token': [

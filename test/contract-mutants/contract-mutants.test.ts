@@ -173,14 +173,14 @@ describe('The contracts under node:test', () => {
     expect(status, stdout).to.equal(0);
   });
 
-  it('fail for a broken adapter in the case of its fault', () => {
+  it('fail for a broken adapter in the case that detects its fault', () => {
     const { status, stdout } = run('broken');
     expect(stdout).to.match(/^ *not ok \d+ - close is idempotent$/m);
     expect(status, stdout).to.equal(1);
   });
 });
 
-/** Defines a test that the named case fails for a broken adapter. */
+/** Defines a test that asserts that the named case fails for a broken adapter. */
 function catches<Harness>(
   fault: string,
   caseName: string,

@@ -128,7 +128,7 @@ describe('The contract of the HTTP interface', () => {
     });
 
     it('the base URL is none', async () => {
-      const first = 'TypeError: the base URL plants is not an http or https URL without query and fragment';
+      const first = 'TypeError: the base URL plants must be an http or https URL without a query or fragment';
       expect(await messages({ baseUrl: 'plants', token: TOKEN })).to.deep.equal({ first, others });
     });
   });

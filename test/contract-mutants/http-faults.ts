@@ -94,7 +94,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
   },
   {
     fault: 'returns the tag null for none',
-    caughtBy: 'returns no tag that is not a text if the request has none',
+    caughtBy: 'returns a string tag, or none, if the request has no tag',
     response: onPlants(editBody((body) => body.replace(/^\{"name":"[^"]*"/, '$&,"tag":null'))),
   },
   {
@@ -123,7 +123,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     response: onErrors(editBody(() => '<h1>Bad Request</h1>')),
   },
   {
-    fault: 'sends the error number as a text',
+    fault: 'sends the error number as a string',
     caughtBy: 'sends an Error object with every 400',
     response: onErrors(editBody((body) => body.replace(/"error":(\d+)/, '"error":"$1"'))),
   },
@@ -145,7 +145,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
   },
   {
     fault: 'converts ids to floating-point numbers',
-    caughtBy: 'distinguishes ids beyond 2^53 that are one floating-point number',
+    caughtBy: 'distinguishes ids beyond 2^53 that round to the same floating-point number',
     request: editId((id) => BigInt.asIntN(64, BigInt(Number(id)))),
   },
   {
@@ -180,7 +180,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
   },
   {
     fault: 'overwrites the plant that holds an id',
-    caughtBy: 'rejects a plant with the same id that differs in name with 40901',
+    caughtBy: 'rejects a plant with the same id but another name with 40901',
     response: (text) => text.replace('HTTP/1.1 409', 'HTTP/1.1 200'),
   },
   {
@@ -250,7 +250,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
   },
   {
     fault: 'adds a missing Host',
-    caughtBy: 'rejects no Host with 40000, and closes the connection',
+    caughtBy: 'rejects a request without Host with 40000, and closes the connection',
     request: (text) => text.replace(/^(POST .*\r\n)(?!Host:)/, '$1Host: test\r\n'),
   },
   {

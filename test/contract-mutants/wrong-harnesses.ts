@@ -66,7 +66,7 @@ export function wrongHarnesses(right: DiskHarness): readonly {
       mistake: 'open opens the same storage each time',
       cases: untyped(plantRepositoryContract),
       harness: { open: sharedOpen },
-      message: /^open\(\) must open a new, empty storage/,
+      message: /^open\(\) must open new, empty storage/,
     },
     {
       mistake: 'no reopen',
@@ -143,7 +143,7 @@ function named<Harness>(contract: readonly ContractCase<Harness>[], name: string
   return contract.filter((each) => each.name === name);
 }
 
-/** Calls cases like JavaScript, without type checks. */
+/** Calls cases without type checks, as JavaScript code can. */
 function untyped<Harness>(cases: readonly ContractCase<Harness>[]): readonly UntypedCase[] {
   return cases.map(({ name, run }) => ({ name, run: (harness) => Reflect.apply(run, undefined, [harness]) }));
 }

@@ -48,7 +48,9 @@ export function contractCase<Harness>(
       stopListening();
     }
     if (unhandled.length > 0)
-      throw new ContractViolation(`the adapter leaves an error unhandled, which ends a process: ${unhandled[0]}`);
+      throw new ContractViolation(
+        `the adapter leaves an error unhandled, which would crash the process: ${unhandled[0]}`,
+      );
   };
   return { name, timeoutMs, run };
 }

@@ -63,7 +63,7 @@ export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantR
     });
   }),
 
-  contractCase('returns taken only once the holder survives a crash', async (harness) => {
+  contractCase('returns taken only after the holder would survive a crash', async (harness) => {
     await useRepository(harness, 'open', async (crashed) => {
       // The losers of the race may see the winner before it is durable.
       let reopened = Promise.resolve();
@@ -114,7 +114,7 @@ export function useReopened(
   return useRepository(harness, 'reopen', async (repository) => {
     if (expected.length > 0 && (await readPlants(repository)).length === 0)
       throw new ContractViolation(
-        'the reopened storage is empty: the adapter wrote nothing, or reopen() of the harness opens another storage',
+        'the reopened storage is empty: the adapter wrote nothing, or reopen() of the harness opens other storage',
       );
     await assertContent(repository, expected, 'plants read after reopening');
     await check(repository);

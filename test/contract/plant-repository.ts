@@ -52,7 +52,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await useRepository(harness, 'open', async (repository) => {
       for await (const _ of repository.readAll())
         throw new InvalidHarness(
-          'open() must open a new, empty storage each time, but the second one has plants (or the adapter shares plants between repositories)',
+          'open() must open new, empty storage each time, but it has plants the second time (or the adapter shares plants between repositories)',
         );
     });
   }),
@@ -310,7 +310,7 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   }),
 
   repositoryCase(
-    'reads every plant if their number is a multiple of a usual page size, or next to one',
+    'reads every plant if the count is a multiple of a common page size, or one more or less',
     async (repository) => {
       const stored: Plant[] = [];
       for (const count of READ_COUNTS) {
@@ -489,7 +489,7 @@ function repositoryCase(
   return contractCase(name, (harness) => useRepository(harness, 'open', check), timeoutMs);
 }
 
-/** Calls `add` like JavaScript, without type checks. */
+/** Calls `add` without type checks, as JavaScript code can. */
 async function addUntyped(repository: PlantRepository, batch: unknown): Promise<unknown> {
   return Reflect.apply(repository.add, repository, [batch]);
 }

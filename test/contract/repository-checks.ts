@@ -15,7 +15,7 @@ import { CONFIDENTIAL, plant } from './sample-plants.js';
 
 /** Gives the cases access to an adapter. */
 export interface PlantRepositoryHarness {
-  /** Opens a repository on a new, empty storage. The case closes it. */
+  /** Opens a repository on new, empty storage. The case closes it. */
   open(): Promise<PlantRepository>;
 }
 
@@ -23,9 +23,9 @@ export interface PlantRepositoryHarness {
 const CLOSE_AFTER_FAILURE_MS = 1000;
 /** Maximum time for timers to end after `close`, in milliseconds. Some drivers close their connections in the background. */
 const TIMERS_END_MS = 3000;
-/** Number of repositories that would each leave a timer; other parts of the process start fewer meanwhile. */
+/** Repositories opened to find leaked timers, one each. The rest of the process starts fewer timers meanwhile. */
 const TIMER_ROUNDS = 4;
-/** Minimum length of a plant's value for its search in a message: shorter ones may appear by chance. */
+/** Minimum length of a plant's value to look for in a message: shorter ones may appear by chance. */
 const MIN_CONFIDENTIAL_LENGTH = 6;
 
 /** Calls a function of the harness that opens a repository, runs `check` with it, and closes it. */

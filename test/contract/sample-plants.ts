@@ -14,7 +14,7 @@ export function createPlants(count: number, firstId = 0n): Plant[] {
   return Array.from({ length: count }, (_, index) => plant(firstId + BigInt(index), `plant ${index}`));
 }
 
-/** Ids that a double, an int32, an unsigned or a decimal type, or an order by text would get wrong. Shuffled. */
+/** Ids that doubles, int32, unsigned or decimal types, or sorting as text would get wrong. Shuffled. */
 export const IDS: readonly bigint[] = shuffle([
   ...new Set(
     [
@@ -28,7 +28,7 @@ export const IDS: readonly bigint[] = shuffle([
   ),
 ]);
 
-/** Splits a list of texts without spaces. */
+/** Splits a text at its spaces. */
 const words = (text: string): string[] => text.split(' ');
 
 const SEPARATORS = [...words(', ; : :: | / - _ = & # \t \n \r\n \u001f \u001e \u2028 "," \',\' \\ "'), ' ', ', '];
@@ -39,7 +39,7 @@ export const EMPTY_WORDS: readonly string[] = [
   ...['', ' ', '[object Object]'],
 ];
 
-/** Texts that a storage might trim, fold, normalise, truncate, escape, split or parse. */
+/** Texts that storage might trim, fold, normalise, truncate, escape, split or parse. */
 export const TEXTS: readonly string[] = [
   ...EMPTY_WORDS,
   // White space, line breaks and control characters
@@ -66,7 +66,7 @@ export const TEXTS: readonly string[] = [
   ...words('2026-01-01 2026-01-01T00:00:00.000Z 12:30 =1+1 {"a":1} [1,2] ["1","a",null]'),
 ];
 
-/** Lengths after which a storage might truncate or stop comparing. */
+/** Lengths after which storage might truncate or stop comparing. */
 const LENGTHS = [16, 32, 50, 64, 72, 100, 128, 191, 200, 255, 256, 500, 512, 767, 1000, 1024, 2048, 3072, 4000, 4096];
 const LARGE_LENGTHS = [8000, 8192, 16_384, 32_767, 32_768, 65_535, 65_536];
 
@@ -115,27 +115,24 @@ export const SIMILAR_PLANTS: readonly (readonly Texts[])[] = [
     return [long, `${long}a`, `${long}b`, `a${long}`, `b${long}`].map((tag) => ({ name: 'Aloe', tag }));
   }),
   [
-    ...[{ name: 'a', tag: 'bc' }, { name: 'ab', tag: 'c' }, { name: 'abc', tag: '' }, { name: 'abc' }],
-    ...[
-      { name: '', tag: 'abc' },
-      { name: 'bc', tag: 'a' },
-      { name: 'c', tag: 'ab' },
-    ],
+    { name: 'a', tag: 'bc' },
+    { name: 'ab', tag: 'c' },
+    { name: 'abc', tag: '' },
+    { name: 'abc' },
+    { name: '', tag: 'abc' },
+    { name: 'bc', tag: 'a' },
+    { name: 'c', tag: 'ab' },
   ],
   ...SEPARATORS.map((separator) => [
-    ...[
-      { name: `a${separator}b`, tag: 'c' },
-      { name: 'a', tag: `b${separator}c` },
-      { name: `a${separator}b${separator}c` },
-    ],
-    ...[
-      { name: `a${separator}b${separator}c`, tag: '' },
-      { name: '', tag: `a${separator}b${separator}c` },
-    ],
+    { name: `a${separator}b`, tag: 'c' },
+    { name: 'a', tag: `b${separator}c` },
+    { name: `a${separator}b${separator}c` },
+    { name: `a${separator}b${separator}c`, tag: '' },
+    { name: '', tag: `a${separator}b${separator}c` },
   ]),
 ];
 
-/** Numbers of plants at which a reader in pages might lose or repeat some: multiples of usual page sizes, and one more or less. */
+/** Plant counts at which paging might lose or repeat plants: multiples of common page sizes, and one more or less. */
 export const READ_COUNTS: readonly number[] = [
   ...new Set(
     [1, 2, 5, 8, 10, 16, 20, 25, 30, 32, 40, 50, 64, 100, 128, 200, 250, 256, 500, 512, 1000, 1024]

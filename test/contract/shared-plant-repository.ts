@@ -15,8 +15,8 @@ import { createPlants, plant } from './sample-plants.js';
 /** Gives the cases access to an adapter whose storage several repositories can have open, as several processes do. */
 export interface SharedPlantRepositoryHarness extends PlantRepositoryHarness {
   /**
-   * Opens the storage of the last `open` once more, while the other repositories have it open, with a connection or file
-   * of its own. The case closes it.
+   * Opens the storage of the last `open` once more, while the other repositories have it open, with its own
+   * connection or file handle. The case closes it.
    */
   openAnother(): Promise<PlantRepository>;
 }
@@ -46,7 +46,7 @@ export const sharedPlantRepositoryContract: readonly ContractCase<SharedPlantRep
     await assertContent(another, [first, second, plant(3n, 'Aloe')]);
   }),
 
-  sharedCase('adds each id once for two repositories that add it at once', async (one, another) => {
+  sharedCase('adds each id once when two repositories add it concurrently', async (one, another) => {
     const winners: Plant[] = [];
     for (let id = 0n; id < RACES; id++) {
       const race = [
@@ -59,7 +59,7 @@ export const sharedPlantRepositoryContract: readonly ContractCase<SharedPlantRep
     await assertContent(another, winners);
   }),
 
-  sharedCase('adds each id once for many calls of two repositories at once', async (one, another) => {
+  sharedCase('adds each id once for many concurrent calls of two repositories', async (one, another) => {
     const calls = createPlants(RACES).flatMap(({ id }) => [
       [one, [plant(id, 'of one')]] as const,
       [another, [plant(id, 'of another')]] as const,
@@ -82,7 +82,7 @@ export const sharedPlantRepositoryContract: readonly ContractCase<SharedPlantRep
     },
   ),
 
-  sharedCase('keeps what both repositories add in turn', async (one, another) => {
+  sharedCase('stores what both repositories add in turn', async (one, another) => {
     const stored = createPlants(60);
     for (const [index, candidate] of stored.entries()) await addAll(index % 3 === 0 ? another : one, [candidate]);
     await assertContent(one, stored);
@@ -141,6 +141,6 @@ async function assertSees(repository: PlantRepository, stored: readonly Plant[])
   await assertContent(
     repository,
     stored,
-    'plants that one repository added and another reads (if there are none, openAnother() may open another storage)',
+    'plants that one repository added and another reads (if there are none, openAnother() may open other storage)',
   );
 }

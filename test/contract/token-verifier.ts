@@ -37,7 +37,7 @@ const MAX_CONCURRENT_CALLS = 100;
 /** Timeout of cases with many tokens, in milliseconds: an issuer may be asked about each. */
 const MANY_TOKENS_TIMEOUT_MS = 120_000;
 
-/** Number of invalid tokens sent to fill a cache, and sent again to check that it grows no further. */
+/** Maximum number of invalid tokens that fill a cache, and of further ones that check that it grows no more. */
 const CACHE_TOKENS = 100_000;
 /** Length of these tokens, similar to common ones. */
 const INVALID_TOKEN_LENGTH = 64;
@@ -69,7 +69,7 @@ export const tokenVerifierContract: readonly ContractCase<TokenVerifierHarness>[
     const { subject } = await assertAccepts(verifier, validToken);
     const concurrent = await Promise.all([1, 2, 3].map(() => assertAccepts(verifier, validToken)));
     const sequential: Principal[] = [];
-    // A subject may contain the time.
+    // Detects a subject that contains the time.
     await pause(20);
     for (let turn = 0; turn < 50; turn++) sequential.push(await assertAccepts(verifier, validToken));
     for (const principal of [...concurrent, ...sequential]) assertEqual(principal.subject, subject, 'a later subject');
@@ -133,10 +133,10 @@ export const tokenVerifierContract: readonly ContractCase<TokenVerifierHarness>[
     const tokens = await verifyMany(verifier, 'b3RoZXI');
     await assertAccepts(verifier, validToken);
     const maxGrowth = Math.max(MIN_GROWTH_BYTES, tokens * MIN_GROWTH_BYTES_PER_TOKEN);
-    // The engine frees some memory in the background.
+    // V8 frees some memory in the background.
     for (let attempt = 0; collectGarbage() - bytesBefore > maxGrowth; attempt++) {
       if (attempt === MAX_COLLECTIONS)
-        throw new ContractViolation(`more than ${maxGrowth} bytes remain of ${tokens} invalid tokens`);
+        throw new ContractViolation(`${tokens} invalid tokens leave more than ${maxGrowth} bytes in memory`);
       await pause(COLLECTION_PAUSE_MS);
     }
   }),

@@ -32,7 +32,7 @@ const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 /** Names that are members of every object, list, map, text or function. */
 const OBJECT_MEMBERS = [...new Set([{}, [], new Map(), new String(), () => {}].flatMap(membersOf))];
 
-/** Invalid tokens, by what distinguishes them from the valid one. Some may happen to be the valid one. */
+/** Invalid tokens, by how they are derived. A derived token may equal the valid one: filter it out. */
 export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly string[]>> = {
   'an empty token': () => [''],
   'another token': (valid) => ['b3RoZXI', 'a', '0', 'null', 'undefined', 'true', 'x'.repeat(valid.length)],
@@ -53,7 +53,7 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
     reverse(valid),
     [...valid].sort().join(''),
   ],
-  'a different token with the same checksum': (valid) => [...withSameHash(valid, 31), ...withSameHash(valid, 33)],
+  'a different token with the same hash': (valid) => [...withSameHash(valid, 31), ...withSameHash(valid, 33)],
   'a valid token twice': (valid) => [valid + valid],
   'a valid token in a list': (valid) =>
     [',', ' ', ';', '\n', '|', ':', '\t'].flatMap((separator) => [
@@ -74,7 +74,7 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
   'a valid token followed by a line break': (valid) => [`${valid}\n`, `${valid}\r\n`, `${valid}\nb3RoZXI`],
   'a valid token with its scheme': (valid) =>
     ['Bearer ', 'bearer ', 'Basic ', 'Token ', 'Bearer:'].map((scheme) => scheme + valid),
-  'a valid token in different letter case': (valid) =>
+  'a valid token in a different letter case': (valid) =>
     [valid.toLowerCase(), valid.toUpperCase(), swapCase(valid), valid.replace(/[a-z]/i, swapCase)].filter(
       (text) => text !== valid,
     ),

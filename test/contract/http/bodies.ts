@@ -4,9 +4,9 @@ import type { HttpContractCase } from './types.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** Bodies that are not one JSON text in UTF-8. Each of their ids would be free. */
+/** Bodies that are not one JSON text in UTF-8. Many contain the given id, which is free. */
 const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
-  'empty, of no chunks': () => '',
+  'absent, without Content-Length or chunks': () => '',
   'whitespace only': () => ' \n\t ',
   'a byte order mark only': () => '\ufeff',
   'two byte order marks': (id) => `\ufeff\ufeff{"id":${id},"name":"x"}`,
@@ -23,13 +23,13 @@ const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = 
   'with a number that ends in a point': () => '{"id":1.,"name":"x"}',
   'with a hexadecimal number': () => '{"id":0x1,"name":"x"}',
   'with NaN': () => '{"id":NaN,"name":"x"}',
-  'with a line break in a text': (id) => `{"id":${id},"name":"a\nb"}`,
+  'with a line break in a string': (id) => `{"id":${id},"name":"a\nb"}`,
   'with an unknown escape': (id) => `{"id":${id},"name":"\\x41"}`,
-  'with a cut escape': (id) => `{"id":${id},"name":"\\u12"}`,
+  'with a truncated escape': (id) => `{"id":${id},"name":"\\u12"}`,
   'a form': () => 'id=1&name=x',
   'Latin-1': (id) => latin1(`{"id":${id},"name":"Farn\xe9"}`),
   'with a byte that is never UTF-8, in an unknown field': (id) => latin1(`{"id":${id},"name":"x","y":"\xff"}`),
-  'with a cut character at its end': (id) => latin1(`{"id":${id},"name":"x"}\xe2\x82`),
+  'with a truncated character at its end': (id) => latin1(`{"id":${id},"name":"x"}\xe2\x82`),
   'with an overlong character': (id) => latin1(`{"id":${id},"name":"\xc0\xaf"}`),
   'with a surrogate as bytes': (id) => latin1(`{"id":${id},"name":"\xed\xa0\x80"}`),
   'with a character beyond Unicode': (id) => latin1(`{"id":${id},"name":"\xf4\x90\x80\x80"}`),
@@ -40,29 +40,29 @@ const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = 
 const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
   'an array': '[]',
   'an array of plants': '[{"id":1,"name":"x"}]',
-  'a text': '"x"',
+  'a string': '"x"',
   'a number': '1',
   null: 'null',
   true: 'true',
   'an empty object': '{}',
   'without id': '{"name":"x"}',
   'without name': '{"id":1}',
-  'with the fields in other letter case': '{"ID":1,"Name":"x"}',
+  'with the fields in another letter case': '{"ID":1,"Name":"x"}',
   'with name null': '{"id":1,"name":null}',
-  'with name a number': '{"id":1,"name":7}',
-  'with name an array': '{"id":1,"name":["x"]}',
-  'with name an object': '{"id":1,"name":{}}',
+  'with a number as its name': '{"id":1,"name":7}',
+  'with an array as its name': '{"id":1,"name":["x"]}',
+  'with an object as its name': '{"id":1,"name":{}}',
   'with tag null': '{"id":1,"name":"x","tag":null}',
   'with tag false': '{"id":1,"name":"x","tag":false}',
   'with the fields under __proto__': '{"__proto__":{"id":1,"name":"x"}}',
   'with id under __proto__': '{"__proto__":{"id":1},"name":"x"}',
-  'with the last of equal names of the wrong type': '{"id":1,"name":"x","name":1}',
-  'with the last of equal ids of the wrong type': '{"id":1,"id":"1","name":"x"}',
-  'with the last of equal ids a fraction, written as an escape': '{"id":1,"\\u0069d":1.5,"name":"x"}',
-  'with a nest for a name': `{"id":1,"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+  'with two names, the last of the wrong type': '{"id":1,"name":"x","name":1}',
+  'with two ids, the last of the wrong type': '{"id":1,"id":"1","name":"x"}',
+  'with two ids, the last a fraction under an escaped key': '{"id":1,"\\u0069d":1.5,"name":"x"}',
+  'with deeply nested arrays as its name': `{"id":1,"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
 };
 
-const NO_IDS = [
+const INVALID_IDS = [
   ...['1.5', '-0.1', '1e-1', '1e-400', '1e400', '-1e400', '1e19'],
   ...['9223372036854775808', '-9223372036854775809', '9223372036854775807.5', '9007199254740992.5'],
   ...['18446744073709551616', '0.99999999999999999999999', '9'.repeat(1000)],
@@ -96,7 +96,7 @@ export const bodyCases: readonly HttpContractCase[] = [
     (what) => `rejects an invalid NewPlant with 40002: ${what}`,
     async (service, body) => expectVerdict(await service.create(body), 40002),
   ),
-  ...NO_IDS.map((id) =>
+  ...INVALID_IDS.map((id) =>
     plantStoreCase(
       `rejects the id ${id.slice(0, 40)} with 40002, in a message that names the field`,
       async (service) => {

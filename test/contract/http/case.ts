@@ -4,7 +4,7 @@ import type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './
 
 /** Maximum time for the work of a case, unless it says otherwise. */
 const CASE_TIMEOUT_MS = 10_000;
-/** Maximum time after a timeout, so that a service that waits for bodies does not take minutes. */
+/** Maximum time for a case after another timed out, so that a service that waits for bodies does not take minutes. */
 const IMPATIENT_TIMEOUT_MS = 1000;
 /** Maximum time for the check of the base URL and the token. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -95,10 +95,10 @@ function keyOf({ baseUrl, token }: HttpContractTarget): string {
 async function checkTarget(target: HttpContractTarget): Promise<void> {
   const { baseUrl, token } = target;
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol) || /[?#]/.test(baseUrl)) {
-    throw new TypeError(`the base URL ${baseUrl} is not an http or https URL without query and fragment`);
+    throw new TypeError(`the base URL ${baseUrl} must be an http or https URL without a query or fragment`);
   }
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new TypeError('the token is not a text of ASCII characters without spaces');
+    throw new TypeError('the token must be a string of ASCII characters without spaces');
   }
   const url = `${baseUrl.replace(/\/$/, '')}/plants`;
   const service = new Service(target, CHECK_TIMEOUT_MS);

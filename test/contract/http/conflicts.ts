@@ -6,22 +6,22 @@ const CONCURRENT_CREATES = 30;
 
 /** Pairs of plants that are not the same. */
 const DIFFERENT: Readonly<Record<string, readonly [first: object, second: object]>> = {
-  name: [{ name: 'a' }, { name: 'b' }],
-  'letter case of name': [{ name: 'a' }, { name: 'A' }],
-  'accent of name': [{ name: 'e' }, { name: 'é' }],
-  'Unicode form of name': [{ name: '\u00e9' }, { name: 'e\u0301' }],
-  'compatibility form of name': [{ name: 'ﬁ' }, { name: 'fi' }],
-  'leading space of name': [{ name: 'a' }, { name: ' a' }],
-  'trailing space of name': [{ name: 'a' }, { name: 'a ' }],
-  'byte order mark of name': [{ name: 'a' }, { name: '\ufeffa' }],
-  'line break of name': [{ name: 'a\nb' }, { name: 'a\r\nb' }],
-  'the name null': [{ name: 'null' }, { name: '' }],
-  tag: [{ tag: 'a' }, { tag: 'b' }],
-  'trailing space of tag': [{ tag: 'a' }, { tag: 'a ' }],
-  'a missing and an empty tag': [{}, { tag: '' }],
-  'an empty and a missing tag': [{ tag: '' }, {}],
-  'a missing tag and the tag null': [{}, { tag: 'null' }],
-  'name and tag in each other’s place': [
+  'another name': [{ name: 'a' }, { name: 'b' }],
+  'the name in another letter case': [{ name: 'a' }, { name: 'A' }],
+  'an accent in the name': [{ name: 'e' }, { name: 'é' }],
+  'another Unicode form of the name': [{ name: '\u00e9' }, { name: 'e\u0301' }],
+  'a compatibility form of the name': [{ name: 'ﬁ' }, { name: 'fi' }],
+  'a leading space in the name': [{ name: 'a' }, { name: ' a' }],
+  'a trailing space in the name': [{ name: 'a' }, { name: 'a ' }],
+  'a byte order mark in the name': [{ name: 'a' }, { name: '\ufeffa' }],
+  'another line break in the name': [{ name: 'a\nb' }, { name: 'a\r\nb' }],
+  'an empty name instead of null': [{ name: 'null' }, { name: '' }],
+  'another tag': [{ tag: 'a' }, { tag: 'b' }],
+  'a trailing space in the tag': [{ tag: 'a' }, { tag: 'a ' }],
+  'an empty tag instead of none': [{}, { tag: '' }],
+  'no tag instead of an empty one': [{ tag: '' }, {}],
+  'the tag null instead of none': [{}, { tag: 'null' }],
+  'swapped name and tag': [
     { name: 'a', tag: 'b' },
     { name: 'b', tag: 'a' },
   ],
@@ -37,7 +37,7 @@ const IDENTICAL: Readonly<Record<string, object>> = {
 export const conflictCases: readonly HttpContractCase[] = [
   ...casesFor(
     DIFFERENT,
-    (what) => `rejects a plant with the same id that differs in ${what} with 40901`,
+    (what) => `rejects a plant with the same id but ${what} with 40901`,
     async (service, [first, second]) => {
       const id = randomId();
       expectVerdict(await service.create(newPlant(first, id)), 200);

@@ -26,7 +26,7 @@ const INVALID: Readonly<Record<string, (token: string) => string>> = {
   'a token without its last character': (token) => token.slice(0, -1),
   'a token without its first character': (token) => token.slice(1),
   'a token followed by a character': (token) => `${token}x`,
-  'a token in other letter case': (token) =>
+  'a token in another letter case': (token) =>
     token === token.toUpperCase() ? `${token.toLowerCase()}${/[A-Z]/.test(token) ? '' : 'x'}` : token.toUpperCase(),
   'a token twice': (token) => token + token,
   'a long token': () => 'x'.repeat(5000),
@@ -50,7 +50,7 @@ export const credentialCases: readonly HttpContractCase[] = [
   ),
   ...casesFor(
     NO_BEARER_TOKEN,
-    (what) => `rejects ${what} with 40101, and stores nothing`,
+    (what) => `rejects a request with ${what} with 40101, and stores nothing`,
     (service, authorize) => expectRejected(service, authorize(service.token), 40101),
   ),
   ...casesFor(

@@ -5,7 +5,7 @@ import type { HttpContractCase } from './types.js';
 /** Statuses of `POST /plants`. */
 const STATUSES = '200 400 401 408 409 413 415 417 431 500 503';
 
-/** Asserts a fact about the description. */
+/** Creates a case for a fact about the description. */
 function descriptionCase(
   name: string,
   expected: string,

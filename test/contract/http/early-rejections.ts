@@ -9,7 +9,7 @@ const LARGE_BYTES = 64 * 1024 ** 2;
 const SENT_CHUNK = Buffer.alloc(64 * 1024, ' ');
 const LENGTH = { 'Content-Length': `${LARGE_BYTES}` };
 
-/** Requests that are rejected by their headers. */
+/** Requests that are rejected because of their heads. */
 const BY_HEAD: Readonly<Record<string, readonly [headers: Headers, error: number, startLine?: string]>> = {
   'an unknown path': [{}, 40401, 'POST /plant'],
   'another method': [{}, 40501, 'PUT /plants'],
@@ -50,12 +50,12 @@ async function keepSending(connection: Connection): Promise<void> {
 export const earlyRejectionCases: readonly HttpContractCase[] = [
   ...casesFor(
     BY_HEAD,
-    (what) => `rejects ${what} without waiting for a body`,
+    (what) => `rejects a request with ${what} without waiting for a body`,
     async (service, [headers, error, startLine = 'POST /plants']) => {
       expectVerdict(await service.send(service.authorized(startLine, { ...headers, ...LENGTH })), error);
     },
   ),
-  plantStoreCase('rejects no credential without waiting for chunks', async (service) => {
+  plantStoreCase('rejects a request with no credential without waiting for chunks', async (service) => {
     const headers = { Authorization: undefined, 'Transfer-Encoding': 'chunked' };
     expectVerdict(await service.create('', headers), 40101);
   }),

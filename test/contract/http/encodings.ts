@@ -14,8 +14,8 @@ type Compress = (body: string | Uint8Array) => Uint8Array;
 const DAMAGES: Readonly<Record<string, (compress: Compress) => string | Uint8Array>> = {
   empty: () => '',
   'not compressed': () => newPlant(),
-  'cut in its middle': (compress) => compress(newPlant()).subarray(0, 10),
-  'cut before its last byte': (compress) => compress(newPlant()).subarray(0, -1),
+  'cut off in the middle': (compress) => compress(newPlant()).subarray(0, 10),
+  'cut off before the last byte': (compress) => compress(newPlant()).subarray(0, -1),
   'followed by garbage': (compress) => Buffer.concat([compress(newPlant()), Buffer.from('garbage')]),
   'followed by another plant': (compress) => Buffer.concat([compress(newPlant()), Buffer.from(newPlant())]),
   'followed by a NUL and garbage': (compress) => Buffer.concat([compress(newPlant()), Buffer.from('\0garbage')]),
@@ -60,7 +60,7 @@ export const encodingCases: readonly HttpContractCase[] = [
       async (service, damage) =>
         expectVerdict(await service.create(damage(compress), { 'Content-Encoding': coding }), 40001),
     ),
-    plantStoreCase(`rejects 16 MiB in few bytes of ${coding} with 41301`, async (service) =>
+    plantStoreCase(`rejects a small ${coding} body that decompresses to 16 MiB with 41301`, async (service) =>
       expectVerdict(await service.create(compress(' '.repeat(BOMB_BYTES)), { 'Content-Encoding': coding }), 41301),
     ),
   ]),

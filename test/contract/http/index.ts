@@ -18,8 +18,8 @@ export { checkHttpTarget } from './case.js';
 export type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
 
 /**
- * The contract of the HTTP interface, for whatever serves it with its default settings. The cases create plants with
- * random ids, so the store may contain others.
+ * The contract of the HTTP interface, for any service that implements it, with default settings. The cases create
+ * plants with random ids and some fixed ones, such as 0 and 1000. The store may contain others, also with these ids.
  */
 export const httpContract: readonly HttpContractCase[] = [
   ...specificationCases,

@@ -6,14 +6,14 @@ import type { HttpContractCase } from './types.js';
 const HEADERS_TIMEOUT_MS = 20_000;
 const LARGE = 1_000_000;
 
-/** Changes of a valid request that make it malformed. */
+/** Changes to a valid request that make it malformed. */
 const CHANGES: Readonly<Record<string, (request: string) => string>> = {
-  'no Host': (request) => request.replace(/Host: .*\r\n/, ''),
+  'a request without Host': (request) => request.replace(/Host: .*\r\n/, ''),
   'two Hosts': (request) => request.replace(/(Host: .*\r\n)/, '$1$1'),
   'a Host with a space': (request) => request.replace(/Host: .*/, 'Host: a b'),
   'a Host with a path': (request) => request.replace(/Host: .*/, 'Host: a/b?c'),
   'a Host with a user': (request) => request.replace(/Host: .*/, 'Host: a@b'),
-  'a Host with a port that is none': (request) => request.replace(/Host: .*/, 'Host: a:b'),
+  'a Host with an invalid port': (request) => request.replace(/Host: .*/, 'Host: a:b'),
   'a first line of garbage': () => 'garbage\r\n\r\n',
   'a first line without version': () => 'POST /plants\r\n\r\n',
   'a first line with two paths': (request) => request.replace('/plants', '/plants /plants'),
@@ -22,8 +22,7 @@ const CHANGES: Readonly<Record<string, (request: string) => string>> = {
   'a header without name': (request) => request.replace('Content-Type:', ': x\r\nContent-Type:'),
   'a space in the name of a header': (request) => request.replace('Content-Type:', 'X Y: z\r\nContent-Type:'),
   'a space before the colon of a header': (request) => request.replace('Content-Length:', 'Content-Length :'),
-  'a header that goes on in the next line': (request) =>
-    request.replace('Content-Type:', 'X: a\r\n b\r\nContent-Type:'),
+  'a header folded onto the next line': (request) => request.replace('Content-Type:', 'X: a\r\n b\r\nContent-Type:'),
   'a NUL in a header': (request) => request.replace('Content-Type:', 'X: a\0b\r\nContent-Type:'),
   'a CR in a header': (request) => request.replace('Content-Type:', 'X: a\rb\r\nContent-Type:'),
   'two Content-Lengths': (request) => request.replace('Content-Length:', 'Content-Length: 5\r\nContent-Length:'),
@@ -38,7 +37,7 @@ const CHANGES: Readonly<Record<string, (request: string) => string>> = {
 };
 
 const BAD_CHUNKS: Readonly<Record<string, string>> = {
-  'a size that is no number': 'x\r\n{}\r\n0\r\n\r\n',
+  'a size that is not a number': 'x\r\n{}\r\n0\r\n\r\n',
   'a negative size': '-2\r\n{}\r\n0\r\n\r\n',
   'a size beyond 64 bits': 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n',
   'more bytes than its size': '1\r\n{}\r\n0\r\n\r\n',
@@ -55,7 +54,7 @@ const TOO_LARGE: Readonly<Record<string, (service: Service) => Uint8Array>> = {
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 const SIZED = { 'Content-Type': 'application/json' };
 
-/** Malformed, late and too large requests. */
+/** Malformed, late and oversized requests. */
 export const malformedHttpCases: readonly HttpContractCase[] = [
   ...casesFor(
     CHANGES,

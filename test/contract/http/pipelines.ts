@@ -14,7 +14,7 @@ import type { HttpContractCase } from './types.js';
 const LAST = { Connection: 'close' };
 const PIPELINED = 20;
 
-/** Headers for which a request with the body of another request is rejected before its body. */
+/** Headers that cause a rejection before the body, which contains another request. */
 const REJECTED_BODIES: Readonly<Record<string, readonly [headers: Headers, error: number]>> = {
   'no credential': [{ Authorization: undefined }, 40101],
   'a wrong token': [{ Authorization: 'Bearer wrong' }, 40102],
@@ -95,7 +95,7 @@ export const pipelineCases: readonly HttpContractCase[] = [
       expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
     },
   ),
-  plantStoreCase('rejects a body that ends early because the client closed its side with 40000', async (service) => {
+  plantStoreCase('rejects with 40000 a body that a half-closed connection cuts short', async (service) => {
     const id = randomId();
     const connection = (await service.connect()).send(service.post(newPlant({}, id), { 'Content-Length': '1000' }));
     connection.socket.end();

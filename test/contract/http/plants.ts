@@ -5,7 +5,7 @@ import type { HttpContractCase } from './types.js';
 const MAX_ID = 2n ** 63n - 1n;
 const nested = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000);
 
-/** Returns the tenth of an id with one decimal. */
+/** Returns a tenth of an id, with one decimal place. */
 const tenth = (id: bigint) => `${id / 10n}.${`${id % 10n}`.replace('-', '')}`;
 
 /** Other spellings of an integer with more than one digit (JSON Schema 2020-12, "integer"). */
@@ -19,7 +19,7 @@ const SPELLINGS: Readonly<Record<string, (id: bigint) => string>> = {
   '1000e-3': (id) => `${id}000e-3`,
 };
 
-/** Ids at fixed places, which another client may have used. */
+/** Fixed ids, which another client may have used. */
 const LITERAL_IDS: Readonly<Record<string, string>> = {
   '9223372036854775807': '9223372036854775807',
   '-9223372036854775808': '-9223372036854775808',
@@ -45,7 +45,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'decomposed characters': 'e\u0301',
   'a ligature and a full-width letter': 'ﬁＡ',
   'astral characters': '🌱𝒫𠜎',
-  'a family': '👨‍👩‍👧‍👦🏳️‍🌈',
+  'emoji joined by U+200D': '👨‍👩‍👧‍👦🏳️‍🌈',
   'the last code point': '\u{10ffff}\u{10fffe}\uffff\ufffe',
   'a replacement character': '\ufffd',
   'line and paragraph separators': 'a\u2028b\u2029c',
@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'percent and underscore': '100%_\\%',
   HTML: '<script>&amp;</script>',
   digits: '007',
-  'a null by its name': 'null',
+  'the word null': 'null',
   'a long text': 'é漢🌱'.repeat(50_000),
 };
 
@@ -118,7 +118,7 @@ export const plantCases: readonly HttpContractCase[] = [
     }
   }),
 
-  plantStoreCase('distinguishes ids beyond 2^53 that are one floating-point number', async (service) => {
+  plantStoreCase('distinguishes ids beyond 2^53 that round to the same floating-point number', async (service) => {
     const id = (randomId() | (1n << 60n)) & ~1023n;
     await expectDifferent(service, id, id + 1n);
     await expectDifferent(service, id + 1022n, id + 1023n);

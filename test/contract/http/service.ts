@@ -42,7 +42,7 @@ export class Service {
     return this.#isTimedOut;
   }
 
-  /** Returns the violation, or that the service did not respond in time. */
+  /** Returns the error, or a violation that says that the service did not respond in time. */
   explain(error: unknown): unknown {
     if (!this.#isTimedOut) return error;
     const seconds = this.#timeoutMs / 1000;
@@ -55,7 +55,7 @@ export class Service {
     return Connection.open(this.baseUrl, this.#end.signal);
   }
 
-  /** Builds a request. A target that starts with a slash is below the base URL. Adds the framing of a body. */
+  /** Builds a request. A target that starts with a slash is relative to the base URL. Adds the framing of a body. */
   request(startLine: string, headers: Headers = {}, body: string | Uint8Array = ''): Buffer {
     const bytes = Buffer.from(body);
     const isFramed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
@@ -102,7 +102,7 @@ export function randomId(): bigint {
   return randomBytes(8).readBigInt64BE();
 }
 
-/** Returns a random positive id that every JSON library represents exactly, because the specification shows no range. */
+/** Returns a random positive id that every JSON library represents exactly, as the specification defines no range. */
 export function simpleId(): bigint {
   return BigInt(Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)) + 1);
 }
@@ -124,7 +124,7 @@ export function received(response: HttpResponse | undefined): HttpResponse {
   return response;
 }
 
-/** Asserts that a response is 200 or an Error object with one of these numbers. */
+/** Asserts that a response is one of the expected verdicts: 200, or the number of an Error object. */
 export function expectVerdict(response: HttpResponse | undefined, ...expected: readonly number[]): void {
   const actual = verdict(received(response));
   if (actual !== undefined && expected.includes(actual)) return;
@@ -153,7 +153,8 @@ export async function expectToEnd(connection: Connection, expected: readonly num
 function verdict(response: HttpResponse): number | undefined {
   if (!isJson(response)) return undefined;
   const body = parseObject(response.body);
-  if (body === undefined || response.status === 200) return body && 200;
+  if (body === undefined) return undefined;
+  if (response.status === 200) return 200;
   const { error, message, ...more } = body;
   const isError = typeof error === 'number' && typeof message === 'string' && message !== '';
   if (!isError || Object.keys(more).length > 0) return undefined;

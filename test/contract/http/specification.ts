@@ -7,7 +7,7 @@ const INT32_MAX = 2 ** 31 - 1;
 
 const simplePlant = (fields: object = {}) => newPlant(fields, simpleId());
 
-/** Bodies that are not a NewPlant, even for a service that converts numbers and texts into each other. */
+/** Bodies that are not a NewPlant, even for a service that converts between numbers and strings. */
 const INVALID: Readonly<Record<string, () => string>> = {
   'a NewPlant without name': () => `{"id":${simpleId()}}`,
   'a NewPlant without id': () => '{"name":"Monstera"}',
@@ -16,7 +16,7 @@ const INVALID: Readonly<Record<string, () => string>> = {
   'a NewPlant with an object as its tag': () => simplePlant({ tag: {} }),
   'an empty object': () => '{}',
   'an array': () => '[]',
-  'a text': () => '"Monstera"',
+  'a string': () => '"Monstera"',
   'a body that is cut off': () => simplePlant().slice(0, -1),
   'a body that is not JSON': () => 'name=Monstera',
   'an empty body': () => '',
@@ -38,7 +38,7 @@ function createdCase(
   });
 }
 
-/** What the specification requires of every implementation, and nothing that it does not show. */
+/** What the specification requires of every implementation, and nothing else. */
 export const specificationCases: readonly HttpContractCase[] = [
   createdCase(
     'creates a plant with name and tag',
@@ -65,9 +65,9 @@ export const specificationCases: readonly HttpContractCase[] = [
     ({ tag }) => tag === 'indoor',
   ),
   createdCase(
-    'returns no tag that is not a text if the request has none',
+    'returns a string tag, or none, if the request has no tag',
     () => simplePlant(),
-    'a tag that is a text, or none',
+    'a string tag, or none',
     ({ tag }) => tag === undefined || typeof tag === 'string',
   ),
   createdCase(
@@ -96,7 +96,7 @@ export const specificationCases: readonly HttpContractCase[] = [
   specificationCase('rejects a request without a credential', async (service) => {
     expectNotCreated(await service.create(simplePlant(), { Authorization: undefined }));
   }),
-  specificationCase('rejects a request with another scheme than Bearer', async (service) => {
+  specificationCase('rejects a request with a scheme other than Bearer', async (service) => {
     expectNotCreated(await service.create(simplePlant(), { Authorization: `Basic ${btoa('garden:garden')}` }));
   }),
   specificationCase('rejects a request with an invalid token', async (service) => {

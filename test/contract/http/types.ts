@@ -9,8 +9,8 @@ export interface HttpContractTarget {
 }
 
 /**
- * Source of a rule: the user's specification, which every implementation meets, or this project's interface, which settles
- * what the specification does not show.
+ * Source of a rule: the original specification, which every implementation must meet, or this project's interface,
+ * which settles what the specification leaves open.
  */
 export type HttpContractGroup = 'specification' | 'plant-store';
 
