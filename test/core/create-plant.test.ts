@@ -188,7 +188,7 @@ function repositoryReturning(outcomes: readonly unknown[]): MemoryPlantRepositor
   return repository;
 }
 
-/** Calls a method without type checks, like JavaScript. */
+/** Calls a method without type checks, as JavaScript code can. */
 async function callUntyped(createPlant: CreatePlant, method: 'execute' | 'executeAll', argument: unknown) {
   const outcome: unknown = await Reflect.apply(createPlant[method], createPlant, [argument]);
   return outcome;

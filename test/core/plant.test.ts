@@ -167,7 +167,7 @@ function areEqual(one: NewPlant, other: NewPlant): boolean {
   return toPlant(one).equals(toPlant(other));
 }
 
-/** Validates a value without type checks, like JavaScript. */
+/** Validates a value without type checks, as JavaScript code can. */
 function violations(candidate: unknown): readonly Violation[] {
   const result: PlantResult = Reflect.apply(Plant.from, Plant, [candidate]);
   return result.kind === 'invalid' ? result.violations : [];

@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { inRepository } from '../support/paths.js';
 
-/** What a code path in a document ends with. */
+/** Matches a code span that looks like the path of a file or a folder. */
 const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
-/** Code paths of what the build or a reader makes, and entry points of the package. */
+/** Code paths that the build or a reader creates, and entry points of the package. */
 const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\/|^test\/core\/my-first\.test\.ts$/;
-/** External links are not followed: what is asked of them is that they keep secrets on the way, unless they stay here. */
+/** Allowed external links, which are not followed: HTTPS, HTTP to this machine, and mailto. */
 const EXTERNAL = /^https:\/\/[\w.-]+\.\w+|^http:\/\/(?:127\.0\.0\.1|localhost)\b|^mailto:/;
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -22,14 +22,14 @@ const folders = new Set(
   files.flatMap((file) => file.split('/').map((_, depth, parts) => parts.slice(0, depth).join('/'))),
 );
 
-describe('Every link leads somewhere', () => {
+describe('Links in documents', () => {
   for (const document of files.filter((file) => file.endsWith('.md'))) {
-    it(`in ${document}`, () => {
+    it(`lead to a target: ${document}`, () => {
       expect(problemsIn(document, readFileSync(inRepository(document), 'utf8'))).to.deep.equal([]);
     });
   }
 
-  const wrong = [
+  const invalid = [
     '[a file](nothing.md)',
     '![an image](nothing.png)',
     '<img src="nothing.svg">',
@@ -44,13 +44,13 @@ describe('Every link leads somewhere', () => {
     '`adapters/koa/nothing.ts`',
     '`adapters/nothing/`',
   ];
-  for (const text of wrong) {
-    it(`and one that does not is found: ${text.replaceAll('\n', ' ')}`, () => {
+  for (const text of invalid) {
+    it(`are reported if invalid: ${text.replaceAll('\n', ' ')}`, () => {
       expect(problemsIn('docs/new.md', text)).to.have.lengthOf(1);
     });
   }
 
-  const right = [
+  const valid = [
     '[a heading](adapters.md#an-adapter-of-your-own)',
     '# Two `words`, and more\n\n# Two\n\n# Two\n\n[one](#two-words-and-more), [another](#two-1)',
     '[a folder](../test/contract-mutants)',
@@ -59,14 +59,14 @@ describe('Every link leads somewhere', () => {
     '`[code](nothing.md)`',
     '`koa/server.ts`, `server.ts`, `adapters/`, `application/json`, `plant-store/core`, `/openapi.json`',
   ];
-  for (const text of right) {
-    it(`and this is none: ${text.replaceAll('\n', ' ')}`, () => {
+  for (const text of valid) {
+    it(`are not reported if valid: ${text.replaceAll('\n', ' ')}`, () => {
       expect(problemsIn('docs/new.md', text)).to.deep.equal([]);
     });
   }
 });
 
-/** The links, and the code paths, of a Markdown text that lead nowhere. */
+/** Returns the links and the code paths of a Markdown text that lead nowhere. */
 function problemsIn(document: string, markdown: string): string[] {
   const text = withoutFences(markdown);
   const words = text.replaceAll(/(`+).+?\1/gs, '');
@@ -98,7 +98,7 @@ function isInRepository(path: string): boolean {
   return files.some((file) => (name.endsWith('/') ? `/${file}`.includes(name) : `/${file}`.endsWith(name)));
 }
 
-/** The anchors that GitHub gives to headings: https://github.com/gjtorikian/html-pipeline, the table of contents. */
+/** Returns the anchors of headings on GitHub: https://github.com/gjtorikian/html-pipeline, the table of contents. */
 function anchorsOf(text: string): string[] {
   const seen = new Map<string, number>();
   return [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading = '']) => {

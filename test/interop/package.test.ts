@@ -54,13 +54,13 @@ describe('The tarball', function () {
     expect(files.filter((file) => /^(dist\/)?test\/(?!contract\/)|^(?!docs\/).*\.test\./.test(file))).to.deep.equal([]);
   });
 
-  it('contains every file to which its documents link, except tests', () => {
+  it('contains every file to which its documents link, except unpublished folders', () => {
     const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('docs/api/'));
     const broken = documents.flatMap((document) =>
       linksIn(readFileSync(join(folder, document), 'utf8'))
         .map((link) => join(dirname(document), link).replace(/\/$/, ''))
         .filter((target) => !existsSync(join(folder, target)))
-        // The README is read alone, on the page of the package.
+        // npm shows the README without the repository, so it must link only to published files.
         .filter((target) => document === 'README.md' || !NOT_PUBLISHED.test(target))
         .map((target) => `${document}: ${target}`),
     );
@@ -68,7 +68,7 @@ describe('The tarball', function () {
     expect(broken).to.deep.equal([]);
   });
 
-  it('contains types for each module and each entry point', () => {
+  it('contains types for each entry point, and a module for each declaration file', () => {
     expect(files).to.include.members(entryPoints().map((target) => target.replace(/\.js$/, '.d.ts')));
     const typed = files.filter((file) => file.endsWith('.d.ts')).map((file) => file.replace(/\.d\.ts$/, '.js'));
     expect(files).to.include.members(typed);
@@ -166,21 +166,21 @@ describe('A TypeScript program that embeds the package', function () {
     });
   }
 
-  it('compiles with --moduleResolution node10, for which Inversify has no types', () => {
+  it('compiles with --moduleResolution node10, except that container bindings are not type-checked', () => {
     const node10 = { module: 'esnext', moduleResolution: 'node10', resolveJsonModule: true };
     const options = { ...node10, esModuleInterop: true, skipLibCheck: true };
     const errors = compile(TYPESCRIPT_5, ['consumer.ts', 'description.ts'], options);
     const consumer = readFileSync(join(folder, 'consumer.ts'), 'utf8').split('\n');
-    const undetected = errors.map((error) => {
+    const unusedExpectErrors = errors.map((error) => {
       const [, line] = /^consumer\.ts\((\d+),\d+\): error TS2578: Unused '@ts-expect-error'/.exec(error) ?? [];
       return line === undefined ? error : consumer[Number(line) - 1]?.trim();
     });
-    expect(undetected).to.deep.equal(
+    expect(unusedExpectErrors).to.deep.equal(
       consumer.map((line) => line.trim()).filter((line) => /-error composition:/.test(line)),
     );
   });
 
-  it('gets an error that names the entry points if it imports none', () => {
+  it('gets an error if it imports no entry point; the types name the entry points', () => {
     writeFileSync(
       join(folder, 'main.ts'),
       "import { CreatePlant } from 'plant-store';\nexport const name = CreatePlant.name;",
@@ -237,7 +237,7 @@ describe('npx, in an empty folder,', function () {
     expect(readdirSync(folder)).to.include('plants.db');
   });
 
-  it('runs the service on memory: without optional dependencies', async () => {
+  it('runs the service with DATABASE_URL=memory: and no optional dependencies', async () => {
     const service = npx(['serve'], { ...WITHOUT_OPTIONAL, DATABASE_URL: 'memory:' });
     expect(await createFromPrintedCommand(service)).to.have.property('status', 200);
   });
@@ -269,8 +269,8 @@ function createSqlitePrebuild(): string {
   const folder = temporaryFolder();
   const { version, binary } = JSON.parse(readFileSync(inRepository('node_modules/sqlite3/package.json'), 'utf8'));
   const name = `sqlite3-v${version}-napi-v${Math.max(...binary.napi_versions)}-${process.platform}-${process.arch}.tar.gz`;
-  const engine = 'build/Release/node_sqlite3.node';
-  spawnSync('tar', ['-czf', join(folder, name), '-C', inRepository('node_modules/sqlite3'), engine]);
+  const addon = 'build/Release/node_sqlite3.node';
+  spawnSync('tar', ['-czf', join(folder, name), '-C', inRepository('node_modules/sqlite3'), addon]);
   return folder;
 }
 

@@ -47,7 +47,7 @@ export const testEngines: readonly TestEngine[] = (process.env['TEST_ENGINES'] ?
   const engine = engines.get(name);
   if (engine) return engine;
   throw new Error(
-    `TEST_ENGINES=${process.env['TEST_ENGINES']} must list engines out of ${[...engines.keys()].join(', ')}`,
+    `TEST_ENGINES=${process.env['TEST_ENGINES']} must be a comma-separated list of ${[...engines.keys()].join(', ')}`,
   );
 });
 

@@ -1,4 +1,4 @@
-/** Runs the PlantRepository contract under node:test; with `ADAPTER=broken`, against an adapter that violates one case. */
+/** Runs the PlantRepository contract under node:test; with `ADAPTER=broken`, with a `close` that is not idempotent. */
 import { describe, it } from 'node:test';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
 import { plantRepositoryContract } from '../contract/index.js';

@@ -173,14 +173,14 @@ export class PrivateServer {
   /** Process ids of the server and its children. */
   get pids(): readonly number[] {
     const pid = this.#program?.process.pid;
-    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+    return pid === undefined ? [] : [pid, ...findChildren(pid)];
   }
 
-  /** Shuts down the server and its wrapper once every client has disconnected. */
+  /** Shuts down the server and its wrapper. PostgreSQL first waits until every client has disconnected. */
   async stop(): Promise<void> {
     const pid = this.#program?.process.pid;
     if (pid === undefined) return;
-    for (const one of this.#isWrapped ? childrenOf(pid) : [pid]) signalIfRunning(one, 'SIGTERM');
+    for (const one of this.#isWrapped ? findChildren(pid) : [pid]) signalIfRunning(one, 'SIGTERM');
     await this.#program?.exited();
   }
 
@@ -198,7 +198,7 @@ export class PrivateServer {
   }
 }
 
-function childrenOf(pid: number): number[] {
+function findChildren(pid: number): number[] {
   const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
   return children.split('\n').filter(Boolean).map(Number);
 }

@@ -23,10 +23,10 @@ export function openFiles(program: Program): number {
 /** Returns the number of open sockets of a program. */
 export function openSockets(program: Program): number {
   const folder = `/proc/${program.process.pid}/fd`;
-  return readdirSync(folder).filter((file) => targetOf(`${folder}/${file}`).startsWith('socket:')).length;
+  return readdirSync(folder).filter((file) => readTarget(`${folder}/${file}`).startsWith('socket:')).length;
 }
 
-function targetOf(link: string): string {
+function readTarget(link: string): string {
   try {
     return readlinkSync(link);
   } catch {

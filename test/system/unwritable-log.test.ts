@@ -10,7 +10,7 @@ import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const CLIENTS = 20;
-/** Maximum number of pipelined requests of one connection that the service processes. */
+/** Maximum number of pipelined requests that the service processes per connection. */
 const REQUESTS_PER_CLIENT = 100;
 /** Maximum time for a shutdown, on a busy machine. */
 const MAX_STOP_MS = 10_000;
@@ -41,7 +41,7 @@ describe('An unwritable standard error', () => {
     return Service.of(program);
   }
 
-  it('drops and counts lines while the pipe has no reader, and keeps the other lines intact', async () => {
+  it('makes the service drop and count lines while the pipe is not read, and keep the other lines intact', async () => {
     const pipe = newPipe();
     const service = await start(`2>${pipe.path}`);
     while ((await service.droppedLines()) < 100) await service.load();

@@ -43,7 +43,7 @@ describe('StaticTokenVerifier', () => {
     expect(new Set(subjects)).to.have.lengthOf(2);
   });
 
-  it('rejects every token without configured tokens', async () => {
+  it('rejects every token if none is configured', async () => {
     expect(await new StaticTokenVerifier([]).verify('')).to.equal(undefined);
   });
 
