@@ -127,7 +127,7 @@ describe('The contract of the HTTP interface', () => {
       expect(await messages(target)).to.deep.equal({ first, others });
     });
 
-    it('the base URL is none', async () => {
+    it('the base URL is invalid', async () => {
       const first = 'TypeError: the base URL plants must be an http or https URL without a query or fragment';
       expect(await messages({ baseUrl: 'plants', token: TOKEN })).to.deep.equal({ first, others });
     });

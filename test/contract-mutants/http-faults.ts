@@ -170,12 +170,12 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
   },
   {
     fault: 'trims texts',
-    caughtBy: 'stores leading and trailing whitespace code point for code point',
+    caughtBy: 'stores leading and trailing whitespace exactly',
     request: editTexts((text) => text.trim()),
   },
   {
     fault: 'normalises texts',
-    caughtBy: 'stores decomposed characters code point for code point',
+    caughtBy: 'stores decomposed characters exactly',
     request: editTexts((text) => text.normalize('NFC')),
   },
   {

@@ -154,7 +154,7 @@ export const plantCases: readonly HttpContractCase[] = [
 
   ...casesFor(
     TEXTS,
-    (what) => `stores ${what} code point for code point`,
+    (what) => `stores ${what} exactly`,
     async (service, text) => {
       const body = newPlant({ name: text, tag: text });
       await expectCreated(service, body, { name: text, tag: text });
