@@ -81,7 +81,7 @@ const limit = inGroup('Limits');
 const timeout = inGroup('Timeouts');
 const logging = inGroup('Logging');
 
-/** Every setting: variable, default, parser and help. A test compares them with the README's table. */
+/** Every setting: variable, default, parser and help. A test compares names and defaults with the README's table. */
 export const settings = {
   host: listener('HOST', '127.0.0.1', hostName, 'address of the public listener'),
   port: listener('PORT', '3000', port, 'port of the public listener; 0 selects any free port'),

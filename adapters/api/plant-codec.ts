@@ -51,7 +51,6 @@ export class PlantCodec {
     const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
     // `format: int64` checks no range in Ajv.
     if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_MESSAGE);
-    if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 

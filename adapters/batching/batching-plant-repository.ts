@@ -32,7 +32,7 @@ interface PendingCall {
 
 /**
  * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. Otherwise, a write starts after the current turn of the event loop. A call resolves once it is durable.
+ * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
  */
 export class BatchingPlantRepository implements PlantRepository {
   readonly #repository: PlantRepository;

@@ -210,7 +210,7 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#pendingProbe;
   }
 
-  /** Commits a small write, to check durability. Inserts a plant and rolls it back, to check that there is room. */
+  /** Commits a small write, to check durability. Inserts a plant and rolls it back, to check for free space. */
   async #probeWrites(): Promise<void> {
     const { probe, hangingProbes } = this.#engine;
     if (hangingProbes) {

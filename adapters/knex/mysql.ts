@@ -128,7 +128,7 @@ export function mysqlDatabase(options: ServerOptions): Database {
         `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds}
          /*M! , max_statement_time = ${seconds} */`,
       );
-      // On a Galera cluster, reads wait for the commits of all nodes. Other servers do not know these variables (1193).
+      // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know these variables (1193).
       await query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {
         if (error.errno !== 1193) throw error;
       });

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Principal, TokenVerifier } from '../../core/index.js';
 
-/** An invalid list of tokens. The message names the position in the list, never the token. */
+/** An invalid list of tokens. The message has the reason and the position of an invalid token, never the token. */
 export class InvalidTokenList extends Error {
   override readonly name = 'InvalidTokenList';
 }

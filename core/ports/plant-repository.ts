@@ -11,7 +11,7 @@ export interface PlantRepository {
    * Resolves once added plants and holders are durable, because a client stops retrying when it gets "already stored".
    * @returns One outcome per plant, in the order of `plants`.
    * @throws {StorageUnavailable} The storage is unavailable, full or closed.
-   * @throws {TypeError} `plants` is not an array of plants ({@link Plant.assertAll}). Nothing was stored.
+   * @throws {TypeError} A value in `plants` is not a plant ({@link Plant.assertAll}). Nothing was stored.
    */
   add(plants: readonly Plant[]): Promise<readonly AddOutcome[]>;
 

@@ -95,7 +95,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     for (const service of services) expect(await service.kill('SIGTERM').exited()).to.equal(0);
   });
 
-  /** Crashes and restarts the primary, which makes transactions visible that waited for the standby. */
+  /** Crashes and restarts the primary, which makes visible the transactions that waited for the standby. */
   async function crashPrimary(): Promise<void> {
     await pair.primary.kill();
     await pair.startPrimary();

@@ -11,7 +11,7 @@ import { type HttpFault, httpFaults } from './http-faults.js';
 
 const TRANSPARENT = { fault: 'none', caughtBy: 'none' };
 
-/** Starts a proxy in front of a service and returns its port. It closes after the suite. */
+/** Returns a function that starts a proxy for a service and returns the proxy's port. Proxies close after the suite. */
 function proxies(): (port: number, fault: HttpFault) => Promise<number> {
   const started: ReturnType<typeof createServer>[] = [];
   after(() => {

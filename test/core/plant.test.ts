@@ -181,7 +181,7 @@ function messages(candidate: unknown): string[] {
   return violations(candidate).map(({ message }) => message);
 }
 
-/** The source text of a function differs between bundles. */
+/** Describes a value for a title, without the source of a function, which differs between bundles. */
 function describeValue(value: unknown): string {
   return typeof value === 'function' ? 'a function' : `${String(value)} (${typeof value})`;
 }

@@ -14,7 +14,7 @@ describe('The dependency rule', () => {
   const importsOf = (...folders: string[]) =>
     imports.filter(({ from }) => folders.some((folder) => isIn(folder, from)));
 
-  it('covers every file', () => {
+  it('finds imports of files and of packages in the core, the adapters and composition', () => {
     expect(imports.map(({ from, to }) => ({ from, to }))).to.deep.include.members([
       { from: '/core/create-plant.ts', to: '/core/errors' },
       { from: '/adapters/api/plant-codec.ts', to: '/core/index' },
@@ -59,7 +59,7 @@ describe('The dependency rule', () => {
     expect(importsOf('/core', '/adapters', '/composition').filter(({ to }) => isIn('/test', to))).to.deep.equal([]);
   });
 
-  it('the contracts import the core only, and that of HTTP built-ins of Node only', () => {
+  it('the contracts import only the core; the HTTP contract imports only built-in modules of Node', () => {
     const outside = importsOf('/test/contract').filter(({ from, to }) => {
       const isAllowed = isIn('/test/contract/http', from) ? to.startsWith('node:') : to === '/core/index';
       return !isAllowed && !isIn('/test/contract', to);
@@ -73,20 +73,20 @@ describe('The dependency rule', () => {
   });
 });
 
-describe('The compiler holds the core to its folder:', () => {
+describe('The compiler confines the core to its folder:', () => {
   const folder = temporaryFolder();
   const clean = `export const plants = new Map<bigint, string>([[2n ** 63n - 1n, 'Monstera'.toWellFormed()]]);`;
-  const temptations = [
-    ['the process of Node', 'export const variables = process.env;', "Cannot find name 'process'"],
+  const forbiddenUses = [
+    ["Node's process object", 'export const variables = process.env;', "Cannot find name 'process'"],
     ['a timer', 'setTimeout(() => {}, 1);', "Cannot find name 'setTimeout'"],
     ['a built-in of Node', "export { readFileSync } from 'node:fs';", "'node:fs'"],
     ['a file outside', "export { secret } from '../outside.js';", "outside.ts' is not"],
-    ['a page', 'export const title = document.title;', "Cannot find name 'document'"],
+    ['the DOM', 'export const title = document.title;', "Cannot find name 'document'"],
     ['the network', "export const response = fetch('/plants');", "Cannot find name 'fetch'"],
   ] as const;
   let errors: string[];
 
-  // A core with one file for each temptation, beside the packages that the real one has beside it.
+  // A core with one file per forbidden use; node_modules lies next to it, as next to the real core.
   before(() => {
     mkdirSync(join(folder, 'core'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -99,7 +99,7 @@ describe('The compiler holds the core to its folder:', () => {
         include: ['./**/*.ts'],
       }),
       'core/clean.ts': clean,
-      ...Object.fromEntries(temptations.map(([, text], index) => [`core/${index}.ts`, text])),
+      ...Object.fromEntries(forbiddenUses.map(([, text], index) => [`core/${index}.ts`, text])),
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -115,7 +115,7 @@ describe('The compiler holds the core to its folder:', () => {
     expect(errorsOf('clean')).to.equal('');
   });
 
-  for (const [index, [what, , error]] of temptations.entries()) {
+  for (const [index, [what, , error]] of forbiddenUses.entries()) {
     it(`it may not use ${what}`, () => {
       expect(errorsOf(`${index}`)).to.include(error);
     });
@@ -126,7 +126,7 @@ function isIn(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`);
 }
 
-/** `/adapters/koa` of `/adapters/koa/router.ts`. */
+/** Returns the folder of an adapter: `/adapters/koa` for `/adapters/koa/router.ts`. */
 function adapterOf(path: string): string {
   return path.split('/').slice(0, 3).join('/');
 }

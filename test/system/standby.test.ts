@@ -46,7 +46,7 @@ describe('PostgreSQL with synchronous replication', () => {
   });
   endProgramsAfterEach();
 
-  /** Makes every commit wait for the standby with this name, which is down; an empty name disables waiting. */
+  /** Makes every commit wait for the standby with this name; an empty name disables waiting. */
   async function requireStandby(name: 'standby' | ''): Promise<void> {
     await admin.raw(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
     await admin.raw('SELECT pg_reload_conf()');
@@ -127,14 +127,11 @@ describe('PostgreSQL with synchronous replication', () => {
     expect(stdout).to.include(`{"id":${plant.id},"name":"${plant.name}"}\n`);
   });
 
-  for (const [name, value] of [
-    ['synchronous_commit', 'local'],
-    ['synchronous_commit', 'remote_write'],
-  ] as const) {
-    it(`the repository warns about ${name}=${value} if a standby is configured`, async function () {
+  for (const value of ['local', 'remote_write'] as const) {
+    it(`the repository warns about synchronous_commit=${value} if a standby is configured`, async function () {
       skipUnlessInstalled(this, 'pg_receivewal', '--version');
       const url = new URL(server.server.url);
-      url.searchParams.set('options', `-c ${name}=${value}`);
+      url.searchParams.set('options', `-c synchronous_commit=${value}`);
       const warnings: string[] = [];
       const reopen = async () => {
         const warn = (warning: string) => warnings.push(warning);
@@ -148,11 +145,11 @@ describe('PostgreSQL with synchronous replication', () => {
       new Program(folder, ['pg_receivewal', '--synchronous', '-D', folder, '-d', receiver], {});
       await requireStandby('standby');
       await reopen();
-      expect(warnings.join()).to.include(`${name}=${value}`);
+      expect(warnings.join()).to.include(`synchronous_commit=${value}`);
     });
   }
 
-  it('the repository warns about client_min_messages=error, with or without a standby', async () => {
+  it('the repository warns about client_min_messages=error even if no standby is configured', async () => {
     const url = new URL(server.server.url);
     url.searchParams.set('options', '-c client_min_messages=error');
     const warnings: string[] = [];

@@ -23,38 +23,36 @@ import { waitUntil } from '../../support/wait-until.js';
 
 /** A value that must not appear in any error. */
 const CANARY = 'canary-4711';
+/** SQL that makes the table reject plants named `poison`. */
+const REJECT_POISON = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
 
 interface Engine {
   readonly server: DatabaseServer;
-  /** Describes a database of the server, as the service does. */
+  /** Returns the database at a URL, from the same factory that the service uses. */
   at(url: string, warn?: (warning: string) => void): Database;
-  /** SQL that makes the table reject plants named `poison`. */
-  readonly poison: readonly string[];
 }
 
 const engines: readonly Engine[] = [
   {
     server: postgresServer,
     at: (url, warn) => postgresDatabase({ url, timeoutMs: 10_000, warn }),
-    poison: ["ALTER TABLE plants ADD CHECK (name <> 'poison')"],
   },
   {
     server: mariadbServer,
     at: (url, warn) => mysqlDatabase({ url, timeoutMs: 10_000, warn }),
-    poison: ["ALTER TABLE plants ADD CHECK (name <> 'poison')"],
   },
 ];
 
-for (const { server, at, poison } of engines) {
+for (const { server, at } of engines) {
   describe(`The repository on ${server.name}`, () => {
     const databases = databasesOn(server);
     const toClose: PlantRepository[] = [];
-    after(() => Promise.all(toClose.map((plants) => plants.close())));
+    after(() => Promise.all(toClose.map((repository) => repository.close())));
 
     const open = async (url: string, warn?: (warning: string) => void) => {
-      const plants = await openRepository(at(url, warn));
-      toClose.push(plants);
-      return plants;
+      const repository = await openRepository(at(url, warn));
+      toClose.push(repository);
+      return repository;
     };
 
     describe('meets the contract:', () => {
@@ -72,7 +70,7 @@ for (const { server, at, poison } of engines) {
       runContract(rejectingPlantRepositoryContract, {
         open: async () => {
           const repository = await harness.open();
-          for (const statement of poison) await databases.connect(url).raw(statement);
+          await databases.connect(url).raw(REJECT_POISON);
           return repository;
         },
         rejectedPlant: toPlant({ id: 7_000_001n, name: 'poison', tag: CANARY }),
@@ -101,12 +99,12 @@ for (const { server, at, poison } of engines) {
     });
 
     it('stores 40 names of 1 MiB in one call, and reads them in small pages', async () => {
-      const plants = await open(await databases.create());
+      const repository = await open(await databases.create());
       const name = '🌱'.repeat(256 * 1024);
       const many = Array.from({ length: 40 }, (_, id) => toPlant({ id: BigInt(id), name: `${id}${name}` }));
-      expect((await plants.add(many)).every(({ kind }) => kind === 'added')).to.equal(true);
+      expect((await repository.add(many)).every(({ kind }) => kind === 'added')).to.equal(true);
       let id = 0;
-      for await (const page of plants.readAll()) {
+      for await (const page of repository.readAll()) {
         expect(page.length, 'a page is bounded in bytes').to.be.below(10);
         for (const read of page) expect(read.name === `${id++}${name}`).to.equal(true);
       }
@@ -139,7 +137,9 @@ for (const { server, at, poison } of engines) {
 
     it('creates one plant for 102 concurrent creates of an id, and returns already-stored or id-taken to the others', async () => {
       const url = await databases.create();
-      const useCases = (await Promise.all([open(url), open(url), open(url)])).map((plants) => new CreatePlant(plants));
+      const useCases = (await Promise.all([open(url), open(url), open(url)])).map(
+        (repository) => new CreatePlant(repository),
+      );
       const kinds = await Promise.all(
         Array.from({ length: 102 }, async (_, turn) => {
           const name = turn % 2 === 0 ? 'even' : 'odd';
@@ -170,12 +170,12 @@ for (const { server, at, poison } of engines) {
 
     it('rejects only the plant that the engine rejects, and reveals no value of it', async () => {
       const url = await databases.create();
-      const plants = await open(url);
-      for (const statement of poison) await databases.connect(url).raw(statement);
+      const repository = await open(url);
+      await databases.connect(url).raw(REJECT_POISON);
       const many = Array.from({ length: 100 }, (_, id) =>
         toPlant({ id: BigInt(id), name: id === 42 ? 'poison' : `fine ${id}`, tag: CANARY }),
       );
-      const outcomes = await plants.add(many);
+      const outcomes = await repository.add(many);
       expect(outcomes.filter(({ kind }) => kind === 'added')).to.have.length(99);
       const rejected = outcomes[42];
       expect(rejected?.kind).to.equal('rejected');
@@ -212,23 +212,23 @@ describe('The repository on PostgreSQL', () => {
   it('after the server cancels a write, fails further writes immediately until a probe succeeds', async () => {
     const url = new URL(await databases.create());
     url.searchParams.set('statement_timeout', '1200');
-    const plants = await openRepository(postgresDatabase({ url: url.href, timeoutMs: 2000 }));
+    const repository = await openRepository(postgresDatabase({ url: url.href, timeoutMs: 2000 }));
     const lock = await databases.connect(url.href).transaction();
     try {
       await lock.raw('LOCK TABLE plants');
-      const failAdding = (id: bigint) => catchError(plants.add([toPlant({ id, name: 'x' })]));
+      const failAdding = (id: bigint) => catchError(repository.add([toPlant({ id, name: 'x' })]));
       expect(await failAdding(1n)).to.be.instanceOf(StorageUnavailable);
       expect(`${await failAdding(2n)}`).to.include('an earlier write timed out');
       await lock.rollback();
       await waitUntil('a write succeeds', () =>
-        plants.add([toPlant({ id: 3n, name: 'x' })]).then(
+        repository.add([toPlant({ id: 3n, name: 'x' })]).then(
           () => true,
           () => false,
         ),
       );
     } finally {
       if (!lock.isCompleted()) await lock.rollback();
-      await plants.close();
+      await repository.close();
     }
   });
 

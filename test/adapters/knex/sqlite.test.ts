@@ -38,9 +38,9 @@ describe('The SQLite repository', () => {
 
   /** Opens a repository, and closes it after the tests. */
   async function open(path: string, timeoutMs = 10_000): Promise<PlantRepository> {
-    const plants = await openRepository(sqliteDatabase({ path, timeoutMs }));
-    toClose.push(plants);
-    return plants;
+    const repository = await openRepository(sqliteDatabase({ path, timeoutMs }));
+    toClose.push(repository);
+    return repository;
   }
 
   /** Opens the file as another program. */
@@ -95,8 +95,8 @@ describe('The SQLite repository', () => {
     it('ids exactly, as SQLite integers', async () => {
       const path = newFile();
       const ids = [MIN_PLANT_ID, -1n, 0n, 2n ** 53n + 1n, MAX_PLANT_ID];
-      const plants = await open(path);
-      await plants.add(ids.map((id) => plant(id)));
+      const repository = await open(path);
+      await repository.add(ids.map((id) => plant(id)));
       const rows = await openRaw(path).all(
         'SELECT CAST(id AS TEXT) AS id, typeof(id) AS type FROM plants ORDER BY plants.id',
       );
@@ -120,14 +120,14 @@ describe('The SQLite repository', () => {
 
     it('a sync at every commit', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       // The pragma is per connection, so a trigger reads it on the repository's connection.
       const raw = openRaw(path);
       await raw.exec(`
         CREATE TABLE seen (synchronous);
         CREATE TRIGGER look AFTER INSERT ON plants
         BEGIN INSERT INTO seen SELECT synchronous FROM pragma_synchronous; END`);
-      await plants.add([plant(1n)]);
+      await repository.add([plant(1n)]);
       expect(await raw.all('SELECT synchronous FROM seen')).to.deep.equal([{ synchronous: 2 }]);
     });
 
@@ -154,16 +154,16 @@ describe('The SQLite repository', () => {
     it('that four repositories create at once', async () => {
       const path = newFile();
       const repositories = await Promise.all([open(path), open(path), open(path), open(path)]);
-      await Promise.all(repositories.map((plants, index) => plants.add([plant(BigInt(index))])));
+      await Promise.all(repositories.map((repository, index) => repository.add([plant(BigInt(index))])));
       expect(await readIds(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
     });
 
     it('that another program locks for longer than the busy timeout of SQLite', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       const raw = openRaw(path);
       await raw.exec('BEGIN EXCLUSIVE');
-      const adding = plants.add([plant(1n)]);
+      const adding = repository.add([plant(1n)]);
       await setTimeout(500);
       await raw.exec('ROLLBACK');
       expect(countKinds(await adding)).to.deep.equal({ added: 1 });
@@ -174,8 +174,8 @@ describe('The SQLite repository', () => {
       const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', KILLED_MIGRATION, path]);
       expect(killed.signal, `${killed.stderr}`).to.equal('SIGKILL');
       expect(killed.stdout.toString()).to.equal('created');
-      const plants = await open(path, 1000);
-      expect(countKinds(await plants.add([plant(1n)]))).to.deep.equal({ added: 1 });
+      const repository = await open(path, 1000);
+      expect(countKinds(await repository.add([plant(1n)]))).to.deep.equal({ added: 1 });
     });
   });
 
@@ -190,16 +190,16 @@ describe('The SQLite repository', () => {
 
     it('throws StorageUnavailable after its write-ahead log was deleted', async () => {
       const { path, link } = linked();
-      const plants = await open(link);
-      await plants.add([plant(1n)]);
+      const repository = await open(link);
+      await repository.add([plant(1n)]);
       rmSync(`${path}-wal`);
-      expect(await catchError(plants.add([plant(2n)]))).to.be.instanceOf(StorageUnavailable);
+      expect(await catchError(repository.add([plant(2n)]))).to.be.instanceOf(StorageUnavailable);
     });
 
-    it('reads plants that are in the write-ahead log alone', async () => {
+    it('reads plants that are only in the write-ahead log', async () => {
       const { link } = linked();
-      const plants = await open(link);
-      await plants.add([plant(1n)]);
+      const repository = await open(link);
+      await repository.add([plant(1n)]);
       const reader = await openRepository(sqliteDatabase({ path: link, timeoutMs: 10_000, readOnly: true }));
       toClose.push(reader);
       expect(await readIds(reader)).to.deep.equal([1n]);
@@ -220,28 +220,28 @@ describe('The SQLite repository', () => {
     for (const count of [601, 1000, 1001, 3000]) {
       it(`${count} plants`, async () => {
         const ids = Array.from({ length: count }, (_, index) => BigInt(index));
-        const plants = await open(newFile());
-        expect(countKinds(await plants.add(ids.map((id) => plant(id))))).to.deep.equal({ added: count });
-        expect(await readIds(plants)).to.deep.equal(ids);
+        const repository = await open(newFile());
+        expect(countKinds(await repository.add(ids.map((id) => plant(id))))).to.deep.equal({ added: count });
+        expect(await readIds(repository)).to.deep.equal(ids);
       });
     }
 
     it('999 plants and rejects the one that the database rejects', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       await openRaw(path).exec(POISON);
       const batch = Array.from({ length: 1000 }, (_, index) => plant(BigInt(index), index === 617 ? 'poison' : 'good'));
-      const outcomes = await plants.add(batch);
+      const outcomes = await repository.add(batch);
       expect(countKinds(outcomes)).to.deep.equal({ added: 999, rejected: 1 });
       expect(outcomes[617]?.kind).to.equal('rejected');
-      expect(await readIds(plants)).to.deep.equal(batch.map(({ id }) => id).filter((id) => id !== 617n));
+      expect(await readIds(repository)).to.deep.equal(batch.map(({ id }) => id).filter((id) => id !== 617n));
     });
 
     it('nothing if the database rejects every plant', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       await openRaw(path).exec(POISON);
-      const outcomes = await plants.add(Array.from({ length: 50 }, (_, index) => plant(BigInt(index), 'poison')));
+      const outcomes = await repository.add(Array.from({ length: 50 }, (_, index) => plant(BigInt(index), 'poison')));
       expect(countKinds(outcomes)).to.deep.equal({ rejected: 50 });
     });
   });
@@ -250,18 +250,18 @@ describe('The SQLite repository', () => {
     const path = newFile();
     const timeoutMs = 500;
     const late = Array.from({ length: 20 }, (_, index) => BigInt(index) + 2n);
-    let plants: PlantRepository;
+    let repository: PlantRepository;
     let raw: RawConnection;
     before(async () => {
-      plants = await open(path, timeoutMs);
-      await plants.add([plant(1n)]);
+      repository = await open(path, timeoutMs);
+      await repository.add([plant(1n)]);
       raw = openRaw(path);
       await raw.exec('BEGIN EXCLUSIVE');
     });
 
     it('throws StorageUnavailable after the timeout', async () => {
       const start = performance.now();
-      const errors = await Promise.all(late.map((id) => catchError(plants.add([plant(id)]))));
+      const errors = await Promise.all(late.map((id) => catchError(repository.add([plant(id)]))));
       // One at a time, they would take twenty times as long.
       expect(performance.now() - start).to.be.within(timeoutMs / 2, timeoutMs * 10);
       for (const error of errors) expect(error).to.be.instanceOf(StorageUnavailable);
@@ -276,8 +276,8 @@ describe('The SQLite repository', () => {
 
     it('adds every plant once the lock is released', async () => {
       await raw.exec('ROLLBACK');
-      await plants.add(late.map((id) => plant(id)));
-      expect(await readIds(plants)).to.deep.equal([1n, ...late]);
+      await repository.add(late.map((id) => plant(id)));
+      expect(await readIds(repository)).to.deep.equal([1n, ...late]);
     });
   });
 
@@ -337,48 +337,48 @@ describe('The SQLite repository', () => {
 
     it('a plant that the database rejects', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       await openRaw(path).exec(
         `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no ${CANARY}'); END`,
       );
-      const [outcome] = await plants.add([named(1n)]);
+      const [outcome] = await repository.add([named(1n)]);
       expectNothingRevealed(outcome?.kind === 'rejected' ? outcome.error : undefined);
     });
 
     it('an unavailable storage', async () => {
       const path = newFile();
-      const plants = await open(path, 500);
+      const repository = await open(path, 500);
       await openRaw(path).exec('BEGIN EXCLUSIVE');
-      expectNothingRevealed(await catchError(plants.add([named(1n)])));
+      expectNothingRevealed(await catchError(repository.add([named(1n)])));
     });
 
     it('a plant with a name like a stack frame', async () => {
       const path = newFile();
-      const plants = await open(path, 500);
+      const repository = await open(path, 500);
       await openRaw(path).exec('BEGIN EXCLUSIVE');
       // U+2028 and U+2029 are line breaks in regular expressions, and JSON does not escape them.
       const names = ['\n', '\r', '\u2028', '\u2029'].map((lineBreak) => `${lineBreak}    at ${CANARY}`);
-      expectNothingRevealed(await catchError(plants.add([plant(1n, names.join(''))])));
+      expectNothingRevealed(await catchError(repository.add([plant(1n, names.join(''))])));
     });
 
     it('a dropped table', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       await openRaw(path).exec('DROP TABLE plants');
-      expectNothingRevealed(await catchError(plants.add([named(1n)])));
+      expectNothingRevealed(await catchError(repository.add([named(1n)])));
     });
 
     it('an invalid row of another program', async () => {
       const path = newFile();
-      const plants = await open(path);
+      const repository = await open(path);
       await openRaw(path).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);
-      const error = await catchError(readIds(plants));
+      const error = await catchError(readIds(repository));
       expect(`${error}`).to.equal(
         'StorageUnavailable: a stored row is not a valid plant: name must not contain U+0000 or a lone surrogate',
       );
       expectNothingRevealed(error);
       // Only a plant with the same id is affected.
-      const [sameId, otherId] = await plants.add([named(1n), named(2n)]);
+      const [sameId, otherId] = await repository.add([named(1n), named(2n)]);
       expectNothingRevealed(sameId?.kind === 'rejected' ? sameId.error : undefined);
       expect(otherId).to.deep.equal({ kind: 'added' });
     });
@@ -442,9 +442,9 @@ function countKinds(outcomes: readonly AddOutcome[]): Partial<Record<AddOutcome[
   return counts;
 }
 
-async function readIds(plants: PlantRepository): Promise<bigint[]> {
+async function readIds(repository: PlantRepository): Promise<bigint[]> {
   const ids: bigint[] = [];
-  for await (const batch of plants.readAll()) {
+  for await (const batch of repository.readAll()) {
     ids.push(...batch.map(({ id }) => id));
     if (ids.length > 10_000) throw new Error('read more plants than any test adds');
   }

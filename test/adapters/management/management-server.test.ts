@@ -72,7 +72,7 @@ describe('ManagementServer', () => {
     const flood = Buffer.concat(Array(1_000_000).fill(Buffer.from(request('GET /metrics'))));
     client.send(flood);
     await waitUntil('the first request', async () => scrapes === 1);
-    // Time to read the rest of the flood.
+    // Long enough for the server to read the rest of the flood.
     await setTimeout(500);
     expect(client.socket.writableLength, 'bytes that the server did not read').to.be.above(flood.length / 2);
     events.emit('scraped');

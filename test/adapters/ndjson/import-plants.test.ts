@@ -92,12 +92,12 @@ describe('importPlants', () => {
   });
 
   it('reports the line numbers of later batches', async () => {
-    const text = `${plantLines(1, 2500)}no JSON\n${plantLines(3000, 1200)}{"id":1,"name":"another"}\n`;
+    const text = `${plantLines(1, 4000)}no JSON\n${plantLines(5000, 1200)}{"id":1,"name":"another"}\n`;
     const { summary, rejects } = await importInto(new MemoryPlantRepository(), text);
-    expect(summary).to.include({ created: 3700, rejected: 2 });
+    expect(summary).to.include({ created: 5200, rejected: 2 });
     expect(rejects.map(({ line, error }) => [line, error])).to.deep.equal([
-      [2501, 40001],
-      [3702, 40901],
+      [4001, 40001],
+      [5202, 40901],
     ]);
   });
 

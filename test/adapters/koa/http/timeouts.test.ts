@@ -16,7 +16,7 @@ const LATE: Record<string, Buffer> = {
   'that stops in a compressed body': post('\x1f', { 'Content-Encoding': 'gzip', 'Content-Length': '100' }),
 };
 
-/** What a client keeps sending byte by byte. */
+/** What a client sends: a head, then the same few bytes again and again. */
 const DRIPPING: Record<string, [head: string | Buffer, drop: string]> = {
   'that drips empty lines': ['', '\r\n'],
   'that drips a header': ['POST /plants HTTP/1.1\r\nX: ', 'x'],
@@ -25,8 +25,8 @@ const DRIPPING: Record<string, [head: string | Buffer, drop: string]> = {
   'that drips chunks': [postHead({ 'Transfer-Encoding': 'chunked' }), '1\r\n \r\n'],
 };
 
-/** Runs tests that wait for timeouts concurrently. */
-function together(tests: Record<string, () => Promise<void>>): void {
+/** Runs tests concurrently, because each waits for a timeout. */
+function runConcurrently(tests: Record<string, () => Promise<void>>): void {
   const started = new Map<string, Promise<void>>();
   before(() => {
     for (const [title, test] of Object.entries(tests)) {
@@ -38,7 +38,7 @@ function together(tests: Record<string, () => Promise<void>>): void {
   for (const title of Object.keys(tests)) it(title, () => started.get(title));
 }
 
-/** Timeouts for clients. Every 500 ms, Node checks for requests that timed out, so short settings suffice. */
+/** Timeouts for clients. The settings are short, because Node checks for timeouts only every 500 ms. */
 httpSuite('timeouts', (start) => {
   const service = sharedService(start, {
     HEADERS_TIMEOUT: '150ms',
@@ -54,7 +54,7 @@ httpSuite('timeouts', (start) => {
   };
 
   const late = Object.entries(LATE).map(([what, bytes]) => [
-    `rejects and disconnects a client ${what} with 40801`,
+    `rejects with 40801 and disconnects a client ${what}`,
     async () => {
       const client = await RawClient.connect(service().port);
       const responses = await client.send(bytes).readAllResponses();
@@ -63,7 +63,7 @@ httpSuite('timeouts', (start) => {
     },
   ]);
   const dripping = Object.entries(DRIPPING).map(([what, [head, drop]]) => [
-    `rejects a client ${what} with 40801`,
+    `rejects with 40801 a client ${what}`,
     async () => {
       const client = await RawClient.connect(service().port);
       const dripper = setInterval(() => client.send(drop), 20);
@@ -77,19 +77,19 @@ httpSuite('timeouts', (start) => {
   /** Sends a request and half of a second one; the rest follows after the second has timed out. */
   const completeAfterTimeout = async () => {
     const gate = new Gate();
-    const service = await startOne(impatient, gate.beforeAdd());
-    const client = await RawClient.connect(service.port);
-    const half = post('{"id":', { 'Content-Length': '20' });
+    const ownService = await startOne(impatient, gate.beforeAdd());
+    const client = await RawClient.connect(ownService.port);
+    const half = post('{"id":', { 'Content-Length': '22' });
     client.send(post(newPlant())).send(half);
     await gate.arrived;
-    await checkForTimeouts(service);
-    await checkForTimeouts(service);
-    client.send('1,"name":"Late"').send(post(newPlant()));
+    await checkForTimeouts(ownService);
+    await checkForTimeouts(ownService);
+    client.send('1,"name":"Late"}').send(post(newPlant()));
     gate.open();
     expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 40801]);
   };
 
-  together({
+  runConcurrently({
     'rejects a request that is completed after its timeout, once, and closes the connection': completeAfterTimeout,
     ...Object.fromEntries(late),
     ...Object.fromEntries(dripping),
@@ -120,7 +120,7 @@ httpSuite('timeouts', (start) => {
       expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 200]);
     },
 
-    'sends 40801 after the response to the request before it': async () => {
+    'sends 40801 for a late pipelined request after the response to the previous request': async () => {
       const gate = new Gate();
       const ownService = await startOne(impatient, gate.beforeAdd());
       const client = await RawClient.connect(ownService.port);
@@ -131,7 +131,7 @@ httpSuite('timeouts', (start) => {
       expect((await responses).map(verdict)).to.deep.equal([200, 40801]);
     },
 
-    'sends no second response when the body of a rejected request is late': async () => {
+    'sends no 40801 after the response to a request whose body is late': async () => {
       const client = await RawClient.connect(service().port);
       const responses = await client.send(request('GET /openapi.json', { 'Content-Length': '9' })).readAllResponses();
       expect(responses.map(({ status }) => status)).to.deep.equal([200]);
@@ -152,9 +152,9 @@ httpSuite('timeouts', (start) => {
         .finally(() => {
           open = false;
         });
-      const ask = Buffer.concat(Array.from({ length: 100 }, () => request('GET /openapi.json')));
+      const requests = Buffer.concat(Array.from({ length: 100 }, () => request('GET /openapi.json')));
       while (open) {
-        client.send(ask);
+        client.send(requests);
         if (client.socket.writableNeedDrain) {
           await Promise.race([once(client.socket, 'drain').catch(() => {}), closed]);
         }
