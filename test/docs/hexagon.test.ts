@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { catchError } from '../support/catch-error.js';
 import { type Import, importsIn } from '../support/imports.js';
 import { expectSnapshot } from '../support/snapshot.js';
 import { drawHexagon } from './hexagon.js';
@@ -8,36 +9,38 @@ describe('docs/hexagon.svg', () => {
   const imports = ['core', 'adapters', 'composition'].flatMap(importsIn);
   const plus = (...added: Import[]): Import[] => [...imports, ...added];
   const wires = (adapter: string): Import => ({ from: '/composition/container.ts', to: adapter, names: [] });
-  const xOf = (svg: string, label: string) => Number(new RegExp(`x="(\\d+)"[^>]*>${label}<`).exec(svg)?.[1]);
+  const xOf = (svg: string, label: string) => Number(new RegExp(`x="([\\d.]+)"[^>]*>${label}<`).exec(svg)?.[1]);
+  /** Returns whether an arrow connects two boxes. Graphviz escapes names in its comments. */
+  const connects = (svg: string, left: string, right: string) => svg.includes(`<!-- ${left}&#45;&gt;${right} -->`);
 
-  it('matches the imports of the code', () => {
-    expectSnapshot('docs/hexagon.svg', drawHexagon(imports));
+  it('matches the imports of the code', async () => {
+    expectSnapshot('docs/hexagon.svg', await drawHexagon(imports));
   });
 
-  it('places a new adapter of a port on the driven side', () => {
+  it('places a new adapter of a port on the driven side', async () => {
     const port = { from: '/adapters/redis/index.ts', to: '/core/index', names: ['PlantRepository'] };
-    const svg = drawHexagon(plus(port, wires('/adapters/redis/index')));
-    expect(svg).to.include('redis imports plant-repository');
+    const svg = await drawHexagon(plus(port, wires('/adapters/redis/index')));
+    expect(connects(svg, 'PlantRepository', 'redis')).to.equal(true);
     expect(xOf(svg, 'redis')).to.equal(xOf(svg, 'knex'));
   });
 
-  it('places a new adapter that calls a use case on the driving side', () => {
+  it('places a new adapter that calls a use case on the driving side', async () => {
     const useCase = { from: '/adapters/nats/index.ts', to: '/core/index', names: ['CreatePlant'] };
-    const svg = drawHexagon(plus(useCase, wires('/adapters/nats/index')));
-    expect(svg).to.include('nats imports create-plant');
+    const svg = await drawHexagon(plus(useCase, wires('/adapters/nats/index')));
+    expect(connects(svg, 'nats', 'CreatePlant')).to.equal(true);
     expect(xOf(svg, 'nats')).to.equal(xOf(svg, 'koa'));
   });
 
-  it('places a new use case and a new port in the core', () => {
+  it('places a new use case and a new port in the core', async () => {
     const useCase = { from: '/core/water-plant.ts', to: '/core/ports/watering-can', names: ['WateringCan'] };
-    const svg = drawHexagon(plus(useCase));
+    const svg = await drawHexagon(plus(useCase));
     expect(xOf(svg, 'WaterPlant')).to.equal(xOf(svg, 'CreatePlant'));
     expect(xOf(svg, 'WateringCan')).to.equal(xOf(svg, 'PlantRepository'));
   });
 
-  it('shows a new import between adapters', () => {
-    const svg = drawHexagon(plus({ from: '/adapters/koa/app.ts', to: '/adapters/ndjson/index', names: [] }));
-    expect(svg).to.include('koa imports ndjson');
+  it('shows a new import between adapters', async () => {
+    const svg = await drawHexagon(plus({ from: '/adapters/koa/app.ts', to: '/adapters/ndjson/index', names: [] }));
+    expect(connects(svg, 'koa', 'ndjson')).to.equal(true);
   });
 
   for (const [what, changed, message] of [
@@ -57,8 +60,8 @@ describe('docs/hexagon.svg', () => {
       'composition does not import /adapters/memory',
     ],
   ] as const) {
-    it(`rejects ${what}`, () => {
-      expect(() => drawHexagon(changed)).to.throw(message);
+    it(`rejects ${what}`, async () => {
+      expect(`${await catchError(drawHexagon(changed))}`).to.include(message);
     });
   }
 });

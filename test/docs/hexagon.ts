@@ -1,30 +1,33 @@
+import { Graphviz } from '@hpcc-js/wasm-graphviz';
 import type { Import } from '../support/imports.js';
 
 /** What each adapter connects to outside of the service. Adapters without an entry connect to nothing. */
-const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
-  '/adapters/koa': ['clients'],
-  '/adapters/ndjson': ['files'],
-  '/adapters/management': ['Prometheus'],
-  '/adapters/jwt': ['issuer'],
-  '/adapters/knex': ['SQLite', 'PostgreSQL', 'MariaDB'],
+const OUTSIDE: Readonly<Record<string, string>> = {
+  '/adapters/koa': 'clients',
+  '/adapters/ndjson': 'files',
+  '/adapters/management': 'Prometheus',
+  '/adapters/jwt': 'issuer',
+  '/adapters/knex': 'SQLite\nPostgreSQL\nMariaDB',
 };
+const TITLE = 'The hexagon: adapters around a core, wired by composition';
 const ENTRY = '/core/index';
 const FRAME = '/composition';
 
-const WIDTH = 880;
-const BOX = 38;
-const ROW = 56;
-/** The middle and the width of the boxes in each column. */
-const COLUMNS = { driving: [170, 116], useCases: [325, 118], ports: [489, 138], driven: [650, 116] } as const;
-type Column = keyof typeof COLUMNS;
-const GAPS: Readonly<Record<Column, number>> = { driving: ROW, useCases: 72, ports: 110, driven: ROW };
+/** The styles for a light background, then the differences for a dark one. */
+const STYLE = `
+  text { font: 14px system-ui, sans-serif; fill: #1f2328 } .cluster > text { font-size: 16px; font-weight: 600 }
+  .graph > polygon { fill: #ffffff } .frame > path { fill: #f6f8fa; stroke: #c8d1da }
+  .core > polygon { fill: #dafbe1; stroke: #1a7f37; stroke-width: 2.5; stroke-linejoin: round }
+  .adapter path { fill: #ffffff; stroke: #c8d1da } .port path { fill: #ffffff; stroke: #1a7f37; stroke-width: 1.5 }
+  .use-case path { fill: #1a7f37; stroke: #1a7f37 } .use-case text { fill: #ffffff; font-weight: 600 }
+  .edge path { stroke: #1f2328 } .edge polygon { fill: #1f2328; stroke: #1f2328 } .outside path { stroke: #59636e }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .graph > polygon, .adapter path, .port path { fill: #0d1117 }
+    .frame > path { fill: #151b23; stroke: #3d444d } .core > polygon { fill: #12311f; stroke: #3fb950 }
+    .adapter path { stroke: #3d444d } .port path, .use-case path { stroke: #3fb950 } .use-case path { fill: #3fb950 }
+    .use-case text { fill: #0d1117 } .edge path, .edge polygon { stroke: #e6edf3 } .edge polygon { fill: #e6edf3 }
+  }`;
 
-/** A part of the code: an adapter's folder, or a file of the core. */
-interface Part {
-  readonly name: string;
-  readonly column: Column;
-  readonly y: number;
-}
 type Edge = readonly [from: string, to: string];
 
 /**
@@ -33,48 +36,85 @@ type Edge = readonly [from: string, to: string];
  *
  * @throws {Error} An import points outward, or composition leaves out an adapter.
  */
-export function drawHexagon(imports: readonly Import[]): string {
+export async function drawHexagon(imports: readonly Import[]): Promise<string> {
   const edges = edgesIn(imports);
   const parts = [...new Set([...imports.map(({ from }) => partOf(from)), ...edges.flat()])].sort();
-  const importers = (part: string) => edges.filter(([, to]) => to === part).length;
-  // The port with most imports is the lowest, so that few arrows cross.
-  const ports = parts.filter((part) => part.startsWith('/core/ports/')).sort((a, b) => importers(a) - importers(b));
   const importsAny = (part: string, targets: readonly string[]) =>
     edges.some(([from, to]) => from === part && targets.includes(to));
+  const ports = parts.filter((part) => part.startsWith('/core/ports/'));
   const useCases = parts.filter((part) => isCore(part) && part !== ENTRY && importsAny(part, ports));
   const adapters = parts.filter((part) => part.startsWith('/adapters/'));
   const servesHttp = (part: string) => imports.some(({ from, to }) => partOf(from) === part && to === 'node:http');
-  const isDriving = (part: string) => importsAny(part, useCases) || servesHttp(part);
+  const callsUseCase = (part: string) => importsAny(part, useCases);
+  // In this order, Graphviz crosses no arrows.
+  const driving = [
+    ...adapters.filter((part) => servesHttp(part) && !callsUseCase(part)),
+    ...adapters.filter(callsUseCase),
+  ];
+  const driven = adapters.filter((part) => !driving.includes(part));
 
-  const outward = edges.filter(([from, to]) => to === FRAME || (isCore(from) && !isCore(to)));
-  const notWired = adapters.filter((part) => !importsAny(FRAME, [part]));
   const problems = [
-    ...outward.map(([from, to]) => `${from} must not import ${to}`),
-    ...notWired.map((part) => `composition does not import ${part}`),
-    ...Object.keys(OUTSIDE).flatMap((part) =>
-      adapters.includes(part) ? [] : [`OUTSIDE names ${part}: no such folder`],
-    ),
+    ...edges
+      .filter(([from, to]) => to === FRAME || (isCore(from) && !isCore(to)))
+      .map(([from, to]) => `${from} must not import ${to}`),
+    ...adapters.filter((part) => !importsAny(FRAME, [part])).map((part) => `composition does not import ${part}`),
+    ...Object.keys(OUTSIDE)
+      .filter((part) => !adapters.includes(part))
+      .map((part) => `OUTSIDE names ${part}: no such folder`),
   ];
   if (problems.length > 0) throw new Error(problems.join('\n'));
 
-  const inCore = [...place('useCases', useCases, 0), ...place('ports', ports, 0)];
-  // Place an adapter beside its imports, and an adapter that others share between those.
-  const height = (part: string): number => {
-    const sharedBy = isDriving(part) ? adapters.filter((other) => isDriving(other) && importsAny(other, [part])) : [];
-    const targets = inCore.filter(({ name }) => importsAny(part, [name]));
-    return mean(sharedBy.length > 0 ? sharedBy.map(height) : targets.map(({ y }) => y));
-  };
-  const sorted = [...adapters].sort((a, b) => height(a) - height(b));
-  const driving = sorted.filter(isDriving);
-  const driven = sorted.filter((part) => !isDriving(part));
-  const middle = 130 + (Math.max(driving.length, driven.length, 5) * ROW) / 2;
-  const boxes = [
-    ...place('driving', driving, middle),
-    ...place('driven', driven, middle),
-    ...inCore.map((part) => ({ ...part, y: part.y + middle })),
-  ];
-  const drawn = edges.filter((edge) => edge.every((end) => boxes.some(({ name }) => name === end)));
-  return drawing(boxes, drawn, middle);
+  const column = (name: string, label: 'top' | 'bottom', nodeClass: string, members: readonly string[]) =>
+    `subgraph "cluster_${name}" {
+      label="${name}"; labelloc=${label}; peripheries=0; rank=same; node [class="${nodeClass}"]
+      ${members.map(toNode).join('; ')}
+    }`;
+  // Graphviz places the start of an edge to the left of its end.
+  const boxes = [...adapters, ...useCases, ...ports];
+  const arrows = edges
+    .filter(([from, to]) => boxes.includes(from) && boxes.includes(to))
+    .map(([from, to]) =>
+      driven.includes(from) && isCore(to)
+        ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
+        : `${toNode(from)} -> ${toNode(to)}`,
+    );
+  const outside = Object.entries(OUTSIDE).map(([part, names]) =>
+    driving.includes(part) ? `"${names}" -> ${toNode(part)}` : `${toNode(part)} -> "${names}"`,
+  );
+  const graphviz = await Graphviz.load();
+  const svg = graphviz.dot(`digraph hexagon {
+    rankdir=LR; nodesep=0.25; ranksep=0.5; fontname=Helvetica; newrank=true
+    node [shape=box; style=rounded; fontname=Helvetica; height=0.45; width=1.35; margin="0.15,0"]
+    edge [arrowsize=0.8]
+    subgraph cluster_composition { label="composition"; class=frame; style=rounded; margin=16
+      ${column('driving', 'top', 'adapter', driving)}
+      ${column('driven', 'top', 'adapter', driven)}
+      subgraph cluster_core { label="core"; class=core; style=solid; margin=14
+        ${column('use cases', 'bottom', 'use-case', useCases)}
+        ${column('ports', 'bottom', 'port', ports)}
+      }
+    }
+    ${arrows.join('\n')}
+    node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
+    ${outside.join('\n')}
+  }`);
+  return (
+    svg
+      .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
+      // Titles of reversed edges would name their ends in the wrong order.
+      .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
+      .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon)
+  );
+}
+
+/** Converts the corners of a rectangle to those of a hexagon around it. */
+function toHexagon(corners: string): string {
+  const points = corners.split(' ').map((point) => point.split(',').map(Number));
+  const xs = points.map(([x = 0]) => x);
+  const ys = points.map(([, y = 0]) => y);
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)] as const;
+  const middle = (left + right) / 2;
+  return `${left},${top} ${middle},${top - 60} ${right},${top} ${right},${bottom} ${middle},${bottom + 60} ${left},${bottom}`;
 }
 
 /** Every import from one part to another, once and in order; an import from `core/index.ts` leads to the file behind it. */
@@ -102,134 +142,8 @@ function isCore(part: string): boolean {
   return part.startsWith('/core/');
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
-}
-
-/** Stacks parts in a column around a middle. */
-function place(column: Column, names: readonly string[], middle: number): Part[] {
-  return names.map((name, index) => ({ name, column, y: middle + (index - (names.length - 1) / 2) * GAPS[column] }));
-}
-
-/** `CreatePlant` for a file of the core, the name of the folder for an adapter. */
-function labelOf(part: string): string {
+/** Returns the node of a part: `"CreatePlant"` for a file of the core, the folder of an adapter. */
+function toNode(part: string): string {
   const name = part.split('/').at(-1) ?? '';
-  return isCore(part) ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
-}
-
-/** The styles for a light background, then the differences for a dark one. */
-const STYLE = `
-  text { font: 16px system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
-  .title { font-weight: 600; font-size: 18px } .quiet { fill: #59636e; font-size: 15px }
-  .start { text-anchor: start } .end { text-anchor: end }
-  .paper { fill: #ffffff } .frame { fill: #f6f8fa; stroke: #c8d1da; stroke-width: 1.5 }
-  .core { fill: #dafbe1; stroke: #1a7f37; stroke-width: 3; stroke-linejoin: round }
-  .adapter { fill: #ffffff; stroke: #c8d1da; stroke-width: 1.5 } .port { fill: #ffffff; stroke: #1a7f37; stroke-width: 2 }
-  .use-case { fill: #1a7f37 } .use-case-label { fill: #ffffff; font-weight: 600 }
-  .arrow { fill: none; stroke: #1f2328; stroke-width: 1.6 } .head { fill: #1f2328 }
-  .line { fill: none; stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 4 4 }
-  @media (prefers-color-scheme: dark) {
-    text, .head { fill: #e6edf3 } .arrow { stroke: #e6edf3 } .quiet { fill: #9198a1 } .line { stroke: #9198a1 }
-    .paper, .adapter, .port { fill: #0d1117 } .frame { fill: #151b23 } .frame, .adapter { stroke: #3d444d }
-    .core { fill: #12311f; stroke: #3fb950 } .port { stroke: #3fb950 } .use-case { fill: #3fb950 } .use-case-label { fill: #0d1117 }
-  }`;
-
-function drawing(parts: readonly Part[], edges: readonly Edge[], middle: number): string {
-  const half = middle - 92;
-  const height = middle + half + 40;
-  const lowest = (column: Column) => Math.max(...parts.filter((part) => part.column === column).map(({ y }) => y));
-  const sentences = edges.map((edge) => edge.map((part) => part.split('/').at(-1)).join(' imports '));
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-30 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">`,
-    '<title id="title">The hexagon: adapters around a core, wired by composition</title>',
-    `<desc id="description">Composition imports every adapter; ${sentences.join(', ')}.</desc>`,
-    `<style>${STYLE}\n</style>`,
-    '<marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6" markerHeight="6" orient="auto"><path class="head" d="M0 0L10 5L0 10Z"/></marker>',
-    `<rect class="paper" x="-30" width="${WIDTH}" height="${height}" rx="6"/>`,
-    `<rect class="frame" x="98" y="14" width="624" height="${height - 28}" rx="14"/>`,
-    `<path class="core" d="M410 ${middle - half}L568 ${middle - half + 91}V${middle + half - 91}L410 ${middle + half}L252 ${middle + half - 91}V${middle - half + 91}Z"/>`,
-    text('title', 410, 44, 'composition'),
-    text('quiet', 410, 66, 'wires every adapter'),
-    text('title', COLUMNS.driving[0], 104, 'driving'),
-    text('title', COLUMNS.driven[0], 104, 'driven'),
-    text('title', 410, middle - half + 46, 'core'),
-    text('quiet', 410, middle - half + 67, 'no dependency'),
-    text('quiet', COLUMNS.useCases[0], lowest('useCases') + 62, 'use cases'),
-    text('quiet', COLUMNS.ports[0], lowest('ports') + 42, 'ports'),
-    text('', 410, middle + half - 32, 'Plant'),
-    ...parts.flatMap(outside),
-    ...arrows(parts, edges, middle + half + 12),
-    ...parts.flatMap(box),
-    '</svg>',
-    '',
-  ].join('\n');
-}
-
-function text(kind: string, x: number, baseline: number, words: string): string {
-  return `<text${kind && ` class="${kind}"`} x="${x}" y="${baseline}">${words}</text>`;
-}
-
-function box({ name, column, y }: Part): string[] {
-  const [x, width] = COLUMNS[column];
-  const kind = column === 'useCases' ? 'use-case' : column === 'ports' ? 'port' : 'adapter';
-  const corner = `x="${x - width / 2}" y="${y - BOX / 2}"`;
-  return [
-    `<rect class="${kind}" ${corner} width="${width}" height="${BOX}" rx="${kind === 'port' ? BOX / 2 : 6}"/>`,
-    text(kind === 'use-case' ? 'use-case-label' : '', x, y + 5, labelOf(name)),
-  ];
-}
-
-/** The dashed line from an adapter to what it connects to, and the names of that. */
-function outside({ name, column, y }: Part): string[] {
-  const labels = OUTSIDE[name] ?? [];
-  const side = column === 'driving' ? -1 : 1;
-  const start = COLUMNS[column][0] + (side * COLUMNS[column][1]) / 2;
-  const label = start + side * 24;
-  const rows = labels.map((_, index) => y + (index - (labels.length - 1) / 2) * 22);
-  return labels.flatMap((words, index) => [
-    `<path class="line" d="M${start} ${y}L${label - side * 4} ${rows[index]}"/>`,
-    text(side < 0 ? 'end' : 'start', label, (rows[index] ?? y) + 5, words),
-  ]);
-}
-
-/** An arrow for each edge. The ends at one side of a box are spread in the order of where they lead. */
-function arrows(parts: readonly Part[], edges: readonly Edge[], below: number): string[] {
-  const find = (name: string) => parts.filter((part) => part.name === name);
-  const pairs = edges.flatMap(([from, to]) => find(from).flatMap((a) => find(to).map((b) => [a, b] as const)));
-  const leftToRight = (a: Part, b: Part) => Math.sign(COLUMNS[b.column][0] - COLUMNS[a.column][0]);
-  const end = (part: Part, other: Part): [x: number, y: number] => {
-    const side = leftToRight(part, other);
-    const others = pairs
-      .flatMap(([a, b]) => (a === part ? [b] : b === part ? [a] : []))
-      .filter((candidate) => leftToRight(part, candidate) === side)
-      .sort((a, b) => a.y - b.y);
-    const offset = others.indexOf(other) - (others.length - 1) / 2;
-    const [x, width] = COLUMNS[part.column];
-    return [x + (side * width) / 2, part.y + offset * Math.min(12, 28 / others.length)];
-  };
-  const useCases = parts.filter(({ column }) => column === 'useCases').map(({ y }) => y);
-  const lanes = [Math.min(...useCases) - BOX / 2 - 15, Math.max(...useCases) + BOX / 2 + 15] as const;
-
-  return pairs.map(([a, b]) => {
-    if (a.column === b.column) {
-      const down = Math.sign(b.y - a.y);
-      return arrow(`M${COLUMNS[a.column][0]} ${a.y + (down * BOX) / 2}V${b.y - (down * BOX) / 2}`);
-    }
-    const [start, finish] = [end(a, b), end(b, a)];
-    if (a.column !== 'driving' || b.column === 'useCases') return arrow(`M${start.join(' ')}${curve(start, finish)}`);
-    // Past the use cases on the way to a port, and below the core on the way to the other side.
-    const toPort = b.column === 'ports';
-    const lane = !toPort ? below : b.y < (lanes[0] + lanes[1]) / 2 ? lanes[0] : lanes[1];
-    const [left, right] = toPort ? [266, 376] : [290, 530];
-    return arrow(`M${start.join(' ')}${curve(start, [left, lane])}H${right}${curve([right, lane], finish)}`);
-  });
-}
-
-function arrow(path: string): string {
-  return `<path class="arrow" d="${path}" marker-end="url(#head)"/>`;
-}
-
-function curve([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number]): string {
-  const x = (x1 + x2) / 2;
-  return `C${x} ${y1} ${x} ${y2} ${x2} ${y2}`;
+  return `"${isCore(part) ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name}"`;
 }
