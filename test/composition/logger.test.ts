@@ -8,7 +8,7 @@ import { describeError } from '../../composition/logger.js';
 import { PlantRejected, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 
-/** A value of a client, which must not be logged. */
+/** A value sent by a client, which must not be logged. */
 const CANARY = 'canary-4711';
 
 describe('The log', () => {
@@ -99,7 +99,7 @@ describe('describeError', () => {
         'a line of a message that looks like a stack frame',
         async () => new Error(`\n    at ${CANARY}\n    at ${CANARY}`),
       ],
-      ['such a line after another kind of line break', async () => new Error(`\u2028    at ${CANARY}`)],
+      ['a line that looks like a stack frame, after U+2028', async () => new Error(`\u2028    at ${CANARY}`)],
     ] as const) {
       it(what, async () => {
         expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);

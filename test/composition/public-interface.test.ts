@@ -16,7 +16,7 @@ import { expectSnapshot } from '../support/snapshot.js';
 type Lines = readonly string[];
 
 describe('The public interface', () => {
-  it('is the accepted one', async () => {
+  it('matches the accepted snapshot', async () => {
     const { exports } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
     const sections: Readonly<Record<string, Lines>> = {
       'Entry points': Object.keys(exports)
@@ -47,8 +47,8 @@ function settingLine(setting: (typeof settings)[keyof typeof settings]): string 
 /** Lists each operation with its responses and their headers. */
 function operations(): Lines {
   const { paths } = description();
-  return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, { responses }]) =>
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) =>
       Object.entries(responses).map(
         ([status, { headers = {} }]) =>
           `${method.toUpperCase()} ${path} ${status}: ${Object.keys(headers).join(', ') || 'no header'}`,
@@ -57,12 +57,12 @@ function operations(): Lines {
   );
 }
 
-/** Lists each schema without its texts. */
+/** Lists each schema without descriptions, examples and titles. */
 function schemas(): Lines {
   const texts = ['description', 'example', 'examples', 'title'];
   const replacer = (key: string, value: unknown) => (texts.includes(key) ? undefined : value);
   return Object.entries(description().components.schemas).map(
-    ([name, schema]) => `${name}: ${JSON.stringify(schema, replacer)}`,
+    ([name, definition]) => `${name}: ${JSON.stringify(definition, replacer)}`,
   );
 }
 

@@ -27,9 +27,9 @@ for (const engine of testEngines) {
       expect(await migrate()).to.equal('the schema is up to date\n');
     });
 
-    it('export and import move 5,000 plants from SQLite and back without changing a byte', async () => {
+    it('export and import move 5,000 plants from SQLite to the engine and back without changing a byte', async () => {
       const lines = oddLines();
-      const exported = async (database: { readonly DATABASE_URL: string }) => {
+      const runExport = async (database: { readonly DATABASE_URL: string }) => {
         const { exitCode, stdout, stderr } = await folder.run(['export'], database);
         expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' });
         expect(stdout === lines, 'the export equals the first import').to.equal(true);
@@ -42,17 +42,17 @@ for (const engine of testEngines) {
           exitCode: 0,
           stderr: '5000 plants created, 0 already stored, 0 lines rejected\n',
         });
-        text = await exported(database);
+        text = await runExport(database);
       }
     });
 
-    it('serve drops no request of 64 clients at SIGTERM', async () => {
+    it('serve drops no request of 64 clients on SIGTERM', async () => {
       const store = await stores.create();
       const service = serve(folder.path, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' });
       await expectNoneDropped(service, store, await createUntil('SIGTERM', service));
     });
 
-    it('serve has every plant with a 200 response after kill -9', async () => {
+    it('serve loses no plant with a 200 response on kill -9', async () => {
       const store = await stores.create();
       const service = serve(folder.path, { DATABASE_URL: store.url, LOG_LEVEL: 'fatal' });
       const sent = await createUntil('SIGKILL', service);
@@ -68,7 +68,7 @@ for (const engine of testEngines) {
   });
 }
 
-/** Creates plants with 64 clients until the service, during the requests, receives a signal. */
+/** Creates plants with 64 clients, and sends the service a signal while requests are in flight. */
 async function createUntil(signal: NodeJS.Signals, service: Program) {
   const port = await service.port();
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
@@ -88,7 +88,7 @@ async function createUntil(signal: NodeJS.Signals, service: Program) {
   return sent;
 }
 
-/** Texts that an engine, a pipe or JSON may change. */
+/** Names and tags that an engine, a pipe or JSON might change. */
 const TEXTS = [
   'Monstera',
   '',

@@ -50,7 +50,7 @@ describe('plant-store import', () => {
     { line: 3, error: 40901, message: 'id belongs to a plant with a different name or tag' },
   ];
 
-  it('reports the number and the error of each rejected line on standard error, stores the others, and exits with 1', async () => {
+  it('reports the number and error of rejected lines on stderr, stores the other lines, and exits with 1', async () => {
     const database = folder.newDatabase();
     const { exitCode, stderr } = await folder.run(['import'], database, BAD);
     expect(exitCode).to.equal(1);

@@ -54,7 +54,7 @@ describe('plant-store migrate', () => {
 
     for (const args of [['serve'], ['import'], ['migrate', '--dry-run']]) {
       it(`${args.join(' ')} fails with one line and exit code 1, and changes nothing`, async () => {
-        const before = readFileSync(folder.fileOf(database));
+        const bytes = readFileSync(folder.fileOf(database));
         const { exitCode, stdout, stderr } = await folder.run(args, { ...database, PORT: '0' }, plantLines(4, 1));
         expect([exitCode, stdout]).to.deep.equal([1, '']);
         expect(toLines(stderr)).to.have.lengthOf(1);
@@ -62,7 +62,7 @@ describe('plant-store migrate', () => {
           /^plant-store: cannot open .*: its schema has 002_of_the_future; start a newer version of plant-store$/m,
         );
         expect(await readSqlitePlants(folder.fileOf(database))).to.have.lengthOf(3);
-        expect(readFileSync(folder.fileOf(database)).equals(before)).to.equal(true);
+        expect(readFileSync(folder.fileOf(database)).equals(bytes)).to.equal(true);
       });
     }
   });

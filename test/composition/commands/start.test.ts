@@ -23,7 +23,7 @@ describe('Starting the service', () => {
   }
 
   describe('without any configuration', () => {
-    it('prints a curl command that creates a plant, and gets 409 when it is repeated', async () => {
+    it('prints a curl command that creates a plant and, if repeated, gets error 40902', async () => {
       const service = new Executable(emptyFolder('first-run'), [], { PORT: '0' });
       const [line] = await service.waitForOutput(/^curl .*$/m);
       const [, url = '', authorization = '', contentType = '', body = ''] =
@@ -46,10 +46,14 @@ describe('Starting the service', () => {
       for (const token of tokens) expect(token).to.match(/^[\w-]{22,}$/);
     });
 
-    it('stores plants in ./plants.db', async () => {
-      const port = await new Executable(emptyFolder('working-folder'), [], { PORT: '0' }).port();
-      expect((await exchange(port, request('POST /plants')))?.status).to.equal(401);
-      expect(await readSqlitePlants(join(folder, 'working-folder', 'plants.db'))).to.deep.equal([]);
+    it('requires its token, and stores plants in ./plants.db', async () => {
+      const service = new Executable(emptyFolder('working-folder'), [], { PORT: '0' });
+      const [, token] = await service.waitForOutput(/Bearer ([^']+)'/);
+      const port = await service.port();
+      const plant = { id: 1n, name: 'Monstera' };
+      expect((await create(port, plant))?.status).to.equal(401);
+      expect((await create(port, plant, { Authorization: `Bearer ${token}` }))?.status).to.equal(200);
+      expect(await readSqlitePlants(join(folder, 'working-folder', 'plants.db'))).to.deep.equal([plant]);
     });
   });
 
@@ -83,7 +87,7 @@ describe('Starting the service', () => {
   });
 
   describe('on an address that is not loopback', () => {
-    it('does not start without a token, and reports it in one line', async () => {
+    it('does not start without a token, and reports why in one line', async () => {
       const { exitCode, lines } = await serveUntilExit({ HOST: '0.0.0.0' });
       expect(exitCode).to.equal(78);
       expect(lines).to.have.length(1);
@@ -122,7 +126,7 @@ describe('Starting the service', () => {
   });
 
   describe('with a SQLite file', () => {
-    it('creates it and its directories for their owner only, with any umask', async () => {
+    it('creates it and its directories for their owner only, even with umask 000', async () => {
       const service = new Executable(folder, [], { PORT: '0', DATABASE_URL: 'sqlite:new/garden/plants.db' }, [
         'sh',
         '-c',
@@ -130,10 +134,10 @@ describe('Starting the service', () => {
         'sh',
       ]);
       await service.port();
-      const modeOf = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8);
-      expect(['new', 'new/garden'].map(modeOf)).to.deep.equal(['700', '700']);
+      const readMode = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8);
+      expect(['new', 'new/garden'].map(readMode)).to.deep.equal(['700', '700']);
       const files = ['', '-wal', '-shm'].map((suffix) => `new/garden/plants.db${suffix}`);
-      expect(files.map(modeOf)).to.deep.equal(['600', '600', '600']);
+      expect(files.map(readMode)).to.deep.equal(['600', '600', '600']);
     });
   });
 

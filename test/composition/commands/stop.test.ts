@@ -115,17 +115,6 @@ describe('Stopping the service', () => {
       await file.close();
     });
 
-    it('exits with 0 if the storage does not close but every create has its response', async () => {
-      const environment = { DATABASE_URL: 'sqlite:hung.db', STORAGE_TIMEOUT: '1s', SHUTDOWN_TIMEOUT: '500ms' };
-      const service = serve(folder, environment);
-      const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
-      const file = await SqliteFile.open(join(folder, 'hung.db'));
-      await file.exec('BEGIN EXCLUSIVE');
-      expect(toOutcome(await finish().readResponse())).to.equal(50301);
-      expect(await service.kill('SIGTERM').exited()).to.equal(0);
-      await file.close();
-    });
-
     for (const [signal, exitCode] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -153,6 +142,17 @@ describe('Stopping the service', () => {
       expect((await finish().readResponse())?.status).to.equal(200);
       expect(await service.exited()).to.equal(0);
     });
+  });
+
+  it('exits with 0 if the storage does not close but every create has its response', async () => {
+    const environment = { DATABASE_URL: 'sqlite:hung.db', STORAGE_TIMEOUT: '1s', SHUTDOWN_TIMEOUT: '500ms' };
+    const service = serve(folder, environment);
+    const { finish } = await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+    const file = await SqliteFile.open(join(folder, 'hung.db'));
+    await file.exec('BEGIN EXCLUSIVE');
+    expect(toOutcome(await finish().readResponse())).to.equal(50301);
+    expect(await service.kill('SIGTERM').exited()).to.equal(0);
+    await file.close();
   });
 
   it('shuts down gracefully on Ctrl-C under `npm start`, although npm forwards the signal again', async () => {
