@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benches } from './benches/index.js';
 import type { Bench, Settings } from './harness/bench.js';
-import { fileSystemOf, machine } from './harness/machine.js';
+import { describeMachine, detectFileSystem } from './harness/machine.js';
 import { installPeers } from './harness/peers.js';
 import { canTrace } from './harness/syncs.js';
 import { store } from './report/data.js';
@@ -26,9 +26,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 if (values.help) process.stdout.write(USAGE);
 else if (values.list) for (const { name, about } of benches) process.stdout.write(`${name.padEnd(14)} ${about}\n`);
-else await measure(chosen(positionals), values.quick === true);
+else await measure(select(positionals), values.quick === true);
 
-function chosen(names: readonly string[]): readonly Bench[] {
+function select(names: readonly string[]): readonly Bench[] {
   const unknown = names.filter((name) => benches.every((bench) => bench.name !== name));
   if (unknown.length > 0) {
     process.stderr.write(`unknown benchmark: ${unknown.join(', ')}\n\n${USAGE}`);
@@ -40,13 +40,13 @@ function chosen(names: readonly string[]): readonly Bench[] {
 async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-plant-store-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  if (fileSystemOf(folder) === 'tmpfs') {
+  if (detectFileSystem(folder) === 'tmpfs') {
     process.stderr.write(`${tmpdir()} is a tmpfs, where a sync costs nothing; set TMPDIR to a folder on a disk\n`);
     process.exit(78);
   }
   installPeers(say);
   if (!canTrace) say('strace cannot trace system calls on this machine; SQLite syncs are not counted');
-  const facts = await machine(folder);
+  const machine = await describeMachine(folder);
   const sizes = quick
     ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 }
     : { rounds: 3, loadSeconds: 8, warmUpSeconds: 2 };
@@ -67,7 +67,7 @@ async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> 
     process.stdout.write(
       `\n${quick ? '**Quick run, not for publication**\n\n' : ''}${formatSection(bench.name, date, section)}\n`,
     );
-    if (!quick) store({ ...section, bench: bench.name, date }, facts);
+    if (!quick) store({ ...section, bench: bench.name, date }, machine);
   }
 }
 

@@ -81,7 +81,7 @@ export function byId(plants: Iterable<TestPlant>): TestPlant[] {
   return [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Splits a text into lines; the text is empty or ends with a line break. */
+/** Splits a string into lines; it is empty or ends with a line break. */
 export function toLines(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }

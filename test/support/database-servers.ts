@@ -6,7 +6,7 @@ import { skipUnless } from './skip-unless.js';
 export interface DatabaseServer {
   readonly name: string;
   readonly client: 'pg' | 'mysql2';
-  /** URL of an existing database, with a user who may create others. */
+  /** URL of an existing database, with a user who may create databases. */
   readonly url: string;
 }
 
@@ -33,8 +33,8 @@ export interface Databases {
 let databases = 0;
 
 /**
- * Creates databases for the surrounding suite, which drops them at its end. Skips the suite if the server is unavailable.
- * Call it inside `describe`.
+ * Creates databases for the surrounding suite, which drops them at its end. Skips the suite if the server is
+ * unavailable. Call it inside `describe`.
  */
 export function databasesOn(server: DatabaseServer): Databases {
   const created: string[] = [];

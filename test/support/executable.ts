@@ -42,7 +42,7 @@ export class Program {
 
   /**
    * @param folder the working directory
-   * @param environment the environment, in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
+   * @param environment in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
    */
   constructor(folder: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>>) {
     const [program, ...args] = command;

@@ -73,7 +73,7 @@ export class FaultyProxy {
     for (const connection of this.#connections) connection.isDropped = true;
   }
 
-  /** Forwards everything to the server; drops its first response and everything after it on each connection. */
+  /** Forwards requests; on each connection, drops the server's next response and then everything in both directions. */
   dropResponses(): void {
     this.#state = 'dropping-responses';
   }

@@ -15,8 +15,8 @@ export function section(guide: string, heading: string): string {
   return rest.split(new RegExp(`^#{1,${hashes.length}} `, 'm'), 1)[0] ?? '';
 }
 
-/** Returns the fenced code blocks of a text, in order. */
-export function codeBlocks(text: string): CodeBlock[] {
-  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+/** Returns the fenced code blocks of a Markdown text, in order. */
+export function codeBlocks(markdown: string): CodeBlock[] {
+  const blocks = markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].map(([, language = '', text = '']) => ({ language, text }));
 }

@@ -1,4 +1,4 @@
-/** Runs the PlantRepository contract under node:test; with `ADAPTER=broken`, with a `close` that is not idempotent. */
+/** Runs the PlantRepository contract under node:test; `ADAPTER=broken` selects a repository that closes only once. */
 import { describe, it } from 'node:test';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
 import { plantRepositoryContract } from '../contract/index.js';

@@ -11,7 +11,7 @@ import { skipUnless } from './skip-unless.js';
 
 const START_TIMEOUT_MS = 60_000;
 
-/** Debian installs it outside the PATH of ordinary users. */
+/** The server program, which Debian installs outside the PATH of ordinary users. */
 const MARIADBD = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 
 const isRoot = process.getuid?.() === 0;
@@ -50,7 +50,7 @@ const postgres: Kind = {
       join(postgresPrograms(), 'postgres'),
       '-D',
       join(folder, 'data'),
-      ...settings.flatMap((one) => ['-c', one]),
+      ...settings.flatMap((setting) => ['-c', setting]),
     ];
   },
 };
@@ -117,20 +117,20 @@ export class PrivateServer {
 
   /** Installs an empty server without starting it. */
   static async install(kind: Kind, folder: string): Promise<PrivateServer> {
-    const own = join(folder, kind.name);
-    mkdirSync(own);
+    const serverFolder = join(folder, kind.name);
+    mkdirSync(serverFolder);
     if (isRoot) {
       const id = (option: string) => Number(spawnSync('id', [option, kind.user]).stdout.toString());
       chmodSync(folder, 0o755);
-      chownSync(own, id('-u'), id('-g'));
+      chownSync(serverFolder, id('-u'), id('-g'));
     }
-    const server = new PrivateServer(kind, own, await freePort());
-    const run = server.#runAsServerUser(kind.install(own));
+    const server = new PrivateServer(kind, serverFolder, await freePort());
+    const run = server.#runAsServerUser(kind.install(serverFolder));
     if ((await run.exited()) !== 0) throw new Error(`cannot install ${kind.name}: ${run.stdout}${run.stderr}`);
     return server;
   }
 
-  /** How to connect to it. */
+  /** How to connect to the server. */
   get server(): DatabaseServer {
     const { name, client, user, database } = this.#kind;
     const scheme = client === 'pg' ? `postgres://${user}` : 'mysql://root';
@@ -167,7 +167,7 @@ export class PrivateServer {
 
   /** Signals the server and each child process, because PostgreSQL's children lead their own process groups. */
   signal(signal: NodeJS.Signals): void {
-    for (const one of this.pids) signalIfRunning(one, signal);
+    for (const pid of this.pids) signalIfRunning(pid, signal);
   }
 
   /** Process ids of the server and its children. */

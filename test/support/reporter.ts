@@ -12,8 +12,8 @@ interface Area {
 }
 
 /**
- * Prints one line per test folder with the sum of its durations, then every failure in full. If `TEST_REPORTS` names a folder, also writes the counts to
- * a JSON file there, named after the tier.
+ * Prints one line per test folder with the total duration of its tests, then every failure in full. If `TEST_REPORTS`
+ * names a folder, also writes the counts to a JSON file there, named after the tier.
  */
 export default class Reporter extends Mocha.reporters.Base {
   readonly #areas = new Map<string, Area>();
@@ -38,7 +38,7 @@ export default class Reporter extends Mocha.reporters.Base {
     process.stdout.write(`\r  ${passes} passed, ${failures} failed `);
   }
 
-  /** Hooks of the root suite have no file. */
+  /** Returns the area of a test or hook. Hooks of the root suite have no file. */
   #areaOf({ file, parent }: Mocha.Runnable): Area {
     const path = file ?? parent?.file;
     const name = path === undefined ? 'all' : dirname(relative(inRepository('dist/test'), path));

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { RootHookObject } from 'mocha';
 
 /**
- * Marker for secrets. Tests put it into tokens, passwords, plants, bodies, headers and queries; no response and no line on
- * standard error may contain it.
+ * Marker for secrets. Tests put it into tokens, passwords, plants, bodies, headers and queries; no response and no line
+ * on standard error may contain it.
  */
 export const CANARY = /canary/i;
 /** A stack frame or a file path. */

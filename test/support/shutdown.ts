@@ -12,7 +12,7 @@ export async function expectNoneDropped(
 ): Promise<void> {
   const outcomes = sent.map(({ response }) => toOutcome(response));
   const dropped = outcomes.filter((outcome) => outcome === undefined);
-  expect(dropped, `requests dropped, of ${sent.length}`).to.have.length(0);
+  expect(dropped, `dropped requests, of ${sent.length}`).to.have.length(0);
   expect([200, 50303]).to.include.members([...new Set(outcomes)]);
   expect(await service.exited()).to.equal(0);
   const created = sent.filter(({ response }) => response?.status === 200).map(({ plant }) => plant);

@@ -1,4 +1,4 @@
-// Builds and runs the unit tests now and after each save. Passes its arguments to mocha: a compiled test file, or --grep.
+// Builds and runs the unit tests, now and after each save. Passes its arguments to mocha: a compiled test, or --grep.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const runSoon = (_, name) => {
   clearTimeout(timer);
   timer = setTimeout(buildAndTest, DEBOUNCE_MS);
 };
-// A recursive watcher of Node 20 loses a file that is replaced by a rename, as many editors do.
+// Many editors save by renaming a new file to the old name; a recursive watcher of Node 20 then loses the file.
 for (const folder of FOLDERS) {
   watch(folder, runSoon);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))

@@ -67,7 +67,7 @@ function importers(
   ];
 }
 
-/** Returns the exporters of the file of the last import. */
+/** Returns programs that export the file that the last import filled. */
 function exporters(folder: string, content: string): Contender[] {
   const file = join(folder, 'plants.db');
   const output = join(folder, 'exported');

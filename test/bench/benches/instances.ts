@@ -9,7 +9,7 @@ import { Server } from '../harness/server.js';
 import { ratios } from '../harness/statistics.js';
 import { postgres } from '../harness/stores.js';
 
-/** Connections to all instances together. */
+/** Total connections to all instances. */
 const CONNECTIONS = 64;
 
 /** A number of instances on one database. */
@@ -23,7 +23,7 @@ interface Sample {
   readonly cpuUs: number;
   /** Processors that the instances kept busy. */
   readonly serviceCores: number;
-  /** Processors that were busy, also with the load generator and the database. */
+  /** Processors that were busy in total, including with the load generators and the database. */
   readonly busyCores: number;
   readonly invalidReason: string | undefined;
 }
@@ -113,7 +113,7 @@ async function round({ instances }: Case, { folder, loadSeconds, warmUpSeconds }
   }
 }
 
-/** Returns the counts of concurrent loads together. */
+/** Adds up the counts of concurrent loads. */
 function merge(loads: readonly ClosedLoop[]) {
   const total = (count: (load: ClosedLoop) => number) => sum(loads.map(count));
   return {
@@ -124,7 +124,7 @@ function merge(loads: readonly ClosedLoop[]) {
   };
 }
 
-/** Returns how long the processors of the machine have not been idle, in total. */
+/** Returns the total time that the processors of the machine have been busy. */
 function busyMs(): number {
   return sum(cpus().map(({ times: { user, nice, sys, irq } }) => user + nice + sys + irq));
 }

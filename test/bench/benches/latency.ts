@@ -13,8 +13,9 @@ const CONNECTIONS = 64;
 const RATE_FRACTION = 0.7;
 
 interface Sample {
-  /** Responses per second of the closed loop before, and requests per second of the open one. */
+  /** Responses per second of the closed loop that precedes the open one. */
   readonly peak: number;
+  /** Requests per second that the open loop sends. */
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;

@@ -18,16 +18,16 @@ function serverEngineBench(
     async run(settings) {
       const candidates = [ours, onMemory, peer];
       const rounds = await ClosedLoopRounds.run(candidates, { connections: 64 }, settings);
-      const of = `${engine.name}, 64 clients:`;
+      const load = `${engine.name}, 64 clients:`;
       return {
         title: `${engine.name}, 64 clients`,
         how: `Closed loop, 64 connections. ${engine.name} runs on the same machine. The table excludes its processor time and includes all syncs that it counts.`,
         tables: [rounds.table(candidates)],
         ratios: [
-          rounds.ratio(`${of} relative to the same service on \`memory:\``, ours, onMemory, {
+          rounds.ratio(`${load} relative to the same service on \`memory:\``, ours, onMemory, {
             atLeast: atLeast.ofMemory,
           }),
-          rounds.ratio(`${of} relative to ${peer.name}`, ours, peer, { atLeast: atLeast.ofPeer }),
+          rounds.ratio(`${load} relative to ${peer.name}`, ours, peer, { atLeast: atLeast.ofPeer }),
         ],
       };
     },

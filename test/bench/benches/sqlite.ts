@@ -8,17 +8,17 @@ export const sqlite: Bench = {
   async run(settings) {
     const candidates = [onSqlite, onMemory, koaEcho, fastify, feathers, koaKnexSqlite];
     const rounds = await ClosedLoopRounds.run(candidates, { connections: 64 }, settings);
-    const of = 'SQLite, 64 clients:';
+    const load = 'SQLite, 64 clients:';
     return {
       title: 'SQLite, 64 clients',
       how: 'Closed loop, 64 connections. Programs that store plants use SQLite with a write-ahead log and `synchronous=FULL`.',
       tables: [rounds.table(candidates)],
       ratios: [
-        rounds.ratio(`${of} relative to the same service on \`memory:\``, onSqlite, onMemory, { atLeast: 0.9 }),
-        rounds.ratio(`${of} relative to the Koa echo`, onSqlite, koaEcho, { atLeast: 1 }),
-        rounds.ratio(`${of} relative to Fastify + better-sqlite3`, onSqlite, fastify, { atLeast: 2.2 }),
-        rounds.ratio(`${of} relative to Feathers`, onSqlite, feathers, { atLeast: 7 }),
-        rounds.ratio(`${of} relative to Koa + Knex + sqlite3`, onSqlite, koaKnexSqlite),
+        rounds.ratio(`${load} relative to the same service on \`memory:\``, onSqlite, onMemory, { atLeast: 0.9 }),
+        rounds.ratio(`${load} relative to the Koa echo`, onSqlite, koaEcho, { atLeast: 1 }),
+        rounds.ratio(`${load} relative to Fastify + better-sqlite3`, onSqlite, fastify, { atLeast: 2.2 }),
+        rounds.ratio(`${load} relative to Feathers`, onSqlite, feathers, { atLeast: 7 }),
+        rounds.ratio(`${load} relative to Koa + Knex + sqlite3`, onSqlite, koaKnexSqlite),
         rounds.ratio(
           'peak memory under load: relative to Koa + Knex + sqlite3',
           onSqlite,

@@ -9,7 +9,7 @@ import { writePlants } from '../harness/plant-files.js';
 import { ratios } from '../harness/statistics.js';
 import { type Store, sqliteFile } from '../harness/stores.js';
 
-/** A prefilled store, and the order of the ids created in it. */
+/** An empty or prefilled store, and the order of the ids created in it. */
 interface Prefill {
   readonly name: string;
   readonly plants: number;
@@ -24,11 +24,11 @@ export const tenMillion: Bench = {
   async run(settings) {
     const folder = mkdtempSync(join(settings.folder, 'ten-million-'));
     const plants = settings.quick ? 200_000 : 10_000_000;
-    const held = `${plants / 1e6} million`;
+    const size = `${plants / 1e6} million`;
     const emptyAscending: Prefill = { name: 'empty, ascending ids', plants: 0, ids: 'ascending' };
-    const fullAscending: Prefill = { name: `${held}, ascending ids`, plants, ids: 'ascending' };
+    const fullAscending: Prefill = { name: `${size}, ascending ids`, plants, ids: 'ascending' };
     const emptyRandom: Prefill = { name: 'empty, random ids', plants: 0, ids: 'scattered' };
-    const fullRandom: Prefill = { name: `${held}, random ids`, plants, ids: 'scattered' };
+    const fullRandom: Prefill = { name: `${size}, random ids`, plants, ids: 'scattered' };
     const prefills = [emptyAscending, fullAscending, emptyRandom, fullRandom];
 
     for (const prefill of [fullAscending, fullRandom]) {
@@ -50,7 +50,7 @@ export const tenMillion: Bench = {
     const invalidReasonOf = (prefill: Prefill) =>
       samplesOf(prefill).find(({ invalidReason }) => invalidReason)?.invalidReason;
     const ratio = (work: string, of: Prefill, against: Prefill, atLeast: number) => ({
-      work: `create rate with ${held} plants stored, ${work}: relative to an empty store`,
+      work: `create rate with ${size} plants stored, ${work}: relative to an empty store`,
       samples: ratios(
         samplesOf(of).map(({ rate }) => rate),
         samplesOf(against).map(({ rate }) => rate),
@@ -105,8 +105,8 @@ async function fill(prefill: Prefill, folder: string): Promise<void> {
 }
 
 /**
- * Returns scattered ids in several ascending passes over the whole range. Inserts split pages as in random order and leave
- * them equally full, but the import is many times faster.
+ * Returns scattered ids in several ascending passes over the whole range. Inserts split pages as in random order and
+ * leave them equally full, but the import is many times faster.
  */
 function inPasses(count: number): (number: number) => number {
   const ids = Float64Array.from({ length: count }, (_, index) => scattered(index + 1));

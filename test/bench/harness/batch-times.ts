@@ -11,8 +11,8 @@ export async function batchTimesMs(
   sizes: readonly number[],
   times: number,
 ): Promise<(readonly [rows: number, ms: number])[]> {
-  const own = mkdtempSync(join(folder, 'batches-'));
-  const repository = await openRepository(sqliteDatabase({ path: join(own, 'plants.db'), timeoutMs: 10_000 }));
+  const storeFolder = mkdtempSync(join(folder, 'batches-'));
+  const repository = await openRepository(sqliteDatabase({ path: join(storeFolder, 'plants.db'), timeoutMs: 10_000 }));
   let id = 0n;
   const points: (readonly [number, number])[] = [];
   for (const size of sizes) {
@@ -29,7 +29,7 @@ export async function batchTimesMs(
     points.push([size, median(samples)]);
   }
   await repository.close();
-  rmSync(own, { recursive: true });
+  rmSync(storeFolder, { recursive: true });
   return points;
 }
 

@@ -46,7 +46,7 @@ export interface Column {
   readonly key: string;
   /** Includes the unit. */
   readonly title: string;
-  /** Digits after the point. */
+  /** Digits after the decimal point. */
   readonly digits: number;
 }
 

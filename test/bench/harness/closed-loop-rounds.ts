@@ -34,8 +34,8 @@ export interface ClosedLoopOptions {
 const KILL_DELAY_MS = 500;
 
 /**
- * Runs one round of one program: start, one checked create, warm-up, measured load, and `kill -9` under a last load. Then
- * compares the rows in its store with its responses.
+ * Runs one round of one program: start, one checked create, warm-up, measured load, and `kill -9` under a last load.
+ * Then compares the rows in its store with its responses.
  */
 export async function closedLoopRound(
   candidate: Candidate,

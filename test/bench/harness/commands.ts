@@ -28,6 +28,6 @@ export async function runTimed(
   });
   const [code] = await once(child, 'close');
   const seconds = (performance.now() - beganMs) / 1000;
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${errors}`);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${code}: ${errors}`);
   return seconds;
 }

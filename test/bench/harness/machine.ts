@@ -9,7 +9,7 @@ import { mariadb, postgres, sqlite } from './stores.js';
 export type Machine = Readonly<Record<string, string>>;
 
 /** Describes this machine. `folder` contains the stores. */
-export async function machine(folder: string): Promise<Machine> {
+export async function describeMachine(folder: string): Promise<Machine> {
   const processors = cpus();
   const engines = await Promise.all(
     [sqlite, postgres, mariadb].map(async (engine) =>
@@ -19,18 +19,18 @@ export async function machine(folder: string): Promise<Machine> {
   return {
     processor: `${processors[0]?.model.trim()}, ${processors.length} cores${isVirtual() ? ', virtual' : ''}`,
     memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
-    'file system': fileSystemOf(folder),
+    'file system': detectFileSystem(folder),
     kernel: `Linux ${release().split('-')[0]}`,
     Node: process.version,
     ...Object.fromEntries(engines.flat()),
     [generator.name]: generator.version,
-    'sqlite3 (command line)': output('sqlite3', '--version').split(' ')[0] ?? '',
-    'the other programs': peerVersions(),
+    'sqlite3 (command line)': readOutput('sqlite3', '--version').split(' ')[0] ?? '',
+    'the other programs': readPeerVersions(),
   };
 }
 
 /** Returns the versions of the peers' dependencies in their lock file. */
-function peerVersions(): string {
+function readPeerVersions(): string {
   const { packages }: { packages: Record<string, { version?: string; dependencies?: Record<string, string> }> } =
     JSON.parse(readFileSync(inRepository('test/bench/peers/package-lock.json'), 'utf8'));
   const names = Object.keys(packages['']?.dependencies ?? {}).filter((name) => name !== 'autocannon');
@@ -38,14 +38,14 @@ function peerVersions(): string {
 }
 
 /** Returns the type of the file system of `folder`, such as ext4. */
-export function fileSystemOf(folder: string): string {
-  return output('df', '--output=fstype', folder).split('\n')[1] ?? '';
+export function detectFileSystem(folder: string): string {
+  return readOutput('df', '--output=fstype', folder).split('\n')[1] ?? '';
 }
 
 function isVirtual(): boolean {
-  return /^Hypervisor vendor/m.test(output('lscpu'));
+  return /^Hypervisor vendor/m.test(readOutput('lscpu'));
 }
 
-function output(program: string, ...args: readonly string[]): string {
+function readOutput(program: string, ...args: readonly string[]): string {
   return spawnSync(program, args, { encoding: 'utf8' }).stdout?.trim() ?? '';
 }

@@ -13,7 +13,7 @@ export interface OpenLoop extends LoadCounts {
   readonly p999Ms: number;
 }
 
-/** Enough connections for a free one per request while the program keeps up. */
+/** Enough connections that each request finds a free one while the program keeps up. */
 const CONNECTIONS = 256;
 
 /** How long the load continues after the measured part, so that its last requests get responses. */

@@ -30,7 +30,7 @@ function ndjsonLine(id: number): string {
 
 /**
  * Returns the number of plants in an NDJSON file and a digest of them. Also reads the JSON array, with one object per
- * line, of the `sqlite3` command line.
+ * line, that the `sqlite3` command-line program writes.
  */
 export async function summarize(path: string): Promise<string> {
   const hash = createHash('sha256');

@@ -11,9 +11,9 @@ export interface Costs {
 
 /**
  * Predicts the lower and upper bound, in requests per second, of the rate of a closed loop with group commit. One write
- * runs at a time, and requests that arrive meanwhile join the next one; so two consecutive writes serve every connection
- * once, half of them each on average. Lower bound: the processor is idle during a write. Upper bound: either the processor
- * or the disk is always busy.
+ * runs at a time, and requests that arrive meanwhile join the next one; so two consecutive writes serve every
+ * connection once, half of them each on average. Lower bound: the processor is idle during a write. Upper bound: either
+ * the processor or the disk is always busy.
  */
 export function predictedRates({ cpuMs, batchMs, syncDelayMs, connections }: Costs): {
   readonly atLeast: number;

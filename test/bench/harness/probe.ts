@@ -1,7 +1,7 @@
 import { firstIdOfLoad } from './ids.js';
 import { TOKEN } from './server.js';
 
-/** Creates one plant and checks status, name and tag of the response, which load generators do not. */
+/** Creates one plant and checks the response, including name and tag, which the load generators do not check. */
 export async function probe(port: number): Promise<void> {
   const plant = { id: firstIdOfLoad(), name: 'Monstera', tag: 'indoor' };
   const response = await fetch(`http://127.0.0.1:${port}/plants`, {

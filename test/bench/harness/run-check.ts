@@ -12,8 +12,8 @@ export interface LoadCounts {
 /**
  * Returns why the figures of a run are invalid, or `undefined` if they are valid.
  *
- * Every acknowledged plant must be stored. Rows without a response are allowed only for requests that were in flight when
- * their load ended: one per connection of each load.
+ * Every acknowledged plant must be stored. Rows without a response are allowed only for requests that were in flight
+ * when their load ended: one per connection of each load.
  *
  * @param whole loads that ran to their end
  * @param killed load during which the program was killed

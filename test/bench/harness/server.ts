@@ -63,7 +63,7 @@ export class Server {
     child.once('exit', () => running.delete(child));
     const port = await readPort(child);
     if (port === undefined) throw new Error(`${name} did not start: ${readFileSync(log, 'utf8').slice(0, 2000)}`);
-    return new Server(child, command.length > 0 ? childOf(child.pid) : (child.pid ?? 0), port);
+    return new Server(child, command.length > 0 ? readFirstChild(child.pid) : (child.pid ?? 0), port);
   }
 
   /** Returns the user and system processor time used so far. */
@@ -104,8 +104,8 @@ async function readPort(child: ChildProcess): Promise<number | undefined> {
   }
 }
 
-/** Returns the id of the first child process of `pid`. */
-function childOf(pid: number | undefined): number {
+/** Reads the id of the first child process of `pid`. */
+function readFirstChild(pid: number | undefined): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }
 

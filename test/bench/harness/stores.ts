@@ -41,7 +41,7 @@ export function sqliteFile(file: string): Store {
   return {
     file,
     environment: { DATABASE_URL: `sqlite:${file}`, DATABASE_FILE: file, DATABASE_CLIENT: 'sqlite3' },
-    rows: () => using(connect('sqlite3', { filename: file }), rowsIn),
+    rows: () => using(connect('sqlite3', { filename: file }), countRows),
     drop: async () => rmSync(join(file, '..'), { recursive: true, force: true }),
   };
 }
@@ -104,7 +104,7 @@ function server(serverUrl: string, { name: engine, client, kind, drop, selectDat
       selectDatabase(url, name);
       return {
         environment: { DATABASE_URL: url.href, DATABASE_CLIENT: client },
-        rows: () => using(connect(client, url.href), rowsIn),
+        rows: () => using(connect(client, url.href), countRows),
         async syncs() {
           await setTimeout(SYNCS_SETTLE_MS);
           return Number(await using(admin(), (knex) => readValue(knex, sql.syncs)));
@@ -127,7 +127,7 @@ async function using<T>(knex: Knex, work: (knex: Knex) => PromiseLike<T>): Promi
   }
 }
 
-async function rowsIn(knex: Knex): Promise<number> {
+async function countRows(knex: Knex): Promise<number> {
   const [row] = await knex('plants').count({ rows: '*' });
   return Number(row?.['rows']);
 }

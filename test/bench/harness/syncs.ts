@@ -56,8 +56,8 @@ export async function syncsPerResponse(
 ): Promise<number | undefined> {
   const store = await candidate.storage?.create(settings.folder);
   try {
-    if (store?.syncs !== undefined) return await countedByEngine(candidate, store, store.syncs, connections, settings);
-    if (store !== undefined && canTrace) return await traced(candidate, store, connections, settings);
+    if (store?.syncs !== undefined) return await countByEngine(candidate, store, store.syncs, connections, settings);
+    if (store !== undefined && canTrace) return await countByTrace(candidate, store, connections, settings);
     return undefined;
   } finally {
     await store?.drop();
@@ -65,7 +65,7 @@ export async function syncsPerResponse(
 }
 
 /** Counts from before the start until after the exit, because an engine may count syncs when a connection closes. */
-async function countedByEngine(
+async function countByEngine(
   candidate: Candidate,
   store: Store,
   syncs: () => Promise<number>,
@@ -83,7 +83,7 @@ async function countedByEngine(
   }
 }
 
-async function traced(
+async function countByTrace(
   candidate: Candidate,
   store: Store,
   connections: number,

@@ -1,7 +1,7 @@
 -- Script for wrk with one thread: creates plants at a fixed rate, regardless of responses. Measures latency from the
--- scheduled time of a request, so waiting for a free connection counts. Arguments: the token, the first id, requests per
--- second, seconds of warm-up, and measured seconds. Prints one line of JSON at the end. wrk must run longer than both
--- periods together, so that the last measured requests get responses.
+-- scheduled time of a request, so waiting for a free connection counts. Arguments: the token, the first id, requests
+-- per second, seconds of warm-up, and measured seconds. Prints one line of JSON at the end. wrk must run longer than
+-- warm-up and measurement together, so that the last measured requests get responses.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -17,7 +17,7 @@ local time = ffi.new("timespec")
 local head, firstId, rate, firstCounted, endCounted, startMs
 local planned, sent = 0, 0
 
--- Global, so that `done` can read them from the thread: responses per latency bucket, and the number of measured requests.
+-- Global, so that `done` can read them from the thread: responses per latency bucket, and number of measured requests.
 latencies, counted = {}, 0
 
 local function nowMs()

@@ -1,4 +1,4 @@
-// Koa, @koa/router, koa-bodyparser, Ajv and Knex, with one insert per request. DATABASE_CLIENT is sqlite3, pg or mysql2.
+// Koa, @koa/router, koa-bodyparser, Ajv and Knex, with one insert per request. DATABASE_CLIENT: sqlite3, pg or mysql2.
 import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import Ajv from 'ajv';

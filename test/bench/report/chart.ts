@@ -28,14 +28,14 @@ const STYLE = `
 /** Draws the rates as bars, with the spread of the rounds, in the preferred colour scheme of the viewer. */
 export function chartOf({ sections }: Data): string {
   const groups = sections.filter(({ bench }) => DRAWN.includes(bench));
-  const most = Math.max(1, ...groups.flatMap(rowsOf).flatMap(ratesOf));
+  const maxRate = Math.max(1, ...groups.flatMap(rowsOf).flatMap(ratesOf));
   const parts: string[] = [];
   let y = HEAD_HEIGHT;
   for (const group of groups) {
     y += TITLE_HEIGHT;
     parts.push(`<text class="title" x="${MARGIN}" y="${y - 12}">${escaped(group.title)}</text>`);
     for (const row of rowsOf(group)) {
-      parts.push(barOf(row, y, (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / most));
+      parts.push(barOf(row, y, (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / maxRate));
       y += ROW_HEIGHT;
     }
   }
