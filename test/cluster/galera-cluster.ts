@@ -11,10 +11,10 @@ import { Network } from './network.js';
 /** Path of the library in Debian's package galera-4; set `TEST_GALERA` on other systems. */
 const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
 
-/** Debian installs it outside the PATH of ordinary users. */
+/** The server, which Debian installs outside the PATH of ordinary users. */
 const SERVER = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 
-/** MariaDB refuses to run as root by default, and the state transfer by rsync always does. */
+/** MariaDB does not run as root by default, and its state transfer by rsync never does. */
 const USER = '--user=mysql';
 
 /** Skips a test if a Galera cluster cannot run on this machine. Throws instead if `CI=true`. */

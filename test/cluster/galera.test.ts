@@ -62,7 +62,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
 
   it('start concurrently on an empty database', async () => {
     for (let round = 1; round <= 3; round++) {
-      const database = await createDatabase(`together_${round}`);
+      const database = await createDatabase(`concurrent_start_${round}`);
       const ports = await startServices(nodes, database);
       const outcomes = await Promise.all(ports.map((port, id) => create(port, { id: BigInt(id), name: 'Monstera' })));
       expect(outcomes.map(toOutcome)).to.deep.equal([200, 200, 200]);
@@ -78,21 +78,21 @@ describe('Three services, each on its own node of a Galera cluster', () => {
 
   it('migrate an empty database concurrently, fifty times', async () => {
     for (let round = 1; round <= 50; round++) {
-      const database = await createDatabase(`close_${round}`);
-      const instances = await Promise.all(nodes.map((node) => open(node, database)));
-      await Promise.all(instances.map((repository) => repository.close()));
+      const database = await createDatabase(`concurrent_migration_${round}`);
+      const repositories = await Promise.all(nodes.map((node) => open(node, database)));
+      await Promise.all(repositories.map((repository) => repository.close()));
     }
   });
 
   it('report a duplicate on the same node without a write, and only after the node has synced the plant', async function () {
     skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
     const database = await createDatabase('duplicates');
-    const instances = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);
+    const repositories = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);
     const plant = toPlant({ id: 1n, name: 'Monstera' });
     const strace = await slowSyncs(folder, [nodes[0].pid], SYNC_MS);
     try {
       const reports = await Promise.all(
-        instances.map(async (repository) => {
+        repositories.map(async (repository) => {
           const [outcome] = await repository.add([plant]);
           return { kind: outcome?.kind, at: performance.now() };
         }),
@@ -101,13 +101,13 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       expect(at('taken') - at('added'), 'ms').to.be.above(-SYNC_MS / 2);
 
       // Creates the only row of plant_store_log_syncs, if it does not exist yet.
-      await instances[0].add([plant]);
+      await repositories[0].add([plant]);
       const start = performance.now();
-      expect(await instances[0].add([plant])).to.deep.equal([{ kind: 'taken', holder: plant }]);
+      expect(await repositories[0].add([plant])).to.deep.equal([{ kind: 'taken', holder: plant }]);
       expect(performance.now() - start, 'ms').to.be.below(SYNC_MS / 2);
     } finally {
       await strace.kill('SIGKILL').exited();
-      await Promise.all(instances.map((repository) => repository.close()));
+      await Promise.all(repositories.map((repository) => repository.close()));
     }
   });
 
@@ -124,7 +124,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     }
   });
 
-  it('read on one node every plant acknowledged on another, even if the node lags behind', async () => {
+  it('read on a lagging node every plant acknowledged on another', async () => {
     const database = await createDatabase('reading');
     const [near, far] = [await open(nodes[0], database), await open(nodes[1], database)];
     try {
@@ -201,7 +201,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     await expectNoViolations(load, nodes, database);
   });
 
-  it('lose nothing when all nodes are killed at once and recovered', async () => {
+  it('lose nothing when all nodes are killed simultaneously and recovered', async () => {
     const { database, ports, load } = await startLoad('recovered');
     await Promise.all(nodes.map((node) => node.kill()));
     await load.waitForOutcomes(CLIENTS, 50301);
@@ -232,7 +232,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
     await victim.kill();
     expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'before the node notices').to.equal(50301);
-    await waitUntil('the node has noticed', async () => (await last.readStatus('cluster_status')) === 'non-Primary');
+    await waitUntilIsolated(last);
     expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'afterwards').to.equal(50301);
     expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' })), 'a retry').to.equal(50301);
   });

@@ -76,7 +76,7 @@ export class Network {
     }
   }
 
-  /** Also the interface name on the bridge. */
+  /** Returns the name of the namespace of a host, which is also the name of its interface on the bridge. */
   #namespace(host: number): string {
     return `${this.#name}-${host}`;
   }

@@ -39,7 +39,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     await pair.stop();
   });
 
-  it('do not acknowledge a plant on the primary alone, which a failover loses', async () => {
+  it('do not acknowledge a plant that only the primary has, because a failover loses it', async () => {
     const [one, other] = ports;
     await pair.standby.kill();
     expect(await load.create(one, monstera), 'without the standby').to.equal(50301);
@@ -55,7 +55,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     load.expectNoViolations(await readPlants());
   });
 
-  it('acknowledge a plant once the standby has it, and keep it in a failover', async () => {
+  it('acknowledge a plant once the standby has it, and keep it after a failover', async () => {
     const [one, other] = ports;
     await pair.standby.kill();
     expect(await load.create(one, monstera), 'without the standby').to.equal(50301);
@@ -68,7 +68,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     load.expectNoViolations(await readPlants());
   });
 
-  it(`keep every guarantee under ${CLIENTS} clients during two failovers`, async () => {
+  it(`keep every guarantee with ${CLIENTS} clients during two failovers`, async () => {
     load.start(...ports);
     await load.waitForOutcomes(500, 200);
 

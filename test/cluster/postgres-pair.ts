@@ -2,7 +2,7 @@ import type { Context } from 'mocha';
 import { PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
 import { waitUntil } from '../support/wait-until.js';
 
-/** Makes a primary, even a promoted one, wait until its standby has synced a commit. */
+/** Options that make a primary, even a promoted one, wait until its standby has synced a commit. */
 const SETTINGS = ['-c', 'synchronous_standby_names=*'];
 
 /** A PostgreSQL primary and its synchronous standby. */

@@ -96,7 +96,7 @@ describe('CreatePlant.execute', () => {
     expect(await catchError(createPlant.execute(MONSTERA))).to.be.instanceOf(StorageUnavailable);
   });
 
-  for (const outcomes of [[], [undefined], [{}], [{ kind: 'stored' }]]) {
+  for (const outcomes of [[], [null], [{}], [{ kind: 'stored' }]]) {
     it(`throws TypeError when the repository returns ${JSON.stringify(outcomes)}`, async () => {
       const work = new CreatePlant(repositoryReturning(outcomes)).execute(MONSTERA);
       expect(await catchError(work)).to.be.instanceOf(TypeError);
@@ -118,7 +118,7 @@ describe('CreatePlant.executeAll', () => {
     expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
   });
 
-  it('returns one outcome per plant, in order, and stores the valid ones', async () => {
+  it('returns one outcome per plant, in order, and stores only the created plants', async () => {
     await createPlant.execute(MONSTERA);
     const aloe = { id: 3n, name: 'Aloe', tag: undefined };
     const batch = [INVALID, FICUS, { ...MONSTERA, name: 'Ficus' }, INVALID, MONSTERA, aloe];
@@ -145,15 +145,23 @@ describe('CreatePlant.executeAll', () => {
     expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
   });
 
-  it('returns an outcome for a hole of a sparse array', async () => {
+  it('returns an outcome for a hole in a sparse array', async () => {
     const batch: NewPlant[] = [MONSTERA];
     batch[2] = FICUS;
     const outcomes = await createPlant.executeAll(batch);
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['created', 'invalid', 'created']);
   });
 
-  for (const notAnArray of [undefined, null, 1, 'ab', MONSTERA, new Set([MONSTERA]), { length: 1, 0: MONSTERA }]) {
-    it(`throws TypeError for ${String(notAnArray)}, and stores nothing`, async () => {
+  for (const [what, notAnArray] of [
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 1],
+    ['a string', 'ab'],
+    ['a plant', MONSTERA],
+    ['a Set', new Set([MONSTERA])],
+    ['an array-like object', { length: 1, 0: MONSTERA }],
+  ] as const) {
+    it(`throws TypeError for ${what}, and stores nothing`, async () => {
       const error = await catchError(callUntyped(createPlant, 'executeAll', notAnArray));
       expect(error).to.be.instanceOf(TypeError).with.property('message', 'newPlants must be an array');
       expect(await readFields(repository)).to.deep.equal([]);

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { Plant } from '../../core/index.js';
 
-// In a file of its own, because a bundle holds each module once.
-describe('A plant of another copy of the core', () => {
+// In a separate file, because a bundle contains each module once.
+describe('A plant from another copy of the core', () => {
   it('is rejected by Plant.assertAll, because its invariants may differ', async () => {
     const url = new URL('../../core/plant.js?another-copy', import.meta.url);
     const { Plant: OtherPlant }: typeof import('../../core/plant.js') = await import(url.href);

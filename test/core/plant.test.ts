@@ -122,7 +122,7 @@ describe('Plant', () => {
   });
 
   describe('assertAll', () => {
-    it('rejects objects that only look like plants', () => {
+    it('rejects objects that only look like plants, and a plant outside an array', () => {
       const plant = toPlant({ id: 1n, name: 'Monstera' });
       expect(() => Plant.assertAll([plant, plant])).to.not.throw();
       expect(() => Plant.assertAll([plant, { ...plant }])).to.throw(TypeError, 'plants[1] is not a Plant');
@@ -134,7 +134,7 @@ describe('Plant', () => {
   describe('equals', () => {
     const monstera = { id: 1n, name: 'Monstera', tag: 'indoor' };
 
-    it('accepts the same id, name and tag', () => {
+    it('returns true for the same id, name and tag', () => {
       expect(areEqual(monstera, { ...monstera })).to.equal(true);
       expect(areEqual({ id: 1n, name: '' }, { id: 1n, name: '', tag: undefined })).to.equal(true);
     });
@@ -142,13 +142,13 @@ describe('Plant', () => {
     for (const [what, other] of [
       ['a different id', { ...monstera, id: 2n }],
       ['a different name', { ...monstera, name: 'Ficus' }],
-      ['a name in different letter case', { ...monstera, name: 'monstera' }],
+      ['a name in lower case', { ...monstera, name: 'monstera' }],
       ['a name with a trailing space', { ...monstera, name: 'Monstera ' }],
       ['a different tag', { ...monstera, tag: 'outdoor' }],
       ['an empty tag', { ...monstera, tag: '' }],
       ['no tag', { id: 1n, name: 'Monstera' }],
     ] as const) {
-      it(`rejects ${what}`, () => {
+      it(`returns false for ${what}`, () => {
         expect(areEqual(monstera, other)).to.equal(false);
       });
     }
@@ -183,5 +183,6 @@ function messages(candidate: unknown): string[] {
 
 /** Describes a value for a title, without the source of a function, which differs between bundles. */
 function describeValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value}]`;
   return typeof value === 'function' ? 'a function' : `${String(value)} (${typeof value})`;
 }

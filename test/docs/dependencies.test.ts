@@ -18,7 +18,7 @@ interface Locked {
 const read = (path: string) => readFileSync(inRepository(path), 'utf8');
 const nameOf = (path: string) => path.replace(/^.*node_modules\//, '');
 
-/** The packages that `npm ci` installs in a folder on Linux x64 with glibc, by path. */
+/** Returns the packages that `npm ci` installs in a folder on Linux x64 with glibc, with their paths. */
 function lockedIn(folder: string): [string, Locked][] {
   const locked: [string, Locked][] = Object.entries(JSON.parse(read(`${folder}package-lock.json`)).packages);
   const isFor = (names: readonly string[] | undefined, name: string) => names?.includes(name) ?? true;

@@ -43,19 +43,19 @@ describe('The dependency rule', () => {
     expect(['/adapters/koa', '/adapters/ndjson']).to.include.members(adapters);
   });
 
-  it('only composition knows Inversify and reflect-metadata', () => {
-    const known = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) =>
+  it('the core, the adapters and the contracts do not import Inversify or reflect-metadata', () => {
+    const imported = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) =>
       /^(inversify|reflect-metadata)/.test(to),
     );
-    expect(known).to.deep.equal([]);
+    expect(imported).to.deep.equal([]);
   });
 
-  it('nothing imports composition but composition and tests', () => {
+  it('the core, the adapters and the contracts do not import composition', () => {
     const outside = importsOf('/core', '/adapters', '/test/contract').filter(({ to }) => isIn('/composition', to));
     expect(outside).to.deep.equal([]);
   });
 
-  it('nothing imports tests but tests', () => {
+  it('only tests import tests', () => {
     expect(importsOf('/core', '/adapters', '/composition').filter(({ to }) => isIn('/test', to))).to.deep.equal([]);
   });
 
@@ -67,7 +67,7 @@ describe('The dependency rule', () => {
     expect(outside).to.deep.equal([]);
   });
 
-  it('tests of the core use the memory adapter and no other', () => {
+  it('tests of the core use no adapter except the memory adapter', () => {
     const others = importsOf('/test/core').filter(({ to }) => isIn('/adapters', to) && to !== '/adapters/memory/index');
     expect(others).to.deep.equal([]);
   });
@@ -79,14 +79,14 @@ describe('The compiler confines the core to its folder:', () => {
   const forbiddenUses = [
     ["Node's process object", 'export const variables = process.env;', "Cannot find name 'process'"],
     ['a timer', 'setTimeout(() => {}, 1);', "Cannot find name 'setTimeout'"],
-    ['a built-in of Node', "export { readFileSync } from 'node:fs';", "'node:fs'"],
-    ['a file outside', "export { secret } from '../outside.js';", "outside.ts' is not"],
+    ['a built-in module of Node', "export { readFileSync } from 'node:fs';", "'node:fs'"],
+    ['a file outside its folder', "export { secret } from '../outside.js';", "outside.ts' is not"],
     ['the DOM', 'export const title = document.title;', "Cannot find name 'document'"],
     ['the network', "export const response = fetch('/plants');", "Cannot find name 'fetch'"],
   ] as const;
   let errors: string[];
 
-  // A core with one file per forbidden use; node_modules lies next to it, as next to the real core.
+  // Create a core with one file per forbidden use, and node_modules beside it, as in this repository.
   before(() => {
     mkdirSync(join(folder, 'core'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

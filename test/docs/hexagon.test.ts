@@ -17,7 +17,7 @@ describe('docs/hexagon.svg', () => {
     expectSnapshot('docs/hexagon.svg', await drawHexagon(imports));
   });
 
-  it('places a new adapter of a port on the driven side', async () => {
+  it('places a new adapter that implements a port on the driven side', async () => {
     const port = { from: '/adapters/redis/index.ts', to: '/core/index', names: ['PlantRepository'] };
     const svg = await drawHexagon(plus(port, wires('/adapters/redis/index')));
     expect(connects(svg, 'PlantRepository', 'redis')).to.equal(true);

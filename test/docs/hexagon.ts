@@ -1,7 +1,7 @@
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
 import type { Import } from '../support/imports.js';
 
-/** What each adapter connects to outside of the service. Adapters without an entry connect to nothing. */
+/** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   '/adapters/koa': 'clients',
   '/adapters/ndjson': 'files',
@@ -98,13 +98,11 @@ export async function drawHexagon(imports: readonly Import[]): Promise<string> {
     node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
     ${outside.join('\n')}
   }`);
-  return (
-    svg
-      .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
-      // Titles of reversed edges would name their ends in the wrong order.
-      .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
-      .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon)
-  );
+  // Without the titles of edges: those of reversed edges name their ends in the wrong order.
+  return svg
+    .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
+    .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
+    .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon);
 }
 
 /** Converts the corners of a rectangle to those of a hexagon around it. */

@@ -24,7 +24,7 @@ describe('The section "Test your own implementation" of docs/interface.md', () =
   });
   after(() => service.stop());
 
-  /** Runs the code under node:test, with the specification alone. */
+  /** Runs the code under node:test, but only the cases of the specification. */
   const run = (token: string) => {
     // With this variable, node:test would report to a parent run.
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;

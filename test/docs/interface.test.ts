@@ -12,7 +12,7 @@ describe(GUIDE, () => {
     const rows = section(GUIDE, 'Errors').matchAll(/^\| (\d{3}) \| (\d{5}) \| [^|]{10,} \| [^|]{5,} \|$/gm);
     const errors = Object.values(apiErrors);
     expect([...rows].map(([, status, error]) => [status, error].map(Number))).to.deep.equal(
-      errors.map((rejection) => [statusOf(rejection), rejection.error]),
+      errors.map((apiError) => [statusOf(apiError), apiError.error]),
     );
     const named = [...text.matchAll(/\b[1-5]\d{4}\b/g)].map(([error]) => Number(error));
     expect(errors.map(({ error }) => error)).to.include.members(named);

@@ -40,7 +40,7 @@ describe('Links in documents', () => {
     '[the wrong case](Adapters.md)',
     '[a heading of this document](#nothing)',
     '[a heading elsewhere](adapters.md#nothing)',
-    '[in the clear](http://example.org/)',
+    '[without TLS](http://example.org/)',
     '`adapters/koa/nothing.ts`',
     '`adapters/nothing/`',
   ];
@@ -98,7 +98,7 @@ function isInRepository(path: string): boolean {
   return files.some((file) => (name.endsWith('/') ? `/${file}`.includes(name) : `/${file}`.endsWith(name)));
 }
 
-/** Returns the anchors of headings on GitHub: https://github.com/gjtorikian/html-pipeline, the table of contents. */
+/** Returns the anchors that GitHub generates for headings (https://github.com/gjtorikian/html-pipeline). */
 function anchorsOf(text: string): string[] {
   const seen = new Map<string, number>();
   return [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading = '']) => {

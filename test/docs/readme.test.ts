@@ -10,7 +10,7 @@ describe('The quotes in README.md', () => {
   const path = inRepository('README.md');
   const readme = readFileSync(path, 'utf8');
 
-  it('walk through five files', () => {
+  it('come from five files', () => {
     const files = [...readme.matchAll(QUOTE)].map(([, file]) => file);
     expect(new Set(files)).to.have.property('size', 5);
   });
@@ -24,7 +24,7 @@ describe('The quotes in README.md', () => {
     else expect(updated, 'README.md quotes old code; npm run api updates the quotes').to.equal(readme);
   });
 
-  it('name the marker to update when the code no longer has that line', () => {
+  it('report a marker with a line that the code no longer has', () => {
     expect(() => quote('core/plant.ts', 'nothing(', '}')).to.throw(
       'core/plant.ts has no line that starts with nothing(',
     );
@@ -41,14 +41,8 @@ function quote(file: string, first: string, last: string | undefined): string {
   const start = lines.findIndex((line) => line.trimStart().startsWith(first));
   if (start < 0) throw new Error(`${file} has no line that starts with ${first}; update the marker in README.md`);
   const indentation = /^ */.exec(lines[start] ?? '')?.[0] ?? '';
-  const isLast = (line: string) =>
-    line
-      .replace(indentation, '')
-      .trimStart()
-      .startsWith(last ?? '');
-  const isIndented = (line: string) => last?.startsWith('.') || !line.startsWith(`${indentation} `);
-  const length =
-    last === undefined ? 0 : lines.slice(start + 1).findIndex((line) => isLast(line) && isIndented(line)) + 1;
+  const isLast = (line: string) => line.startsWith(`${indentation}${last}`);
+  const length = last === undefined ? 0 : lines.slice(start + 1).findIndex(isLast) + 1;
   if (last !== undefined && length === 0) {
     throw new Error(`${file} has no line ${last} after ${first}; update the marker in README.md`);
   }

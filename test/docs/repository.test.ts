@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 describe('The repository', () => {
   for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
-    it(`tells its reader to run: ${command}`, () => {
+    it(`tells the reader to run: ${command}`, () => {
       expect(read('README.md').split('\n')).to.include(command);
     });
   }
@@ -25,7 +25,7 @@ describe('The repository', () => {
     expect(documented).to.deep.equal(Object.fromEntries(defaults));
   });
 
-  it('names in allowScripts every installed package that runs something when it is installed', () => {
+  it('lists in allowScripts every installed package that runs a script during installation', () => {
     const { packages } = JSON.parse(read('node_modules/.package-lock.json'));
     const folders = Object.keys(packages);
     const running = folders.filter((folder) => {

@@ -26,11 +26,11 @@ describe('The JSON Lines repository example', () => {
         return JsonlPlantRepository.open(path);
       },
       reopen: () => {
-        // The file can be open only once, so this opens a copy if the last repository is not closed.
-        const last = path;
-        if (existsSync(`${last}.lock`)) {
+        // Only one repository can open the file, so this opens a copy if the previous one is not closed.
+        const previous = path;
+        if (existsSync(`${previous}.lock`)) {
           path = newFile();
-          copyFileSync(last, path);
+          copyFileSync(previous, path);
         }
         return JsonlPlantRepository.open(path);
       },
@@ -48,7 +48,7 @@ describe('The JSON Lines repository example', () => {
     for (let length = before.length; length < after.length; length++) {
       writeFileSync(path, after.subarray(0, length));
       const reopened = await JsonlPlantRepository.open(path);
-      expect(await readNames(reopened), `cut after ${length} bytes`).to.deep.equal(['Monstera']);
+      expect(await readNames(reopened), `truncated after ${length} bytes`).to.deep.equal(['Monstera']);
       await reopened.add([plant(3n, 'Ficus')]);
       await reopened.close();
       const again = await JsonlPlantRepository.open(path);

@@ -44,13 +44,13 @@ for (const [entry, target] of Object.entries(exports)) {
         tsdocMessageReporting: silent,
         extractorMessageReporting: {
           ...silent,
-          // A type in a signature that this entry point does not export; api.test.ts checks whether another one does.
+          // A signature uses a type that this entry point does not export; api.test.ts checks whether another one does.
           'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
         },
       },
     },
   });
-  // Ignore messages about changed reports, because the test compares them.
+  // Ignore all messages but errors; the test compares the reports.
   const messageCallback = (message) => {
     message.handled = message.logLevel !== 'error';
   };

@@ -25,7 +25,7 @@ describe('The types of', () => {
   });
 
   for (const name of ENTRY_POINTS) {
-    it(`plant-store/${name.replace('adapters-', 'adapters/')} match the API report`, () => {
+    it(`plant-store/${name.replace(/^(adapters|contract)-/, '$1/')} match the API report`, () => {
       expectSnapshot(`docs/api/${name}.api.md`, reports.get(name) ?? '');
     });
   }
@@ -35,7 +35,7 @@ describe('The types of', () => {
     expect(readdirSync(inRepository('docs/api'))).to.have.members(expected);
   });
 
-  it('all entry points refer only to types that one of them exports', () => {
+  it('all entry points refer only to types that an entry point exports', () => {
     const texts = [...reports.values()];
     const exported = new Set(texts.flatMap((text) => matches(text, /^export (?:abstract )?\w+ (\w+)/gm)));
     const named = texts.flatMap((text) => matches(text, /\(ae-forgotten-export\) The symbol "([A-Z][^"]*)"/g));

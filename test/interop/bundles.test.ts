@@ -61,7 +61,7 @@ const EXTERNAL_KNEX = '--external:knex';
 
 const CREATED = 'created {"id":9007199254740993,"name":"Monstera"}\n';
 
-describe('Bundled by esbuild', function () {
+describe('An esbuild bundle', function () {
   this.timeout(60_000);
   let folder: string;
   before(function () {
@@ -72,13 +72,13 @@ describe('Bundled by esbuild', function () {
   for (const [what, program, format, options, output] of [
     ['the codec and the core', CODEC, 'esm', [], CREATED],
     ['the codec and the core', CODEC, 'cjs', [], CREATED],
-    ['the codec and the core, for browsers,', CODEC, 'esm', ['--platform=browser'], CREATED],
+    ['the codec and the core for browsers', CODEC, 'esm', ['--platform=browser'], CREATED],
     ['the Koa adapter', KOA, 'esm', [ESM_REQUIRE], '200 {"name":"Monstera"}\n'],
     ['the Koa adapter', KOA, 'cjs', [], '200 {"name":"Monstera"}\n'],
     ['the Knex adapter', KNEX, 'esm', [EXTERNAL_KNEX], 'created\n'],
     ['the Knex adapter', KNEX, 'cjs', [EXTERNAL_KNEX, ...CJS_URL], 'created\n'],
   ] as const) {
-    it(`${what} create a plant in a program in ${format} format`, () => {
+    it(`of ${what} in ${format} format creates a plant`, () => {
       const outfile = format === 'esm' ? 'bundle.mjs' : 'bundle.cjs';
       writeFileSync(join(folder, 'program.js'), program);
       const esbuild = [installed('.bin/esbuild'), '--log-level=error', '--bundle', '--platform=node'] as const;
@@ -95,7 +95,7 @@ describe('Bundled by esbuild', function () {
     });
   }
 
-  it('needs the options that the guide names', () => {
+  it('uses the options that the guide names', () => {
     const guide = section('docs/embed.md', 'Bundlers');
     for (const option of [ESM_REQUIRE, ...CJS_URL, EXTERNAL_KNEX]) expect(guide).to.include(option);
   });

@@ -18,7 +18,7 @@ const DESCRIPTION = inRepository('docs/openapi.yaml');
 const ID = 9007199254740993n;
 const ROUNDED_ID = 9007199254740992n;
 
-/** The generators in the guide by heading, and how their clients fail with a bigint but without a custom serializer. */
+/** The generators in the guide by heading, and how their clients fail to send a bigint without a custom serializer. */
 const GENERATORS = [
   {
     heading: 'openapi-typescript and openapi-fetch',
@@ -28,7 +28,7 @@ const GENERATORS = [
   { heading: '@hey-api/openapi-ts', exactOptionalPropertyTypes: false, failure: '"error":40002' },
 ];
 
-/** As strict as this repository, except for options that generated code violates. */
+/** Returns a configuration as strict as this repository's, except for options that generated code violates. */
 const tsconfig = (exactOptionalPropertyTypes: boolean) => ({
   extends: inRepository('tsconfig.json'),
   compilerOptions: {
@@ -142,7 +142,7 @@ for (const { heading, exactOptionalPropertyTypes, failure } of GENERATORS) {
       expect(create()).to.include(failure);
     });
 
-    it('sends a bigint exactly with the serializer of the guide, and distinguishes 200, 40902 and 401', async () => {
+    it('sends a bigint exactly with the serializer of the guide, and distinguishes 200, 40902 and 40102', async () => {
       build(commands[1], 'BigInt', true);
       expect(JSON.parse(create())).to.deep.equal({ status: 200, name: 'Monstera', isStored: true });
       expect(await exportPlants()).to.include(`{"id":${ID},"name":"Monstera"}`);

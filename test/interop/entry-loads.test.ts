@@ -65,7 +65,7 @@ describe('Importing', () => {
   });
 });
 
-/** Imports an entry point in a new process. V8 coverage lists the loaded scripts, Node the loaded built-ins. */
+/** Imports an entry point in a new process. V8 coverage lists the loaded scripts; Node lists the loaded built-ins. */
 function load(folder: string, entry: string) {
   const coverage = mkdtempSync(join(folder, 'coverage-'));
   const program = `

@@ -32,24 +32,24 @@ describe('Installed from the tarball,', () => {
   }
 
   async function start(example: string, file: string, environment: Readonly<Record<string, string>> = {}) {
-    const place = copyExample(example);
+    const copy = copyExample(example);
     const all = { PORT: '0', ACCESS_TOKENS: TOKEN, LOG_LEVEL: 'warn', ...environment };
-    const program = new Program(place, [process.execPath, file], all);
-    return { place, program, port: await program.port() };
+    const program = new Program(copy, [process.execPath, file], all);
+    return { copy, program, port: await program.port() };
   }
 
   describe('the core in a Fastify service', () => {
     endProgramsAfterAll();
-    let place: string;
+    let copy: string;
     let program: Program;
     let port: number;
     before(async () => {
-      ({ place, program, port } = await start('fastify', 'service.js', { BODY_LIMIT: '1kb' }));
+      ({ copy, program, port } = await start('fastify', 'service.js', { BODY_LIMIT: '1kb' }));
     });
     const create = (body: string, headers: Readonly<Record<string, string>> = AUTHORIZED) =>
       post(port, '/plants', body, headers);
 
-    it('creates a plant and returns its name and tag only', async () => {
+    it('creates a plant and returns only its name and tag', async () => {
       const response = await create(`{"id":${ODD},"name":"Monstera","tag":"indoor"}`);
       expect(response).to.deep.equal({ status: 200, body: '{"name":"Monstera","tag":"indoor"}' });
     });
@@ -80,7 +80,7 @@ describe('Installed from the tarball,', () => {
       it(`${group}: ${name}`, () => run({ baseUrl: `http://127.0.0.1:${port}`, token: TOKEN }));
     }
 
-    it('does not affect the parser and the errors of other routes', async () => {
+    it('does not affect the parser or the errors of other routes', async () => {
       const json = { 'Content-Type': 'application/json' };
       expect(await post(port, '/notes', '{"id":9007199254740993}', json)).to.deep.equal({
         status: 200,
@@ -92,7 +92,7 @@ describe('Installed from the tarball,', () => {
 
     it('closes its storage on shutdown and leaves its plants in the file', async () => {
       expect(await program.kill('SIGTERM').exited()).to.equal(0);
-      const lines = await exportPlants(folder, `sqlite:${join(place, 'plants.db')}`);
+      const lines = await exportPlants(folder, `sqlite:${join(copy, 'plants.db')}`);
       expect(lines).to.include.members([
         `{"id":${EVEN},"name":"Ficus"}`,
         `{"id":${ODD},"name":"Monstera","tag":"indoor"}`,
@@ -102,16 +102,16 @@ describe('Installed from the tarball,', () => {
 
   describe('the core behind a queue', () => {
     endProgramsAfterEach();
-    const work = async (place: string, jobs: string | Buffer) => {
-      const worker = new Program(place, [process.execPath, 'worker.js'], {});
+    const work = async (copy: string, jobs: string | Buffer) => {
+      const worker = new Program(copy, [process.execPath, 'worker.js'], {});
       worker.process.stdin?.end(jobs);
       expect(await worker.exited(), worker.stderr).to.equal(0);
       const results = worker.stdout.trimEnd().split('\n');
       return results.map((line) => JSON.parse(line)).sort((a, b) => a.job - b.job);
     };
 
-    it('settles each job by the outcome of its plant', async () => {
-      const place = copyExample('queue-worker');
+    it('settles each job according to the outcome of its plant', async () => {
+      const copy = copyExample('queue-worker');
       const jobs = [
         `{"id":${ODD},"name":"Monstera","tag":"indoor"}`,
         `{"id":${EVEN},"name":"Ficus\u2028é"}`,
@@ -124,7 +124,7 @@ describe('Installed from the tarball,', () => {
         '',
       ];
       const notUtf8 = Buffer.from('{"id":7,"name":"\xff"}', 'latin1');
-      const results = await work(place, Buffer.concat([Buffer.from(`${jobs.join('\n')}\n`), notUtf8]));
+      const results = await work(copy, Buffer.concat([Buffer.from(`${jobs.join('\n')}\n`), notUtf8]));
       expect(results.map(({ message, ...result }) => result)).to.deep.equal([
         { job: 1, state: 'accepted' },
         { job: 2, state: 'accepted' },
@@ -137,34 +137,34 @@ describe('Installed from the tarball,', () => {
         { job: 9, state: 'rejected', error: 40001 },
         { job: 10, state: 'rejected', error: 40001 },
       ]);
-      expect(await exportPlants(folder, `sqlite:${join(place, 'plants.db')}`)).to.deep.equal([
+      expect(await exportPlants(folder, `sqlite:${join(copy, 'plants.db')}`)).to.deep.equal([
         `{"id":${EVEN},"name":"Ficus\u2028é"}`,
         `{"id":${ODD},"name":"Monstera","tag":"indoor"}`,
       ]);
     });
 
     it('reports 40902 for jobs that it settled before it was killed', async () => {
-      const place = copyExample('queue-worker');
+      const copy = copyExample('queue-worker');
       const jobs = Array.from({ length: 3000 }, (_, index) => `{"id":${index},"name":"Monstera"}\n`);
-      const killed = new Program(place, [process.execPath, 'worker.js'], {});
+      const killed = new Program(copy, [process.execPath, 'worker.js'], {});
       killed.type(jobs.join(''));
       await killed.waitForOutput(/"job":99,/);
       await killed.kill('SIGKILL').exited();
       const acknowledged = [...killed.stdout.matchAll(/"job":(\d+),"state":"accepted"}\n/g)];
       expect(acknowledged).to.have.lengthOf.within(1, jobs.length);
-      const results = await work(place, jobs.join(''));
+      const results = await work(copy, jobs.join(''));
       expect(results.filter(({ state }) => state === 'accepted')).to.have.lengthOf(jobs.length);
-      const again = acknowledged.map(([, job]) => results[Number(job) - 1].error);
-      expect(new Set(again)).to.deep.equal(new Set([40902]));
+      const errors = acknowledged.map(([, job]) => results[Number(job) - 1].error);
+      expect(new Set(errors)).to.deep.equal(new Set([40902]));
     });
 
     it('does what its README shows', async () => {
-      const place = copyExample('queue-worker');
-      const text = readFileSync(join(place, 'README.md'), 'utf8');
+      const copy = copyExample('queue-worker');
+      const text = readFileSync(join(copy, 'README.md'), 'utf8');
       const blocks = [...text.matchAll(/```console\n\$ (.*)\n([\s\S]*?)```/g)];
       expect(blocks).to.have.lengthOf(2);
       for (const [, command = '', output] of blocks) {
-        const shell = new Program(place, ['sh', '-c', command], {});
+        const shell = new Program(copy, ['sh', '-c', command], {});
         expect(await shell.exited(), shell.stderr).to.equal(0);
         expect(shell.stdout).to.equal(output);
       }
@@ -173,13 +173,13 @@ describe('Installed from the tarball,', () => {
 
   describe('the core behind NATS', () => {
     endProgramsAfterAll();
-    let place: string;
+    let copy: string;
     let service: Program;
     let environment: { readonly NATS_URL: string };
     before(async function () {
       skipUnless(this, existsSync(NATS_SERVER), `nats-server, at ${NATS_SERVER}`);
-      place = copyExample('nats');
-      const server = new Program(place, [NATS_SERVER, '--addr', '127.0.0.1', '--port', '-1'], {});
+      copy = copyExample('nats');
+      const server = new Program(copy, [NATS_SERVER, '--addr', '127.0.0.1', '--port', '-1'], {});
       const [, port] = await server.waitForOutput(/client connections on 127\.0\.0\.1:(\d+)/);
       await server.waitForOutput(/Server is ready/);
       environment = { NATS_URL: `127.0.0.1:${port}` };
@@ -187,18 +187,18 @@ describe('Installed from the tarball,', () => {
     });
 
     const startService = async () => {
-      const program = new Program(place, [process.execPath, 'service.js'], environment);
+      const program = new Program(copy, [process.execPath, 'service.js'], environment);
       await program.waitForOutput(/^listens on/m);
       return program;
     };
     const send = async (...newPlants: readonly string[]) => {
-      const client = new Program(place, [process.execPath, 'client.js', ...newPlants], environment);
+      const client = new Program(copy, [process.execPath, 'client.js', ...newPlants], environment);
       expect(await client.exited(), client.stderr).to.equal(0);
       return client.stdout;
     };
 
     it('does what its README shows', async () => {
-      const text = readFileSync(join(place, 'README.md'), 'utf8');
+      const text = readFileSync(join(copy, 'README.md'), 'utf8');
       const block = /```console\n\$ node service.js &\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
       const commands = [...block.matchAll(/^\$ node client\.js (.*)\n((?:\{.*\n)+)/gm)];
       expect(commands).to.have.lengthOf(2);
@@ -219,23 +219,23 @@ describe('Installed from the tarball,', () => {
       expect(errors.map((json) => JSON.parse(json).error)).to.deep.equal([40901, 40002, 40003, 40001]);
     });
 
-    it('completes on SIGTERM, leaves its plants in the file, and another instance continues', async () => {
+    it('exits on SIGTERM and leaves its plants in the file; another instance continues', async () => {
       const other = await startService();
       expect(await service.kill('SIGTERM').exited(), service.stderr).to.equal(0);
       expect(await send('{"id":4,"name":"Aloe"}')).to.equal('{"name":"Aloe"}\n');
       expect(await other.kill('SIGTERM').exited(), other.stderr).to.equal(0);
-      const lines = await exportPlants(folder, `sqlite:${join(place, 'plants.db')}`);
+      const lines = await exportPlants(folder, `sqlite:${join(copy, 'plants.db')}`);
       expect(lines).to.include.members(['{"id":4,"name":"Aloe"}', `{"id":${EVEN},"name":"Ficus","tag":"indoor"}`]);
     });
   });
 
   describe('the HTTP interface mounted in a Koa app', () => {
     endProgramsAfterAll();
-    let place: string;
+    let copy: string;
     let program: Program;
     let port: number;
     before(async () => {
-      ({ place, program, port } = await start('koa-mounted', 'app.js', { BODY_LIMIT: '1kb' }));
+      ({ copy, program, port } = await start('koa-mounted', 'app.js', { BODY_LIMIT: '1kb' }));
     });
     const create = (body: string, headers: Readonly<Record<string, string>> = AUTHORIZED) =>
       post(port, '/garden/plants', body, headers);
@@ -255,7 +255,7 @@ describe('Installed from the tarball,', () => {
       expect(await create('{}', { ...AUTHORIZED, 'Content-Type': 'text/plain' })).to.deep.include(rejected(415, 41501));
     });
 
-    it('returns its own 404 under its path; the app returns its 404 elsewhere', async () => {
+    it('returns its own 404 and 405 under its path; the app returns its 404 elsewhere', async () => {
       for (const path of ['/garden', '/garden/', '/garden/nothing', '/garden/plants/'])
         expect(await post(port, path, '{}', AUTHORIZED), path).to.deep.include(rejected(404, 40401));
       for (const path of ['/plants', '/gardens/plants', '/'])
@@ -301,7 +301,7 @@ describe('Installed from the tarball,', () => {
       client.close();
     });
 
-    it('serves other clients after one has disconnected during its body', async () => {
+    it('serves other clients after one has disconnected while sending its body', async () => {
       const client = await RawClient.connect(port);
       client.send(request('POST /garden/plants', { ...AUTHORIZED, 'Content-Length': '100' }, '{"id":'));
       client.close();
@@ -329,17 +329,20 @@ describe('Installed from the tarball,', () => {
       expect(await admitted.readResponse()).to.include({ status: 200 });
       for (const client of [late, admitted]) client.close();
       expect(await program.exited()).to.equal(0);
-      const lines = await exportPlants(folder, `sqlite:${join(place, 'plants.db')}`);
+      const lines = await exportPlants(folder, `sqlite:${join(copy, 'plants.db')}`);
       expect(lines).to.include.members([`{"id":${EVEN},"name":"Ficus"}`, '{"id":7,"name":"Aloe"}']);
     });
 
     it('finds no body if a body parser runs first', async () => {
-      const copy = copyExample('koa-mounted');
-      const text = readFileSync(join(copy, 'app.js'), 'utf8');
+      const edited = copyExample('koa-mounted');
+      const text = readFileSync(join(edited, 'app.js'), 'utf8');
       const parser = 'app.use(bodyParser());\n';
       expect(text).to.include(parser);
-      writeFileSync(join(copy, 'app.js'), text.replace(parser, '').replace('app.use(mount', `${parser}app.use(mount`));
-      const other = new Program(copy, [process.execPath, 'app.js'], { PORT: '0', ACCESS_TOKENS: TOKEN });
+      writeFileSync(
+        join(edited, 'app.js'),
+        text.replace(parser, '').replace('app.use(mount', `${parser}app.use(mount`),
+      );
+      const other = new Program(edited, [process.execPath, 'app.js'], { PORT: '0', ACCESS_TOKENS: TOKEN });
       const response = await post(await other.port(), '/garden/plants', '{"id":1,"name":"Aloe"}', AUTHORIZED);
       expect(response).to.deep.include(rejected(400, 40001));
     });
@@ -350,14 +353,14 @@ describe('Installed from the tarball,', () => {
     const databases = databasesOn(postgresServer);
     const TABLE = 'CREATE TABLE garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)';
 
-    it('stores plants in its table', async () => {
+    it('creates, imports and exports plants in its table', async () => {
       const url = await databases.create();
       const garden = databases.connect(url);
       await garden.raw(TABLE);
-      const place = copyExample('own-repository');
+      const copy = copyExample('own-repository');
       const cli = join(folder, 'node_modules/plant-store/dist/composition/cli.js');
       const environment = { GARDEN_URL: url, PLUGINS: './garden.js', PORT: '0', ACCESS_TOKENS: TOKEN };
-      const run = (command: string) => new Program(place, [process.execPath, cli, command], environment);
+      const run = (command: string) => new Program(copy, [process.execPath, cli, command], environment);
       const program = run('serve');
       const port = await program.port();
       const create = (body: string) => post(port, '/plants', body, AUTHORIZED);
@@ -388,18 +391,18 @@ describe('Installed from the tarball,', () => {
     it('fulfils the repository contract', async () => {
       const url = await databases.create();
       await databases.connect(url).raw(TABLE);
-      const place = copyExample('own-repository');
-      writeFileSync(join(place, 'contract.mjs'), CONTRACT);
-      const run = new Program(place, [process.execPath, 'contract.mjs'], { GARDEN_URL: url });
+      const copy = copyExample('own-repository');
+      writeFileSync(join(copy, 'contract.mjs'), CONTRACT);
+      const run = new Program(copy, [process.execPath, 'contract.mjs'], { GARDEN_URL: url });
       expect(await run.exited(), run.stderr).to.equal(0);
       expect(Number(run.stdout)).to.be.greaterThan(30);
     });
   });
 
   it('the example of a unit test of a use case passes', async () => {
-    const place = copyExample('use-case-test');
+    const copy = copyExample('use-case-test');
     const mocha = inRepository('node_modules/mocha/bin/mocha.js');
-    const run = new Program(place, [process.execPath, mocha, '--no-config', 'create-plant.test.js'], {});
+    const run = new Program(copy, [process.execPath, mocha, '--no-config', 'create-plant.test.js'], {});
     expect(await run.exited(), run.stdout).to.equal(0);
     expect(run.stdout).to.include('1 passing');
   });
@@ -411,7 +414,7 @@ describe('Installed from the tarball,', () => {
       code,
     }));
 
-    it('contains JavaScript, and one command, which installs the package as another test does', () => {
+    it('contains only JavaScript and one command, which installs plant-store-embed as plant-store', () => {
       expect(blocks).to.have.lengthOf.at.least(4);
       const commands = blocks.filter(({ language }) => language !== 'js').map(({ code }) => code);
       const { version } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
@@ -422,9 +425,9 @@ describe('Installed from the tarball,', () => {
     const programs = blocks.filter(({ language }) => language === 'js');
     for (const [index, { code }] of programs.entries()) {
       it(`states the output of block ${index + 1}`, async () => {
-        const place = mkdtempSync(join(folder, 'guide-'));
-        writeFileSync(join(place, 'block.mjs'), code);
-        const run = new Program(place, [process.execPath, 'block.mjs'], {});
+        const guideFolder = mkdtempSync(join(folder, 'guide-'));
+        writeFileSync(join(guideFolder, 'block.mjs'), code);
+        const run = new Program(guideFolder, [process.execPath, 'block.mjs'], {});
         expect(await run.exited(), run.stderr).to.equal(0);
         const stated = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
         expect(stated).to.have.lengthOf.at.least(1);

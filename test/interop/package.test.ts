@@ -26,7 +26,7 @@ const PUBLISHED = [
   /^docs\/examples\/[\w-]+\/[\w.-]+$/,
 ];
 
-/** Folders and files of the repository that guides may refer to although they are not in the package. */
+/** Folders of the repository to which guides may link although they are not in the package. */
 const NOT_PUBLISHED = /^(test|\.ci|adapters\/koa\/docs-page)\//;
 
 describe('The tarball', function () {
@@ -54,7 +54,7 @@ describe('The tarball', function () {
     expect(files.filter((file) => /^(dist\/)?test\/(?!contract\/)|^(?!docs\/).*\.test\./.test(file))).to.deep.equal([]);
   });
 
-  it('contains every file to which its documents link, except unpublished folders', () => {
+  it('contains every file to which its documents link, except in unpublished folders', () => {
     const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('docs/api/'));
     const broken = documents.flatMap((document) =>
       linksIn(readFileSync(join(folder, document), 'utf8'))
@@ -99,7 +99,7 @@ describe('The tarball', function () {
     );
   });
 
-  it(`is not larger than ${MAX_TARBALL_BYTES / 1000} kB`, () => {
+  it(`is smaller than ${MAX_TARBALL_BYTES / 1000} kB`, () => {
     expect(statSync(tarball()).size).to.be.lessThan(MAX_TARBALL_BYTES);
   });
 
@@ -262,8 +262,8 @@ describe('npx, in an empty folder,', function () {
 });
 
 /**
- * Creates a folder with a prebuilt native addon of sqlite3, which its install script would download from GitHub. The test
- * needs only the npm registry.
+ * Creates a folder with a prebuilt native addon of sqlite3, which its install script would otherwise download from
+ * GitHub, so that the tests need only the npm registry.
  */
 function createSqlitePrebuild(): string {
   const folder = temporaryFolder();

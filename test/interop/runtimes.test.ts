@@ -68,7 +68,7 @@ describe('The core', function () {
       expect(passes).not.to.have.lengthOf(0);
       expected = passes.map(({ fullTitle }) => fullTitle);
 
-      // Copied to the same paths inside the package, so that they import the code of the package.
+      // Copy the tests to the same paths inside the package, so that they import its code.
       mkdirSync(join(folder, 'node_modules/plant-store/dist/test/core'), { recursive: true });
       const support = ['catch-error', 'plants', 'read-plants', 'texts'].map((name) => `dist/test/support/${name}.js`);
       for (const path of [...TESTS, ...support])

@@ -98,7 +98,7 @@ describe('Traces according to the guide', () => {
     const service = new Program(folder, ['sh', '-euc', start ?? 'false'], {
       PATH: `${createBinFolder(folder, node)}:${dirname(node)}:${process.env['PATH']}`,
       COLLECTOR: await collector.listen(),
-      // Readable for the collector, and without a long delay.
+      // A format that the collector can parse, and a short delay.
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '100',
       ...{ PORT: '0', DATABASE_URL: store.url, ACCESS_TOKENS: TOKEN },

@@ -146,7 +146,7 @@ function withKeyboard(page) {
     await tabTo(selector);
     await keyboard.press('Enter');
   };
-  let toBody = 'Tab';
+  let keyToBody = 'Tab';
   return {
     withoutFocusIndicator,
     openDialog: () => press('.btn.authorize'),
@@ -158,8 +158,8 @@ function withKeyboard(page) {
       await press('.try-out__btn');
     },
     async send(body) {
-      await tabTo('.body-param__text', toBody);
-      toBody = 'Shift+Tab';
+      await tabTo('.body-param__text', keyToBody);
+      keyToBody = 'Shift+Tab';
       await keyboard.press('Control+A');
       await keyboard.type(body);
       return readResponseTo(page, () => press('.btn.execute'));
