@@ -1,4 +1,4 @@
-/** Broken adapters, derived from the contract cases: each has one fault that only reopening or an outage reveals. */
+/** Broken adapters with a disk or an issuer, derived from the contract cases: each has one fault. */
 import {
   type AddOutcome,
   Plant,
@@ -26,7 +26,7 @@ class DriverError extends Error {}
 
 const BATCH_SIZE = 1000;
 
-/** A correct repository. */
+/** A correct repository on a disk. */
 export class DiskRepository implements PlantRepository {
   protected readonly disk: Disk;
   protected closed = false;
@@ -194,7 +194,7 @@ class NeverRecovers extends DiskRepository {
   }
 }
 
-/** Caches plants before the write, also when it fails. */
+/** Caches the plants of failed writes. */
 class CachesFailedWrites extends DiskRepository {
   readonly #cache = new Map<bigint, Plant>();
 
@@ -235,7 +235,7 @@ export const brokenOnDisk: readonly {
     open: (disk) => new WritesNothing(disk),
   },
   {
-    fault: 'trims the end of texts when writing',
+    fault: 'trims the end of names when writing',
     caughtBy: 'returns every plant unchanged after reopening',
     open: (disk) => new TrimsWhenWriting(disk),
   },
@@ -250,7 +250,7 @@ export const brokenOnDisk: readonly {
     open: (disk) => new ForgetsIdsAtReopening(disk),
   },
   {
-    fault: 'gives an id to the last plant that used it after reopening',
+    fault: 'after reopening, gives an id to the last plant that used it',
     caughtBy: 'returns the same holder of an id after reopening',
     open: (disk) => new KeepsLastOfLog(disk),
   },

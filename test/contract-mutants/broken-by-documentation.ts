@@ -47,7 +47,7 @@ function truncate(text: string, length: number): string {
   return [...text].slice(0, length).join('');
 }
 
-/** A repository without `Plant.assertAll`. Subclasses can access its rows and pending calls. */
+/** A repository without `Plant.assertAll`. Subclasses can access its rows and track pending calls. */
 class RowRepository implements PlantRepository {
   protected rows = new Map<bigint, Plant>();
   protected closed = false;
@@ -629,7 +629,7 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
     create: () => new Rewriting(({ id }) => ({ id: roundToNumber(id) })),
   },
   {
-    fault: 'treats ids that round to one JavaScript number as equal',
+    fault: 'treats ids that round to the same JavaScript number as equal',
     create: () => new KeysByNumber(),
   },
   {
@@ -675,11 +675,11 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
     create: () => rewritingTexts((text) => text.replaceAll('\r\n', '\n')),
   },
   {
-    fault: 'cuts texts at the first line feed',
+    fault: 'truncates texts at the first line feed',
     create: () => rewritingTexts((text) => text.split('\n', 1).join('')),
   },
   {
-    fault: 'doubles quotation marks',
+    fault: 'doubles single quotes',
     create: () => rewritingTexts((text) => text.replaceAll("'", "''")),
   },
   {
@@ -687,7 +687,7 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
     create: () => rewritingTexts((text) => text.replaceAll('\\', '')),
   },
   {
-    fault: 'cuts texts after 255 code points',
+    fault: 'truncates texts after 255 code points',
     create: () => rewritingTexts((text) => truncate(text, 255)),
   },
   {
@@ -717,7 +717,7 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
 
   // Outcomes
   {
-    fault: 'returns the added plant as the holder of a taken id',
+    fault: 'returns the given plant as the holder of a taken id',
     create: () =>
       new Misreporting((outcomes, plants) =>
         outcomes.map((outcome, index) => {
@@ -804,17 +804,17 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
   { fault: 'stops at the first taken id of a batch', create: () => new StopsAtTaken() },
   { fault: "throws the driver's error for a taken id", create: () => new ThrowsAtTaken() },
   {
-    fault: 'throws PlantRejected for the whole batch (above 8,000 characters)',
+    fault: 'throws PlantRejected for a plant of more than 8,000 characters',
     create: () => new ThrowsPlantRejected(),
   },
   {
-    fault: 'rejects the whole batch with a rejected plant (above 8,000 characters)',
+    fault: 'rejects the whole batch of a plant of more than 8,000 characters',
     create: () => new RejectsWholeBatch(),
   },
   { fault: 'throws for an empty batch', create: () => new ThrowsForEmptyBatch() },
   { fault: 'throws for a batch of more than 1,000 plants', create: () => new LimitedBatch(MAX_PLANTS) },
   {
-    fault: 'throws for a batch of more than 21,845 plants, the maximum of placeholders',
+    fault: 'throws for a batch of more than 65,535 placeholders, three per plant',
     create: () => new LimitedBatch(Math.floor(MAX_PLACEHOLDERS / 3)),
   },
   { fault: 'returns added for plants beyond the 1,000th without storing them', create: () => new DropsBeyondLimit() },
@@ -829,11 +829,11 @@ export const brokenRepositories: readonly { readonly fault: string; create(): Pl
     create: () => new WritesWholeFile(),
   },
   {
-    fault: 'returns its own plant as the holder to the later of two concurrent adds',
+    fault: 'returns to the later of two concurrent adds its own plant as the holder',
     create: () => new ReturnsLoserAsHolder(),
   },
   {
-    fault: 'throws StorageUnavailable from the later of two concurrent adds of one id',
+    fault: 'throws StorageUnavailable from the later of two concurrent adds of the same id',
     create: () => new ThrowsInRace(),
   },
   { fault: 'resolves add before the plants are stored', create: () => new WritesBehind() },
@@ -1037,7 +1037,7 @@ export const brokenVerifiers: readonly { readonly fault: string; create(validTok
       createVerifier((token) => (token === validToken ? PRINCIPAL : (null as unknown as undefined))),
   },
   {
-    fault: 'returns a principal without a subject for an invalid token',
+    fault: 'returns a principal with an empty subject for an invalid token',
     create: (validToken) => createVerifier((token) => (token === validToken ? PRINCIPAL : { subject: '' })),
   },
   {
@@ -1099,7 +1099,7 @@ export const brokenVerifiers: readonly { readonly fault: string; create(validTok
     },
   },
   {
-    fault: 'returns the result of the later of two concurrent calls to both',
+    fault: 'gives two concurrent calls the result of the later one',
     create: (validToken) => new MixesUpCalls(validToken),
   },
 ];

@@ -40,20 +40,19 @@ function adding(add: Add): PlantRepository {
   return repository;
 }
 
-/** Creates a memory repository that stores modified texts. */
-function storing(change: (text: string) => string, changeTag = change): PlantRepository {
-  return rewriting(({ name, tag }) => ({ name: change(name), tag: tag === undefined ? undefined : changeTag(tag) }));
+/** Creates a memory repository that stores modified names and tags. */
+function storing(change: (text: string) => string): PlantRepository {
+  return rewriting(({ name, tag }) => ({ name: change(name), tag: tag === undefined ? undefined : change(tag) }));
 }
 
 function rewriting(change: (plant: Plant) => Partial<NewPlant>): PlantRepository {
-  return adding(async (plants, add) => {
-    await add([]);
-    return add(plants.map((plant) => toPlant({ id: plant.id, name: plant.name, tag: plant.tag, ...change(plant) })));
-  });
+  return adding((plants, add) =>
+    add(plants.map((plant) => toPlant({ id: plant.id, name: plant.name, tag: plant.tag, ...change(plant) }))),
+  );
 }
 
-/** Creates a memory repository that returns the given plant as the holder if both are the same by `key`. */
-function comparing(key: (plant: Plant) => unknown): PlantRepository {
+/** Creates a memory repository that returns the given plant as the holder if both have the same `key`. */
+function comparing(key: (plant: Plant) => string): PlantRepository {
   return adding(async (plants, add) =>
     (await add(plants)).map((outcome, index) => {
       const given = plants[index];
@@ -73,16 +72,16 @@ function reading(modify: (plants: Plant[]) => Iterable<readonly Plant[]>): Plant
   return repository;
 }
 
-/** Splits plants into pages; `last` decides what becomes of a page that ends the list. */
-function* inPages(plants: readonly Plant[], size: number, hasMore: (page: readonly Plant[], rest: number) => boolean) {
+/** Splits plants into pages, up to the first page that `isKept` rejects. `rest` is the number of plants after the page. */
+function* toPages(plants: readonly Plant[], size: number, isKept: (page: readonly Plant[], rest: number) => boolean) {
   for (let start = 0; start < plants.length; start += size) {
     const page = plants.slice(start, start + size);
-    if (!hasMore(page, plants.length - start - page.length)) return;
+    if (!isKept(page, plants.length - start - page.length)) return;
     yield page;
   }
 }
 
-/** A memory repository with a limited number of connections, each of which a call may leak. */
+/** A memory repository with 100 connections, of which each call of one kind leaks one. */
 class Leaking extends MemoryPlantRepository {
   #free = 100;
   readonly #leaks: 'early stops' | 'reads' | 'adds' | 'errors';
@@ -154,28 +153,22 @@ class LeavesRejection extends MemoryPlantRepository {
 }
 
 class ClosesAfterFirst extends MemoryPlantRepository {
-  #queue = Promise.resolve();
-  #running: Promise<unknown> = Promise.resolve();
-  #isClosed = false;
+  readonly #pending: Promise<unknown>[] = [];
 
   override add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    const call = this.#queue.then(async () => {
-      if (this.#isClosed) throw new StorageUnavailable('the repository is closed');
-      const write = nextTurn();
-      this.#running = write;
-      await write;
-      return super.add(plants);
-    });
-    this.#queue = call.then(
-      () => {},
-      () => {},
-    );
-    return call;
+    const call = this.#addAfter(this.#pending.at(-1), plants);
+    this.#pending.push(call);
+    return call.finally(() => this.#pending.shift());
+  }
+
+  async #addAfter(previous: Promise<unknown> | undefined, plants: readonly Plant[]): Promise<AddOutcome[]> {
+    await Promise.allSettled([previous]);
+    await nextTurn();
+    return super.add(plants);
   }
 
   override async close(): Promise<void> {
-    await this.#running;
-    this.#isClosed = true;
+    await Promise.allSettled([this.#pending[0]]);
     await super.close();
   }
 }
@@ -201,8 +194,7 @@ class QuotesArgument extends MemoryPlantRepository {
   }
 }
 
-/** Ids and names of all plants, in a unique index. */
-class UniqueNames extends MemoryPlantRepository {
+class UniqueNamesAndTags extends MemoryPlantRepository {
   readonly #byName = new Map<string, Plant>();
 
   override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -227,11 +219,11 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   // Texts
   { fault: 'decodes + as a space', caughtBy: inCase, create: () => storing((text) => text.replaceAll('+', ' ')) },
   { fault: 'decodes percent escapes', caughtBy: inCase, create: () => storing(decodePercent) },
-  { fault: 'cuts names at &', caughtBy: inCase, create: () => storing((text) => text.replace(/(?<=.)&.*/s, '')) },
-  { fault: 'cuts names at a tab', caughtBy: inCase, create: () => storing((text) => text.replace(/\t.*/s, '')) },
-  { fault: 'cuts names at a comma', caughtBy: inCase, create: () => storing((text) => text.replace(/,.*/s, '')) },
+  { fault: 'truncates texts at &', caughtBy: inCase, create: () => storing((text) => text.replace(/(?<=.)&.*/s, '')) },
+  { fault: 'truncates texts at a tab', caughtBy: inCase, create: () => storing((text) => text.replace(/\t.*/s, '')) },
+  { fault: 'truncates texts at a comma', caughtBy: inCase, create: () => storing((text) => text.replace(/,.*/s, '')) },
   {
-    fault: 'cuts names at a unit separator',
+    fault: 'truncates texts at a unit separator',
     caughtBy: inCase,
     create: () => storing((text) => text.split('\u001f', 1).join('')),
   },
@@ -253,7 +245,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     create: () => storing((text) => text.replace(/\p{Cf}/gu, '')),
   },
   {
-    fault: 'stores __proto__ as an object does',
+    fault: 'stores names of object members, such as __proto__, as empty strings',
     caughtBy: inCase,
     create: () => storing((text) => (text in {} ? '' : text)),
   },
@@ -263,57 +255,57 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     create: () => storing((text) => (/^\d+$/.test(text) ? `${BigInt(text)}` : text)),
   },
   ...['undefined', '\\N', 'NULL', 'None', '0', '\u200b'].map((word) => ({
-    fault: `stores the tag ${JSON.stringify(word)} as no tag`,
+    fault: `stores the tag ${JSON.stringify(word).replace('\u200b', '\\u200b')} as no tag`,
     caughtBy: 'distinguishes no tag from an empty tag and from words such as null',
     create: () => rewriting(({ tag }) => ({ tag: tag === word ? undefined : tag })),
   })),
 
-  // The same plant?
+  // Comparison of plants
   {
     fault: 'ignores letter case when it compares plants',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name}\0${tag}`.toLowerCase()),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name, tag]).toLowerCase()),
   },
   {
-    fault: 'trims when it compares plants',
+    fault: 'trims names when it compares plants',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name.trim()}\0${tag}`),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name.trim(), tag])),
   },
   {
-    fault: 'trims spaces at the end when it compares tags',
+    fault: 'ignores trailing spaces when it compares tags',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name}\0${tag?.trimEnd()}`),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name, tag?.trimEnd()])),
   },
   {
-    fault: 'normalises when it compares plants',
+    fault: 'normalises texts when it compares plants',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name}\0${tag}`.normalize('NFC')),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name, tag]).normalize('NFC')),
   },
   {
     fault: 'uses a key of name and tag without a separator',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag = '' }) => name + tag),
+    create: () => comparing(({ name, tag }) => (tag === undefined ? JSON.stringify([name]) : name + tag)),
   },
   {
-    fault: 'uses a key of name and tag with a colon',
+    fault: 'uses a key of name and tag, separated by a colon',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name}:${tag}`),
+    create: () => comparing(({ name, tag }) => (tag === undefined ? JSON.stringify([name]) : `${name}:${tag}`)),
   },
   { fault: 'compares names only', caughtBy: inSimilar, create: () => comparing(({ name }) => name) },
   {
-    fault: 'compares an empty tag as no tag',
+    fault: 'treats an empty tag as no tag when it compares plants',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name}\0${tag || ''}`),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name, tag || undefined])),
   },
   {
-    fault: 'compares only 191 characters',
+    fault: 'compares only the first 191 characters of names',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag }) => `${name.slice(0, 191)}\0${tag}`),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name.slice(0, 191), tag])),
   },
   {
     fault: 'compares tags as numbers',
     caughtBy: inSimilar,
-    create: () => comparing(({ name, tag = '' }) => `${name}\0${Number.isNaN(Number(tag)) ? tag : Number(tag)}`),
+    create: () => comparing(({ name, tag }) => JSON.stringify([name, tag && (Number(tag) || tag)])),
   },
   {
     fault: 'ignores letter case when it compares plants of one batch',
@@ -331,7 +323,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   {
     fault: 'has a unique index on names and tags',
     caughtBy: 'adds plants that differ only in the id',
-    create: () => new UniqueNames(),
+    create: () => new UniqueNamesAndTags(),
   },
 
   // Batches and outcomes
@@ -349,9 +341,8 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
         return add(plants);
       }),
   },
-
   {
-    fault: 'throws for a batch of more than 16 MB, the limit of a packet',
+    fault: 'throws for a batch of more than 16 MiB, the limit of a packet',
     caughtBy: 'adds many megabytes in one batch',
     create: () =>
       adding(async (plants, add) => {
@@ -361,7 +352,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
       }),
   },
   {
-    fault: 'returns the first plant of the batch as the holder of an id that was taken before',
+    fault: 'returns the first of two plants in a batch as the holder of an id that was taken before',
     caughtBy: 'adds neither of two plants with a taken id in a batch',
     create: () =>
       adding(async (plants, add) => {
@@ -382,7 +373,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
       }),
   },
   {
-    fault: 'finds duplicates only within 1,000 plants of a batch',
+    fault: 'misses duplicates of the first 1,000 plants later in the batch',
     caughtBy: 'finds duplicate ids among thousands of plants in one batch',
     create: () =>
       adding(async (plants, add) => {
@@ -395,7 +386,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
 
   // Reading
   {
-    fault: 'readAll returns an empty batch of an empty storage',
+    fault: 'readAll returns an empty batch for empty storage',
     caughtBy: 'reads nothing from empty storage, not even an empty batch',
     create: () => reading((plants) => [plants]),
   },
@@ -404,14 +395,14 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     caughtBy: inPageCase,
     create: () =>
       reading(function* (plants) {
-        yield* inPages(plants, 250, () => true);
+        yield* toPages(plants, 250, () => true);
         if (plants.length > 0 && plants.length % 250 === 0) yield [];
       }),
   },
   ...[10, 50, 100, 128, 250, 256, 500, 512, 1000, 1024, 2000, 2048].map((size) => ({
     fault: `readAll loses a full last page of ${size} plants`,
     caughtBy: inPageCase,
-    create: () => reading((plants) => inPages(plants, size, (page, rest) => page.length < size || rest > 0)),
+    create: () => reading((plants) => toPages(plants, size, (page, rest) => page.length < size || rest > 0)),
   })),
   {
     fault: 'readAll loses a full third page of 512 plants',
@@ -430,14 +421,14 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     create: () => new Leaking('early stops'),
   },
   ...(['reads', 'adds', 'errors'] as const).map((leaks) => ({
-    fault: `leaks one of 100 connections for ${leaks === 'adds' ? 'adds of taken ids' : leaks}`,
+    fault: `leaks one of 100 connections with each ${{ reads: 'read', adds: 'add of a taken id', errors: 'error' }[leaks]}`,
     caughtBy: 'keeps working after 130 calls of each kind',
     create: () => new Leaking(leaks),
   })),
 
   // Errors and closing
   {
-    fault: 'add after close throws an error with names',
+    fault: 'the error of add after close quotes names',
     caughtBy: 'an error reveals no value of a plant',
     create: () => new QuotesPlant(),
   },
@@ -457,7 +448,7 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     create: () => new ProbesWithPlant(),
   },
   {
-    fault: 'close waits for the first of several pending adds',
+    fault: 'close waits only for the first of several pending adds',
     caughtBy: 'close waits for pending adds',
     create: () => new ClosesAfterFirst(),
   },
@@ -468,7 +459,8 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
   },
 ];
 
-/** Two repositories on one disk. */
+// Two repositories on one disk
+
 class ReadsIndexAtOpen extends DiskRepository {
   readonly #index: Map<bigint, Plant>;
   readonly #known = new Set<bigint>();
@@ -490,7 +482,7 @@ class ReadsIndexAtOpen extends DiskRepository {
   }
 }
 
-/** Checks, and writes a turn later, under a lock of its own. */
+/** Checks ids, and writes a turn later, under a lock that other repositories do not share. */
 class LocksInOneRepository extends DiskRepository {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -554,7 +546,7 @@ class ClosesDisk extends DiskRepository {
 }
 
 const locks = new WeakMap<Disk, Set<bigint>>();
-/** Locks ids in the order of the batch, and fails in a deadlock. */
+/** Locks the ids of a batch, and fails if another batch has locked one, as after a deadlock. */
 class Deadlocks extends DiskRepository {
   override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     const locked = locks.get(this.disk) ?? new Set();
@@ -617,7 +609,7 @@ export const brokenOnSharedDisk: readonly (Fault & { open(disk: Disk): PlantRepo
     open: (disk) => new RewritesFile(disk),
   },
   {
-    fault: 'returns its own plant as the holder of an id of another repository',
+    fault: 'returns its own plant as the holder of an id that another repository added',
     caughtBy: 'returns the holder of an id that another repository added',
     open: (disk) => new OwnHoldersOnly(disk),
   },
@@ -627,7 +619,7 @@ export const brokenOnSharedDisk: readonly (Fault & { open(disk: Disk): PlantRepo
     open: (disk) => new ClosesDisk(disk),
   },
   {
-    fault: 'fails in a deadlock',
+    fault: 'fails for overlapping batches, as after a deadlock',
     caughtBy: 'adds each id once for overlapping batches of two repositories in different order',
     open: (disk) => new Deadlocks(disk),
   },
@@ -643,7 +635,7 @@ export const brokenOnSharedDisk: readonly (Fault & { open(disk: Disk): PlantRepo
   },
 ];
 
-/** Drops what is pending when it closes. */
+/** Drops pending plants when it closes. */
 class DropsPendingAtClose extends DiskRepository {
   #isClosing = false;
 
@@ -676,12 +668,12 @@ class ShowsPendingPlants extends DiskRepository {
 
 export const brokenDurable: readonly (Fault & { open(disk: Disk): PlantRepository })[] = [
   {
-    fault: 'close drops pending adds and returns added',
+    fault: 'close drops the plants of pending adds, which return added',
     caughtBy: 'after reopening, returns every plant that was added during close',
     open: (disk) => new DropsPendingAtClose(disk),
   },
   {
-    fault: 'returns taken for a plant that is not on the disk yet',
+    fault: 'returns taken with a holder that is not on the disk yet',
     caughtBy: 'returns taken only after the holder would survive a crash',
     open: (disk) => new ShowsPendingPlants(disk),
   },
@@ -696,12 +688,12 @@ const reject = (message = 'the storage rejects the plant'): AddOutcome => ({
 });
 const isRejected = ({ name, tag }: Plant) => name === REJECTED_PLANT.name && tag === REJECTED_PLANT.tag;
 
-/** Creates a repository that rejects {@link REJECTED_PLANT}, as `add` says. */
+/** Creates a repository that calls `add` for batches with {@link REJECTED_PLANT}. */
 function rejecting(add: Add): PlantRepository {
   return adding((plants, correct) => (plants.some(isRejected) ? add(plants, correct) : correct(plants)));
 }
 
-/** Adds each plant by itself, and returns `outcome` for a rejected one. */
+/** Returns a function that adds plants one by one, and returns `outcome` for a rejected one. */
 const addOneByOne =
   (outcome: (plant: Plant) => AddOutcome = () => reject()): Add =>
   async (plants, add) => {
@@ -710,7 +702,7 @@ const addOneByOne =
     return outcomes;
   };
 
-/** Creates a correct repository. */
+/** Creates a correct repository that rejects {@link REJECTED_PLANT}. */
 export const createRejecting = (): PlantRepository => rejecting(addOneByOne());
 
 class ReservesId extends MemoryPlantRepository {
@@ -740,8 +732,8 @@ class NotReadyAfterRejection extends MemoryPlantRepository {
   }
 }
 
-/** Writes the calls of one turn together, and rejects them together. */
-class RejectsTogether extends MemoryPlantRepository {
+/** Rejects every plant that is added alone while a rejected plant is pending. */
+class RejectsConcurrent extends MemoryPlantRepository {
   #hasRejected = false;
 
   override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -776,7 +768,7 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
       }),
   },
   {
-    fault: 'returns rejected without an error',
+    fault: 'returns rejected with an error that is not a PlantRejected',
     caughtBy: REJECTED_CASE,
     create: () => rejecting(addOneByOne(() => Object.assign(reject(), { error: new Error('constraint failed') }))),
   },
@@ -799,7 +791,7 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
     create: () => rejecting(addOneByOne(({ name }) => reject(`the name ${name} is too long`))),
   },
   {
-    fault: 'rejects the batch of a rejected plant',
+    fault: 'rejects the whole batch of a rejected plant',
     caughtBy: BATCH_CASE,
     create: () => rejecting(async (plants) => plants.map(() => reject())),
   },
@@ -814,7 +806,7 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
       }),
   },
   {
-    fault: 'gives up on a batch of more than 100 plants with a rejected one',
+    fault: 'rejects every plant of a batch of more than 100 with a rejected one',
     caughtBy: 'adds the rest of a large batch with a rejected plant',
     create: () =>
       rejecting((plants, add) =>
@@ -830,9 +822,9 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
       ),
   },
   {
-    fault: 'rejects concurrent calls of a rejected plant',
+    fault: 'rejects calls that are concurrent with a rejected plant',
     caughtBy: 'adds the plants of concurrent calls',
-    create: () => new RejectsTogether(),
+    create: () => new RejectsConcurrent(),
   },
   {
     fault: 'is not ready after a rejected plant',
@@ -848,7 +840,7 @@ export const brokenRejecting: readonly (Fault & { create(): PlantRepository })[]
 
 /** Keeps an index in memory, which it updates before the disk. */
 class IndexAheadOfDisk extends DiskRepository {
-  readonly #index = new Map<bigint, Plant>();
+  readonly #index = new Map(this.disk.plants);
 
   override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     if (this.closed) this.assertAvailable();
@@ -864,9 +856,9 @@ class IndexAheadOfDisk extends DiskRepository {
   }
 }
 
-/** The same, and reads from its memory. */
+/** Also reads from its memory. */
 class CacheAheadOfDisk extends IndexAheadOfDisk {
-  readonly #cache = new Map<bigint, Plant>();
+  readonly #cache = new Map(this.disk.plants);
 
   override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     for (const plant of plants) if (!this.#cache.has(plant.id)) this.#cache.set(plant.id, plant);
@@ -878,7 +870,7 @@ class CacheAheadOfDisk extends IndexAheadOfDisk {
   }
 }
 
-class BuffersInOutage extends DiskRepository {
+class DropsInOutage extends DiskRepository {
   override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     if (!this.closed && this.disk.isUnavailable) return plants.map(() => ({ kind: 'added' }));
     return super.add(plants);
@@ -952,7 +944,7 @@ export const brokenInOutage: readonly (Fault & { open(disk: Disk): PlantReposito
     open: (disk) => new QuotesPlantInOutage(disk),
   },
   {
-    fault: 'does not stop to reconnect after close',
+    fault: 'does not stop reconnecting after close',
     caughtBy: 'close during an outage leaves no timer running',
     open: (disk) => new ReconnectsForever(disk),
   },
@@ -985,7 +977,7 @@ export const brokenInOutage: readonly (Fault & { open(disk: Disk): PlantReposito
   {
     fault: 'acknowledges plants during an outage and drops them',
     caughtBy: 'a plant reported as added or taken after an outage survives',
-    open: (disk) => new BuffersInOutage(disk),
+    open: (disk) => new DropsInOutage(disk),
   },
   {
     fault: 'acknowledges plants before it writes them',

@@ -1,4 +1,5 @@
 /** Broken verifiers, derived from mistakes that libraries and token stores invite: each has one fault. */
+import { createHash } from 'node:crypto';
 import { type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
 import { type Issuer, IssuerVerifier } from './broken-by-cases.js';
 import type { Fault } from './broken-repositories-by-technology.js';
@@ -10,11 +11,11 @@ function accepting(isValid: (token: string) => unknown, subject?: (token: string
   return { verify: async (token) => (isValid(token) ? { subject: subject?.(token) ?? PRINCIPAL.subject } : undefined) };
 }
 
-/** Creates a verifier that accepts the same tokens and names its caller by `subject`. */
+/** Returns a function that creates a verifier whose subject is derived from the token. */
 const naming = (subject: (token: string) => string) => (valid: string) =>
   accepting((token) => token === valid, subject);
 
-/** Creates a verifier that compares what `key` makes of a token. */
+/** Returns a function that creates a verifier that accepts tokens with the `key` of the valid one. */
 const comparingTokens = (key: (token: string) => unknown) => (valid: string) =>
   accepting((token) => key(token) === key(valid));
 
@@ -30,7 +31,7 @@ const toLike = (pattern: string) =>
   );
 const toBase64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Remembers results by a part of the token. */
+/** Remembers results by the first 16 characters of the token. */
 class CachesByPrefix implements TokenVerifier {
   readonly #valid: string;
   readonly #results = new Map<string, Principal | undefined>();
@@ -98,12 +99,12 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: comparingTokens((token) => token.slice(-8)),
   },
   {
-    fault: 'searches the token in the list as a text',
+    fault: 'searches for the token inside the valid one',
     caughtBy: 'rejects every part of a valid token',
     create: (valid) => accepting((token) => token !== '' && valid.includes(token)),
   },
   {
-    fault: 'ends tokens at NUL, as C does',
+    fault: 'truncates tokens at NUL, as C does',
     caughtBy: 'rejects a valid token surrounded by white space or invisible characters',
     create: comparingTokens((token) => token.split('\0', 1)[0]),
   },
@@ -118,7 +119,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: (valid) => accepting((token) => token.endsWith(valid)),
   },
   {
-    fault: 'removes repeated valid tokens',
+    fault: 'accepts a repeated valid token',
     caughtBy: 'rejects a valid token twice',
     create: (valid) => accepting((token) => token !== '' && token.replaceAll(valid, '') === ''),
   },
@@ -138,7 +139,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: comparingTokens((token) => token.normalize('NFKC')),
   },
   {
-    fault: 'compares a checksum',
+    fault: 'compares only a 32-bit hash',
     caughtBy: 'rejects a different token with the same hash',
     create: comparingTokens(hashWith(31)),
   },
@@ -181,7 +182,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: (valid) => accepting((token) => token === valid || Buffer.from(token, 'base64').toString() === valid),
   },
   {
-    fault: 'accepts a list of tokens',
+    fault: 'accepts a list that contains a valid token',
     caughtBy: 'rejects a valid token in a list',
     create: (valid) => accepting((token) => token.split(',').includes(valid)),
   },
@@ -191,7 +192,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: comparingTokens((token) => token.replace(/^"(.*)"$/, '$1')),
   },
   {
-    fault: 'accepts code',
+    fault: 'accepts a token that contains SQL',
     caughtBy: 'rejects code instead of a token',
     create: (valid) => accepting((token) => token === valid || token.includes("' OR ")),
   },
@@ -218,12 +219,12 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     },
   },
   {
-    fault: 'shares one principal',
+    fault: 'returns the same principal object at each call',
     caughtBy: 'is not affected by a caller that modifies a principal',
     create: (valid) => new SharesPrincipal(valid),
   },
   {
-    fault: 'numbers its verifiers in the subject',
+    fault: 'the subject contains the number of the verifier',
     caughtBy: 'returns the same subject as another verifier for the same token',
     create: (valid) => {
       const subject = `verifier ${++verifiers}`;
@@ -256,7 +257,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
     create: naming((token) => Buffer.from(token.slice(3, 11)).toString('hex').toUpperCase()),
   },
   {
-    fault: 'the subject is a part of the token in separated character codes',
+    fault: 'the subject is a part of the token as separated character codes',
     caughtBy: PART_CASE,
     create: naming((token) => Array.from(token.slice(0, 6), (each) => each.charCodeAt(0)).join('-')),
   },
@@ -268,7 +269,7 @@ export const brokenVerifiers: readonly (Fault & { create(valid: string): TokenVe
   {
     fault: 'remembers digests of invalid tokens without a limit',
     caughtBy: CACHE_CASE,
-    create: (valid) => remembering(valid, (token) => toBase64(`${token}-digest-of-32-bytes`)),
+    create: (valid) => remembering(valid, (token) => createHash('sha256').update(token).digest('base64')),
   },
   {
     fault: 'returns a principal without a promise',
@@ -302,12 +303,12 @@ class QuotesTokenInOutage extends IssuerVerifier {
 
 export const brokenWithIssuer: readonly (Fault & { create(issuer: Issuer): TokenVerifier })[] = [
   {
-    fault: 'accepts invalid tokens during an outage of the issuer',
+    fault: 'accepts short invalid tokens during an outage of the issuer',
     caughtBy: 'accepts no invalid token during an outage',
     create: (issuer) => new AcceptsInOutage(issuer),
   },
   {
-    fault: 'the error of an outage quotes the token',
+    fault: 'the error of an outage quotes the start of the token',
     caughtBy: 'the error of an outage reveals nothing about the token',
     create: (issuer) => new QuotesTokenInOutage(issuer),
   },

@@ -2,7 +2,7 @@
 export const caughtBy: Readonly<Record<string, readonly string[]>> = {
   'stores ids exactly, at both ends of int64 and around 2^53': [
     'rounds ids beyond 2⁵³ to a JavaScript number',
-    'treats ids that round to one JavaScript number as equal',
+    'treats ids that round to the same JavaScript number as equal',
     'truncates ids to int32',
     'drops the sign of an id',
     'readAll skips the smallest id',
@@ -17,16 +17,16 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'replaces code points beyond U+00FF with question marks',
     'strips a leading U+FEFF as a byte order mark',
     'converts CR LF to LF',
-    'cuts texts at the first line feed',
-    'doubles quotation marks',
+    'truncates texts at the first line feed',
+    'doubles single quotes',
     'drops backslashes',
     'stores an empty name as a space',
     'stores the tag "null" as no tag',
   ],
   'stores a text of one megabyte': [
-    'cuts texts after 255 code points',
-    'throws PlantRejected for the whole batch (above 8,000 characters)',
-    'rejects the whole batch with a rejected plant (above 8,000 characters)',
+    'truncates texts after 255 code points',
+    'throws PlantRejected for a plant of more than 8,000 characters',
+    'rejects the whole batch of a plant of more than 8,000 characters',
   ],
   'add throws TypeError for anything but plants and stores nothing': ['stores objects that only look like plants'],
   'distinguishes no tag from an empty tag and from words such as null': [
@@ -35,7 +35,7 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'stores no tag as the tag "undefined"',
   ],
   'returns the holder of a taken id': [
-    'returns the added plant as the holder of a taken id',
+    'returns the given plant as the holder of a taken id',
     'returns a holder without its tag',
     'returns a plain row as the holder',
     'returns rejected for a taken id',
@@ -64,16 +64,16 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
   'returns no outcomes for an empty batch': ['throws for an empty batch'],
   'adds and reads 70,000 plants in one batch': [
     'throws for a batch of more than 1,000 plants',
-    'throws for a batch of more than 21,845 plants, the maximum of placeholders',
+    'throws for a batch of more than 65,535 placeholders, three per plant',
     'returns added for plants beyond the 1,000th without storing them',
   ],
   'adds exactly one of a hundred concurrent plants with the same id': [
     'returns added for both of two concurrent plants with the same id, and overwrites the first',
-    'throws StorageUnavailable from the later of two concurrent adds of one id',
+    'throws StorageUnavailable from the later of two concurrent adds of the same id',
   ],
   'adds each id exactly once for concurrent batches with overlapping ids': [
     'loses all but the last of concurrent adds',
-    'returns its own plant as the holder to the later of two concurrent adds',
+    'returns to the later of two concurrent adds its own plant as the holder',
   ],
   'reads every plant once, ordered by id': [
     'resolves add before the plants are stored',
@@ -134,7 +134,7 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
     'throws for an invalid token',
     'throws TokenIssuerUnavailable for an invalid token',
     'returns null for an invalid token',
-    'returns a principal without a subject for an invalid token',
+    'returns a principal with an empty subject for an invalid token',
   ],
   'rejects a token with forbidden characters': ['throws for a token that is not Base64'],
   'the subject reveals nothing about the token': [
@@ -150,5 +150,5 @@ export const caughtBy: Readonly<Record<string, readonly string[]>> = {
   ],
   'rejects another token after a valid one': ['accepts every token after a valid one'],
   'accepts a valid token after invalid ones': ['rejects a valid token after an invalid one'],
-  'checks concurrent tokens independently': ['returns the result of the later of two concurrent calls to both'],
+  'checks concurrent tokens independently': ['gives two concurrent calls the result of the later one'],
 };

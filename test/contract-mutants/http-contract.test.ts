@@ -12,7 +12,7 @@ import { type HttpFault, httpFaults } from './http-faults.js';
 const TRANSPARENT = { fault: 'none', caughtBy: 'none' };
 
 /** Returns a function that starts a proxy for a service and returns the proxy's port. Proxies close after the suite. */
-function proxies(): (port: number, fault: HttpFault) => Promise<number> {
+function useProxies(): (port: number, fault: HttpFault) => Promise<number> {
   const started: ReturnType<typeof createServer>[] = [];
   after(() => {
     for (const proxy of started) proxy.close();
@@ -21,14 +21,14 @@ function proxies(): (port: number, fault: HttpFault) => Promise<number> {
     const proxy = createServer({ allowHalfOpen: true }, (client) => {
       const server = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       let request = '';
-      const toServer = edited((text) => {
+      const toServer = editChunks((text) => {
         request = text;
         const reply = respond?.(text);
         if (reply === undefined) return change?.(text) ?? text;
         client.end(reply, 'latin1');
         return '';
       });
-      const toClient = edited((text) => changeResponse?.(text, request) ?? text);
+      const toClient = editChunks((text) => changeResponse?.(text, request) ?? text);
       client.pipe(toServer).pipe(server);
       server.pipe(toClient).pipe(client, { end: !keepsOpen });
       for (const socket of [client, server]) socket.on('error', () => {});
@@ -41,7 +41,7 @@ function proxies(): (port: number, fault: HttpFault) => Promise<number> {
   };
 }
 
-function edited(change: (text: string) => string): Transform {
+function editChunks(change: (text: string) => string): Transform {
   return new Transform({
     transform: (chunk: Buffer, _, done) => done(null, Buffer.from(change(chunk.toString('latin1')), 'latin1')),
   });
@@ -52,7 +52,7 @@ function toTarget(port: number, path = '') {
 }
 
 describe('The contract of the HTTP interface', () => {
-  const startProxy = proxies();
+  const startProxy = useProxies();
 
   describe('accepts a correct service with a path prefix, behind a proxy:', () => {
     let service: TestService;
@@ -95,7 +95,7 @@ describe('The contract of the HTTP interface', () => {
 
   describe('reports once that', () => {
     /** Runs every case and returns the first message and the set of the others. */
-    const messages = async (target: ReturnType<typeof toTarget>) => {
+    const collectMessages = async (target: ReturnType<typeof toTarget>) => {
       const errors: unknown[] = [];
       for (const { run } of httpContract) errors.push(await run(target).catch((error: unknown) => error));
       const [first, ...others] = errors.map(String);
@@ -112,24 +112,24 @@ describe('The contract of the HTTP interface', () => {
     it('nothing listens at the base URL', async () => {
       const target = toTarget(1);
       const first = 'Error: POST http://127.0.0.1:1/plants: connect ECONNREFUSED 127.0.0.1:1';
-      expect(await messages(target)).to.deep.equal({ first, others });
+      expect(await collectMessages(target)).to.deep.equal({ first, others });
     });
 
     it('the base URL has no /plants', async () => {
       const target = toTarget(service.port, '/plants');
       const first = `Error: POST ${target.baseUrl}/plants: does not exist (status 404); the base URL may be wrong`;
-      expect(await messages(target)).to.deep.equal({ first, others });
+      expect(await collectMessages(target)).to.deep.equal({ first, others });
     });
 
     it('the token is not accepted', async () => {
       const target = { ...toTarget(service.port), token: 'wrong-canary' };
       const first = `Error: POST ${target.baseUrl}/plants: does not accept the token (status 401)`;
-      expect(await messages(target)).to.deep.equal({ first, others });
+      expect(await collectMessages(target)).to.deep.equal({ first, others });
     });
 
     it('the base URL is invalid', async () => {
       const first = 'TypeError: the base URL plants must be an http or https URL without a query or fragment';
-      expect(await messages({ baseUrl: 'plants', token: TOKEN })).to.deep.equal({ first, others });
+      expect(await collectMessages({ baseUrl: 'plants', token: TOKEN })).to.deep.equal({ first, others });
     });
   });
 

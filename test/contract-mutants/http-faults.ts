@@ -1,7 +1,7 @@
 /** A fault between the client and a correct service. Texts are the bytes of one packet, in Latin-1. */
 export interface HttpFault {
   readonly fault: string;
-  /** The case that names the fault. */
+  /** The case that must catch the fault. */
   readonly caughtBy: string;
   /** Changes what the client sends. */
   readonly request?: (text: string) => string;
@@ -35,7 +35,7 @@ function editId(change: (id: bigint) => bigint): (text: string) => string {
   };
 }
 
-/** Changes the texts in a request, with their UTF-8 in Latin-1. */
+/** Changes the names and tags in a request. Its UTF-8 bytes are given in Latin-1. */
 function editTexts(change: (text: string) => string): (text: string) => string {
   return (request) => {
     const [head = '', body = ''] = request.split('\r\n\r\n', 2);
@@ -93,12 +93,12 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     response: onPlants(editBody((body) => body.replace(/,"tag":"[^"]*"/, ''))),
   },
   {
-    fault: 'returns the tag null for none',
+    fault: 'returns the tag null if the request has no tag',
     caughtBy: 'returns a string tag, or none, if the request has no tag',
     response: onPlants(editBody((body) => body.replace(/^\{"name":"[^"]*"/, '$&,"tag":null'))),
   },
   {
-    fault: 'returns an empty tag for none',
+    fault: 'returns an empty tag if the request has no tag',
     caughtBy: 'returns exactly the name if the request has no tag',
     response: onPlants(editBody((body) => body.replace(/^\{"name":"[^"]*"(?=\})/, '$&,"tag":""'))),
   },
@@ -108,7 +108,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     response: onPlants(editBody((body) => body.replace('{', '{"id":1,'))),
   },
   {
-    fault: 'sends plants as text',
+    fault: 'sends plants as text/plain',
     caughtBy: 'sends a Plant as application/json',
     response: (text) => text.replace('application/json', 'text/plain'),
   },
@@ -179,7 +179,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     request: editTexts((text) => text.normalize('NFC')),
   },
   {
-    fault: 'overwrites the plant that holds an id',
+    fault: 'sends 200 for an id that another plant holds',
     caughtBy: 'rejects a plant with the same id but another name with 40901',
     response: (text) => text.replace('HTTP/1.1 409', 'HTTP/1.1 200'),
   },
@@ -209,12 +209,12 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     request: withoutHeader('Content-Encoding'),
   },
   {
-    fault: 'matches Content-Encoding in lower case only',
+    fault: 'accepts Content-Encoding only in lower case',
     caughtBy: 'accepts Content-Encoding: BR',
     request: (text) => text.replace('Content-Encoding: BR', 'Content-Encoding: unknown'),
   },
   {
-    fault: 'accepts larger bodies',
+    fault: 'accepts bodies of more than 1 MiB',
     caughtBy: 'rejects a body of 1 MiB and a byte with a Content-Length with 41301',
     environment: { BODY_LIMIT: '2mb' },
   },
@@ -284,7 +284,7 @@ export const httpFaults = (token: string): readonly HttpFault[] => [
     response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${token}: `))),
   },
   {
-    fault: 'describes OpenAPI 3.0',
+    fault: 'describes the interface in OpenAPI 3.0',
     caughtBy: 'describes interface 1.0.0 under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential',
     response: (text) => text.replace('"openapi":"3.1.0"', '"openapi":"3.0.3"'),
   },
