@@ -1,6 +1,6 @@
 /**
- * Broken adapters, derived from the doc comments of the ports, not from the contracts: each has one fault. If one passes,
- * its contract has a gap.
+ * Broken adapters, derived from the doc comments of the ports, not from the contracts: each has one fault. If one
+ * passes, its contract has a gap.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';

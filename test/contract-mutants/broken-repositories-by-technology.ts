@@ -72,7 +72,7 @@ function reading(modify: (plants: Plant[]) => Iterable<readonly Plant[]>): Plant
   return repository;
 }
 
-/** Splits plants into pages, up to the first page that `isKept` rejects. `rest` is the number of plants after the page. */
+/** Splits plants into pages, up to the first one that `isKept` rejects. `rest` is the number of plants after it. */
 function* toPages(plants: readonly Plant[], size: number, isKept: (page: readonly Plant[], rest: number) => boolean) {
   for (let start = 0; start < plants.length; start += size) {
     const page = plants.slice(start, start + size);
@@ -420,8 +420,14 @@ export const brokenRepositories: readonly (Fault & { create(): PlantRepository }
     caughtBy: 'keeps working after 130 readers stop early',
     create: () => new Leaking('early stops'),
   },
-  ...(['reads', 'adds', 'errors'] as const).map((leaks) => ({
-    fault: `leaks one of 100 connections with each ${{ reads: 'read', adds: 'add of a taken id', errors: 'error' }[leaks]}`,
+  ...(
+    [
+      ['reads', 'read'],
+      ['adds', 'add of a taken id'],
+      ['errors', 'error'],
+    ] as const
+  ).map(([leaks, call]) => ({
+    fault: `leaks one of 100 connections with each ${call}`,
     caughtBy: 'keeps working after 130 calls of each kind',
     create: () => new Leaking(leaks),
   })),

@@ -58,7 +58,7 @@ describe('The alert rules', () => {
     });
   });
 
-  describe('and the metrics of the service', () => {
+  describe('use metrics of the service, which', () => {
     endProgramsAfterEach();
     const folder = temporaryFolder();
     let metrics: string;
@@ -76,7 +76,7 @@ describe('The alert rules', () => {
       expect({ status, output: `${stdout}${stderr}` }).to.deep.equal({ status: 0, output: '' });
     });
 
-    it('match: every metric and label in a rule exists', () => {
+    it('include every metric and label in a rule', () => {
       // Prometheus itself adds the metric `up` and the labels `job` and `instance`.
       const known = new Set(['up', ...rules.map(({ record }) => record)]);
       for (const { expr } of rules) {
@@ -88,8 +88,10 @@ describe('The alert rules', () => {
           if (known.has(name)) continue;
           const series = new RegExp(`^${name}(?:\\{(.*)\\})? `, 'm').exec(metrics);
           expect(series, name).not.to.equal(null);
-          const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label);
-          for (const label of labels.filter((label) => label !== 'job')) expect(series?.[1]).to.include(`${label}="`);
+          const labels = [...matchers.matchAll(/(\w+)[=!]/g)]
+            .map(([, label]) => label)
+            .filter((label) => label !== 'job');
+          for (const label of labels) expect(series?.[1]).to.include(`${label}="`);
         }
       }
     });
@@ -101,11 +103,11 @@ describe('The alert rules', () => {
       expect(named).to.have.members(exported);
     });
 
-    it('are shown by the commands of the guide', async function () {
+    it('pass the check in the guide', async function () {
       skipUnlessInstalled(this, 'curl', '--version');
       skipUnlessInstalled(this, 'promtool', '--version');
-      const [showMetrics] = commandsUnder('Metrics and alerts');
-      expect(await run(showMetrics, folder, { MANAGEMENT: management })).to.include('"status":"ready"');
+      const [check] = commandsUnder('Metrics and alerts');
+      expect(await run(check, folder, { MANAGEMENT: management })).to.include('"status":"ready"');
     });
   });
 });

@@ -1,5 +1,6 @@
-// Runs the `docker` commands of the guide without Docker: buildah builds, and namespaces and a cgroup of the kernel run.
-// Arguments: those of `docker build` or `docker run`. Differences: a container uses the network of this machine, so that
+// Runs the `docker` commands of the guide without Docker: buildah builds images; namespaces and a cgroup of the kernel
+// isolate containers.
+// Arguments: those of `docker build` or `docker run`. Differences: a container uses the network of this machine, so
 // `--publish` does nothing and the tests choose PORT; volumes are folders in $DOCKER_VOLUMES; `--detach`, `--name` and
 // `--restart` are ignored, so that the caller sees the output and the exit code.
 import { spawn, spawnSync } from 'node:child_process';
@@ -65,7 +66,7 @@ async function run(all: readonly string[]): Promise<number> {
     ...(values['cap-drop'] === 'ALL' ? ['--bounding-set=-all', '--inh-caps=-all'] : []),
     ...(values['security-opt'] === 'no-new-privileges' ? ['--no-new-privs'] : []),
   ];
-  const cgroup = values.memory === undefined ? undefined : memoryCgroup(Number.parseInt(values.memory, 10) * MIB);
+  const cgroup = values.memory === undefined ? undefined : createMemoryCgroup(Number.parseInt(values.memory, 10) * MIB);
   const script = `
     set -e
     ${cgroup ? `echo $$ > ${cgroup}/cgroup.procs` : ''}
@@ -100,7 +101,7 @@ async function run(all: readonly string[]): Promise<number> {
 }
 
 /** Creates a cgroup that limits memory. Returns its folder. */
-function memoryCgroup(bytes: number): string {
+function createMemoryCgroup(bytes: number): string {
   const [parent, file] = existsSync('/sys/fs/cgroup/memory')
     ? ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes']
     : ['/sys/fs/cgroup', 'memory.max'];

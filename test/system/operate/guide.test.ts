@@ -12,11 +12,11 @@ describe('The operations guide', () => {
     expect([...commandBlocks().keys()]).to.have.members([...Object.keys(headingsRun), ...Object.keys(headingsNotRun)]);
   });
 
-  describe('documents, for the log,', () => {
+  describe('documents', () => {
     endProgramsAfterEach();
     const folder = temporaryFolder();
 
-    it('exactly the fields of requests and failures', async () => {
+    it('exactly the log fields of requests and failures', async () => {
       const service = serve(folder);
       const port = await service.port();
       for (const name of ['Monstera', 'Ficus']) await create(port, { id: 1n, name });

@@ -27,7 +27,7 @@ export const headingsNotRun = {
   'Rolling upgrade': 'needs the registry and systemd',
 } as const;
 
-/** Returns the shell commands under each heading, one text per code block. */
+/** Returns the shell commands under each heading, one string per code block. */
 export function commandBlocks(): ReadonlyMap<string, readonly string[]> {
   const blocks = new Map<string, string[]>();
   let heading = '';

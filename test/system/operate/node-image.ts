@@ -3,15 +3,15 @@ import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 
-/** Name of the image that replaces the official Node image with a compiler; `-slim` is the one without. */
+/** Name of the image that replaces the official Node image, with a compiler. With the suffix `-slim`: without one. */
 export const NODE_IMAGE = 'localhost/node:test';
 
 /**
- * Creates images with Debian and the Node of this machine, laid out as the official ones, because tests need no registry
- * of images.
+ * Creates images with Debian and the Node of this machine, laid out as the official ones, so that the tests need no
+ * registry of images.
  *
  * @param folder a folder for the file systems, 1 GB
- * @param environment for buildah
+ * @param environment variables for buildah
  */
 export function createNodeImages(folder: string, environment: NodeJS.ProcessEnv): void {
   const run = (program: string, ...args: string[]) => {

@@ -51,7 +51,7 @@ interface ProxyResponse {
 interface Relay {
   readonly server: Server;
   readonly sockets: Socket[];
-  /** Destroys a connection when nginx reuses it for another request. */
+  /** Whether to destroy a connection when nginx reuses it for another request. */
   destroysReused: boolean;
 }
 
@@ -64,7 +64,7 @@ describe('Behind nginx configured as in the guide', () => {
   let servicePort: number;
   let httpPort: number;
   let httpsPort: number;
-  let place: string;
+  let workFolder: string;
   let agent: Agent;
 
   before(function () {
@@ -79,11 +79,11 @@ describe('Behind nginx configured as in the guide', () => {
   });
 
   beforeEach(async () => {
-    place = mkdtempSync(join(folder, 'nginx-'));
+    workFolder = mkdtempSync(join(folder, 'nginx-'));
     [httpPort, httpsPort] = [await freePort(), await freePort()];
     // Some tests restart the service on this port.
     servicePort = await freePort();
-    service = serve(place, { PORT: `${servicePort}` });
+    service = serve(workFolder, { PORT: `${servicePort}` });
     await service.port();
     agent = new Agent({ keepAlive: true, ca: readFileSync(certificate), servername: NAME, maxSockets: 64 });
   });
@@ -99,7 +99,7 @@ describe('Behind nginx configured as in the guide', () => {
       'listen 443 ssl;': `listen 127.0.0.1:${httpsPort} ssl;`,
       'listen [::]:443 ssl;': '',
       'server 127.0.0.1:3000 max_fails=0;': ports.map((port) => `server 127.0.0.1:${port} max_fails=0;`).join('\n'),
-      '/var/log/nginx/plant-store.log': join(place, 'access.log'),
+      '/var/log/nginx/plant-store.log': join(workFolder, 'access.log'),
       '/etc/ssl/plants.example.org.pem': certificate,
       '/etc/ssl/private/plants.example.org.key': key,
       ...changes,
@@ -109,10 +109,10 @@ describe('Behind nginx configured as in the guide', () => {
       expect(configuration.split(from), from).to.have.length(2);
       configuration = configuration.replace(from, to);
     }
-    writeFileSync(join(place, 'plant-store.conf'), configuration);
+    writeFileSync(join(workFolder, 'plant-store.conf'), configuration);
     const main = 'daemon off; pid nginx.pid; error_log stderr notice; events {} http { include plant-store.conf; }';
-    writeFileSync(join(place, 'nginx.conf'), main);
-    const nginx = new Program(place, ['nginx', '-p', place, '-c', 'nginx.conf', '-e', 'stderr'], {});
+    writeFileSync(join(workFolder, 'nginx.conf'), main);
+    const nginx = new Program(workFolder, ['nginx', '-p', workFolder, '-c', 'nginx.conf', '-e', 'stderr'], {});
     await nginx.waitForOutput(/start worker process \d/);
     expect(nginx.stderr).not.to.match(/\[(warn|error|emerg)\]/);
     return nginx;
@@ -142,20 +142,20 @@ describe('Behind nginx configured as in the guide', () => {
     const state = { destroysReused: false };
     const server = createServer((socket) => {
       sockets.push(socket);
-      const to = connect(servicePort, '127.0.0.1');
+      const toService = connect(servicePort, '127.0.0.1');
       let isReused = false;
       socket.on('data', (chunk) => {
         if (isReused && state.destroysReused) socket.destroy();
-        else to.write(chunk);
+        else toService.write(chunk);
         isReused = true;
       });
-      to.pipe(socket);
-      for (const [one, other] of [
-        [socket, to],
-        [to, socket],
+      toService.pipe(socket);
+      for (const [closed, other] of [
+        [socket, toService],
+        [toService, socket],
       ] as const) {
-        one.on('error', () => {});
-        one.on('close', () => other.destroy());
+        closed.on('error', () => {});
+        closed.on('close', () => other.destroy());
       }
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -172,7 +172,7 @@ describe('Behind nginx configured as in the guide', () => {
     expect(parseSizeBytes(`${value(rest, 'client_max_body_size')}b`)).to.equal(bodyLimitBytes);
   });
 
-  it('creates, duplicates and conflicts get the responses of the service', async () => {
+  it('clients get the responses of the service to creates, duplicates and conflicts', async () => {
     await startNginx();
     const created = await send(plant(1));
     expect([created.outcome, created.body]).to.deep.equal([200, '{"name":"Monstera"}']);
@@ -183,7 +183,7 @@ describe('Behind nginx configured as in the guide', () => {
     expect((await send('', { method: 'GET', path: '/openapi.json', agent })).status).to.equal(200);
   });
 
-  it('plain HTTP is redirected to HTTPS and keeps the method', async () => {
+  it('plain HTTP is redirected to HTTPS with a status that keeps the method', async () => {
     await startNginx();
     const response = await exchange(httpPort, `POST /plants HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n`);
     expect([response?.status, response?.headers['location']]).to.deep.equal([308, `https://${NAME}/plants`]);
@@ -202,7 +202,7 @@ describe('Behind nginx configured as in the guide', () => {
       expect(response.headers).to.include({ 'content-type': 'application/json' });
       expect(response.headers['x-request-id']).to.be.a('string');
     }
-    expect(await readSqlitePlants(join(place, 'plants.db'))).to.have.length(2);
+    expect(await readSqlitePlants(join(workFolder, 'plants.db'))).to.have.length(2);
   });
 
   it('rejections by nginx itself are Error objects', async () => {
@@ -227,7 +227,7 @@ describe('Behind nginx configured as in the guide', () => {
     await nginx.kill('SIGQUIT').exited();
     await service.kill('SIGTERM').exited();
     const idsIn = (log: string) => toLines(log).map((line) => JSON.parse(line).requestId);
-    expect(idsIn(readFileSync(join(place, 'access.log'), 'utf8'))).to.deep.equal(ids);
+    expect(idsIn(readFileSync(join(workFolder, 'access.log'), 'utf8'))).to.deep.equal(ids);
     expect(idsIn(service.stderr).filter(Boolean)).to.deep.equal(ids);
   });
 
@@ -291,7 +291,7 @@ describe('Behind nginx configured as in the guide', () => {
     expect(relay.sockets).to.have.length(2);
   });
 
-  it('a timeout of the service gets 503 with 50301, and the create is not sent again', async () => {
+  it('a create that the service does not respond to gets 503 with 50301 and is not sent again', async () => {
     let requests = 0;
     const unresponsive = createServer((socket) => socket.once('data', () => requests++)).listen(0, '127.0.0.1');
     await once(unresponsive, 'listening');
@@ -322,15 +322,15 @@ describe('Behind nginx configured as in the guide', () => {
   }
 
   for (const error of [50301, 50302, 50303]) {
-    it(`passes a create that one instance rejected with ${error} to another`, async () => {
-      const one = await startUnavailable(error);
-      await startNginx([one.port, servicePort]);
+    it(`a create that one instance rejected with ${error} is sent to another`, async () => {
+      const unavailable = await startUnavailable(error);
+      await startNginx([unavailable.port, servicePort]);
       for (let id = 1; id <= 10; id++) expect((await send(plant(id))).outcome).to.equal(200);
-      expect(one.requests()).to.be.above(0);
+      expect(unavailable.requests()).to.be.above(0);
     });
   }
 
-  it('passes the last response on when two instances rejected a create', async () => {
+  it('a create that two instances rejected gets their response and is not sent to a third', async () => {
     const instances = await Promise.all([50303, 50303, 50303].map((error) => startUnavailable(error)));
     await startNginx(instances.map(({ port }) => port));
     const response = await send(plant(1));
@@ -338,7 +338,7 @@ describe('Behind nginx configured as in the guide', () => {
     expect(instances.map((instance) => instance.requests()).filter(Boolean)).to.deep.equal([1, 1]);
   });
 
-  it('passes a late rejection on instead of trying another instance', async () => {
+  it('a create that one instance rejected late gets that response and is not sent to another', async () => {
     const instances = await Promise.all([1, 2].map(() => startUnavailable(50301, 400)));
     const changes = { 'proxy_next_upstream_timeout 5s;': 'proxy_next_upstream_timeout 200ms;' };
     await startNginx(
@@ -416,23 +416,23 @@ describe('Behind nginx configured as in the guide', () => {
     const load = new ProxyLoad();
     await load.waitForStored(100);
     expect(await service.kill('SIGTERM').exited()).to.equal(0);
-    service = serve(place, { PORT: `${servicePort}` });
+    service = serve(workFolder, { PORT: `${servicePort}` });
     await service.port();
     await load.waitForStored(100);
     await load.stop();
     expect([...conclusive, 50301, 50303]).to.include.members([...load.outcomes]);
     expect(load.outcomes).to.include(50301);
-    load.expectNoViolations(await readSqlitePlants(join(place, 'plants.db')));
+    load.expectNoViolations(await readSqlitePlants(join(workFolder, 'plants.db')));
   });
 
   describe('with two instances on PostgreSQL', () => {
     const databases = databasesOn(postgresServer);
 
-    it(`returns only 200 and 409 while they restart in turn, ${RESTARTS} times, and no plant is lost`, async function () {
+    it(`clients get only 200 and 409 during ${RESTARTS} restarts in turn, and no plant is lost`, async function () {
       this.timeout(120_000);
       const url = await databases.create();
       const start = async (port: string) => {
-        const instance = serve(place, { DATABASE_URL: url, PORT: port });
+        const instance = serve(workFolder, { DATABASE_URL: url, PORT: port });
         return { instance, port: await instance.port() };
       };
       const instances = [await start('0'), await start('0')];

@@ -7,7 +7,7 @@ import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 
 const UNIT = inRepository('docs/operate/plant-store@.service');
-/** Maximum exposure level, from 0 (fully confined) to 10 (unconfined); systemd rates values below 2 as "OK". */
+/** Maximum exposure level, from 0 (fully confined) to 10 (unconfined). */
 const MAX_EXPOSURE = 1.5;
 
 describe('The systemd unit', () => {
@@ -22,7 +22,7 @@ describe('The systemd unit', () => {
     expect(lines).to.include('Environment=DATABASE_URL=sqlite:/var/lib/plant-store/plants.db');
   });
 
-  it('restarts after every failure except invalid settings', () => {
+  it('restarts after every failure except invalid arguments or settings', () => {
     const lines = unit.split('\n');
     expect(lines).to.include.members([
       'Restart=on-failure',
@@ -38,7 +38,7 @@ describe('The systemd unit', () => {
     expect(names.filter((name) => !known.includes(name ?? ''))).to.deep.equal([]);
   });
 
-  it('gives each instance two ports of its own, and the first instance the default ports', () => {
+  it('gives each instance two unique ports, and the first instance the default ports', () => {
     const portsOf = (instance: number) =>
       [/ PORT=(\S+)/, / MANAGEMENT_PORT=(\S+)/].map((pattern) =>
         Number(pattern.exec(unit)?.[1]?.replaceAll('%i', `${instance}`)),

@@ -21,7 +21,7 @@ describe('An upgrade according to the guide', () => {
     expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
   });
 
-  it('fails to start, with the reason, after a rollback to a version that does not know the schema', async () => {
+  it('after a downgrade, a version that does not know the schema exits and reports the reason', async () => {
     const path = join(folder, 'newer.db');
     const environment = { DATABASE_URL: `sqlite:${path}` };
     await serve(folder, environment).port();
