@@ -51,6 +51,8 @@ export class PlantCodec {
     const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
     // `format: int64` checks no range in Ajv.
     if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_MESSAGE);
+    // Another description may make the id optional.
+    if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 
