@@ -80,7 +80,7 @@ describe('toApiError', () => {
     });
   });
 
-  it('returns 40002 for an invalid id, and names invalid texts too', () => {
+  it('returns 40002 for an invalid id, and names fields with invalid text too', () => {
     expect(toApiError({ kind: 'invalid', violations: validate({ id: 2n ** 63n, name: '\0' }) })).to.deep.equal({
       error: 40002,
       message:

@@ -110,7 +110,7 @@ describe('BatchingPlantRepository', () => {
       expect(results.flatMap(kinds)).to.deep.equal(['added', 'rejected', 'added']);
     });
 
-    it('with a TypeError if it has anything but plants, without affecting other calls', async () => {
+    it('with a TypeError if it contains anything but plants, without affecting other calls', async () => {
       const { repository } = createRepository();
       const notPlants: Plant[] = [plant(2n), JSON.parse('{"id":3,"name":""}')];
       const calls = [[plant(1n)], notPlants, [plant(4n)]].map((call) => repository.add(call));
@@ -177,7 +177,6 @@ describe('BatchingPlantRepository', () => {
     const calls = [1n, 2n, 3n].map((id) => repository.add([plant(id)]));
     const closed = repository.close();
     expect(await catchError(repository.add([plant(4n)]))).to.be.instanceOf(StorageUnavailable);
-    storage.resume();
     await Promise.all([...calls, closed]);
     expect(writes()).to.deep.equal([[1n], [2n], [3n]]);
     expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);

@@ -10,11 +10,11 @@ export interface Key {
   readonly privateKey: CryptoKey;
 }
 
-let keys = 0;
+let lastKeyNumber = 0;
 
 /** Generates a key pair with a unique id. */
 export async function newKey(algorithm = 'ES256'): Promise<Key> {
-  return { kid: `key-${++keys}`, algorithm, ...(await generateKeyPair(algorithm, { extractable: true })) };
+  return { kid: `key-${++lastKeyNumber}`, algorithm, ...(await generateKeyPair(algorithm, { extractable: true })) };
 }
 
 export const ISSUER = 'https://issuer.example/garden';

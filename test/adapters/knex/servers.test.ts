@@ -123,7 +123,7 @@ for (const { server, at } of engines) {
       }
     });
 
-    it('migrates an empty database once for three instances that start together', async () => {
+    it('migrates an empty database for three instances that start concurrently', async () => {
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
       expect((await instances[0].add([toPlant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal([
@@ -154,7 +154,7 @@ for (const { server, at } of engines) {
       }
     });
 
-    it('gives each id to one plant in overlapping batches of three instances, in any order', async () => {
+    it('gives each id to one plant when three instances add the same ids concurrently, in any order', async () => {
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
       const ids = Array.from({ length: 500 }, (_, id) => BigInt(id));
@@ -168,7 +168,7 @@ for (const { server, at } of engines) {
       expect(added.reduce((sum, count) => sum + count, 0)).to.equal(500);
     });
 
-    it('rejects only the plant that the engine rejects, and reveals no value of it', async () => {
+    it('rejects only the plant that the engine rejects, and does not reveal its tag', async () => {
       const url = await databases.create();
       const repository = await open(url);
       await databases.connect(url).raw(REJECT_POISON);

@@ -118,7 +118,7 @@ describe('The SQLite repository', () => {
       expect(await openRaw(path).all('PRAGMA journal_mode')).to.deep.equal([{ journal_mode: 'wal' }]);
     });
 
-    it('a sync at every commit', async () => {
+    it('with a sync at every commit', async () => {
       const path = newFile();
       const repository = await open(path);
       // The pragma is per connection, so a trigger reads it on the repository's connection.
@@ -140,7 +140,7 @@ describe('The SQLite repository', () => {
   });
 
   describe('opens a file', () => {
-    it('together with another repository, and gives each id to one plant', async () => {
+    it('concurrently with another repository, and gives each id to one plant', async () => {
       const path = newFile();
       const [one, two] = await Promise.all([open(path), open(path)]);
       const ids = Array.from({ length: 200 }, (_, index) => BigInt(index));
@@ -151,22 +151,11 @@ describe('The SQLite repository', () => {
       expect(await readIds(one)).to.deep.equal(ids);
     });
 
-    it('that four repositories create at once', async () => {
+    it('that four repositories create concurrently', async () => {
       const path = newFile();
       const repositories = await Promise.all([open(path), open(path), open(path), open(path)]);
       await Promise.all(repositories.map((repository, index) => repository.add([plant(BigInt(index))])));
       expect(await readIds(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
-    });
-
-    it('that another program locks for longer than the busy timeout of SQLite', async () => {
-      const path = newFile();
-      const repository = await open(path);
-      const raw = openRaw(path);
-      await raw.exec('BEGIN EXCLUSIVE');
-      const adding = repository.add([plant(1n)]);
-      await setTimeout(500);
-      await raw.exec('ROLLBACK');
-      expect(countKinds(await adding)).to.deep.equal({ added: 1 });
     });
 
     it('after a process was killed during its migration', async () => {
@@ -179,8 +168,19 @@ describe('The SQLite repository', () => {
     });
   });
 
+  it('waits for a lock of another program for longer than the busy timeout of SQLite', async () => {
+    const path = newFile();
+    const repository = await open(path);
+    const raw = openRaw(path);
+    await raw.exec('BEGIN EXCLUSIVE');
+    const adding = repository.add([plant(1n)]);
+    await setTimeout(500);
+    await raw.exec('ROLLBACK');
+    expect(countKinds(await adding)).to.deep.equal({ added: 1 });
+  });
+
   describe('through a symbolic link', () => {
-    const linked = () => {
+    const createLink = () => {
       const path = newFile();
       const link = newFile();
       writeFileSync(path, '');
@@ -188,8 +188,8 @@ describe('The SQLite repository', () => {
       return { path, link };
     };
 
-    it('throws StorageUnavailable after its write-ahead log was deleted', async () => {
-      const { path, link } = linked();
+    it('throws StorageUnavailable after the write-ahead log was deleted', async () => {
+      const { path, link } = createLink();
       const repository = await open(link);
       await repository.add([plant(1n)]);
       rmSync(`${path}-wal`);
@@ -197,7 +197,7 @@ describe('The SQLite repository', () => {
     });
 
     it('reads plants that are only in the write-ahead log', async () => {
-      const { link } = linked();
+      const { link } = createLink();
       const repository = await open(link);
       await repository.add([plant(1n)]);
       const reader = await openRepository(sqliteDatabase({ path: link, timeoutMs: 10_000, readOnly: true }));
@@ -226,7 +226,7 @@ describe('The SQLite repository', () => {
       });
     }
 
-    it('999 plants and rejects the one that the database rejects', async () => {
+    it('999 plants, and rejects the one that the database rejects', async () => {
       const path = newFile();
       const repository = await open(path);
       await openRaw(path).exec(POISON);
@@ -243,6 +243,7 @@ describe('The SQLite repository', () => {
       await openRaw(path).exec(POISON);
       const outcomes = await repository.add(Array.from({ length: 50 }, (_, index) => plant(BigInt(index), 'poison')));
       expect(countKinds(outcomes)).to.deep.equal({ rejected: 50 });
+      expect(await readIds(repository)).to.deep.equal([]);
     });
   });
 
@@ -282,16 +283,16 @@ describe('The SQLite repository', () => {
   });
 
   describe('reports in one sentence that it cannot open', () => {
-    const text = newFile();
-    writeFileSync(text, 'These are plants, but not a database. '.repeat(100));
+    const textFile = newFile();
+    writeFileSync(textFile, 'These are plants, but not a database. '.repeat(100));
     const aFolder = join(folder, 'folder.db');
     mkdirSync(aFolder);
 
     for (const [what, path, reason] of [
-      ['a file that is not a database', text, 'it is not a SQLite database'],
+      ['a file that is not a database', textFile, 'it is not a SQLite database'],
       ['a directory', aFolder, 'it is a directory'],
-      ['a path through a file', join(text, 'plants.db'), 'a part of the path is a file, not a directory'],
-      ['a deep path through a file', join(text, 'a', 'b.db'), 'a part of the path is a file, not a directory'],
+      ['a path through a file', join(textFile, 'plants.db'), 'a part of the path is a file, not a directory'],
+      ['a deep path through a file', join(textFile, 'a', 'b.db'), 'a part of the path is a file, not a directory'],
     ] as const) {
       it(what, async () => {
         const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000 })));
@@ -368,7 +369,7 @@ describe('The SQLite repository', () => {
       expectNothingRevealed(await catchError(repository.add([named(1n)])));
     });
 
-    it('an invalid row of another program', async () => {
+    it('an invalid row written by another program', async () => {
       const path = newFile();
       const repository = await open(path);
       await openRaw(path).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);

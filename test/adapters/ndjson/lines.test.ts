@@ -83,7 +83,7 @@ describe('splitLines', () => {
       }
     }
     for await (const [line] of splitLines(endless(), 2 ** 20)) expect(line?.bytes).to.equal(undefined);
-    expect(peak, 'bytes, of 62 MiB').to.be.below(16 * 2 ** 20);
+    expect(peak, 'bytes held of a 62 MiB line').to.be.below(16 * 2 ** 20);
   });
 });
 

@@ -44,7 +44,8 @@ describe('StaticTokenVerifier', () => {
   });
 
   it('rejects every token if none is configured', async () => {
-    expect(await new StaticTokenVerifier([]).verify('')).to.equal(undefined);
+    const verifier = new StaticTokenVerifier([]);
+    for (const token of ['', TOKEN]) expect(await verifier.verify(token)).to.equal(undefined);
   });
 
   it('compares with every token in constant time, even after a match', async () => {
@@ -67,7 +68,7 @@ describe('A token list', () => {
     ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
     ['a missing digest', 'sha256:'],
   ] as const) {
-    it(`with ${what} throws an error that names the position, not the token`, () => {
+    it(`with ${what} causes an error that names the position, not the token`, () => {
       expect(() => new StaticTokenVerifier(['good', bad, 'good']))
         .to.throw(InvalidTokenList, /^token 2 /)
         .with.property('message')
@@ -83,7 +84,7 @@ describe('A token list', () => {
     expect(await verifier.verify('new')).to.not.equal(undefined);
   });
 
-  it('does not replace the previous list if it is invalid', async () => {
+  it('that is invalid does not replace the previous list', async () => {
     const verifier = new StaticTokenVerifier(['old']);
     expect(() => verifier.replace(['new', 'not a token'])).to.throw(InvalidTokenList, /^token 2 /);
     expect(await verifier.verify('old')).to.not.equal(undefined);
@@ -92,7 +93,7 @@ describe('A token list', () => {
 });
 
 describe('parseTokens', () => {
-  it('reads one token per line, without blank lines, comments and surrounding white space', () => {
+  it('reads one token per line, and ignores blank lines, comments and surrounding white space', () => {
     expect(parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour')).to.deep.equal([
       'one',
       'two',

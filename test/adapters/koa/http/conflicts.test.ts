@@ -16,7 +16,7 @@ storageSuite('id conflicts', (start) => {
     expect(await stored(service)).to.deep.equal([{ id: 1n, name: 'first', tag: 'first' }]);
   });
 
-  it('reports 40902 to a client that retries after a lost response', async () => {
+  it('do not include a retry after 50301: if the plant was stored, it gets 40902', async () => {
     let times = 0;
     const losingFirst = withAdd(async (plants, repository) => {
       const outcomes = await repository.add(plants);

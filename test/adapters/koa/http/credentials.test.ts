@@ -66,7 +66,7 @@ httpSuite('credentials', (start) => {
   });
 
   for (const result of [null, false, true, {}, { subject: '' }]) {
-    it(`rejects every token if a verifier in JavaScript returns ${JSON.stringify(result)}`, async () => {
+    it(`rejects the token if a verifier in JavaScript returns ${JSON.stringify(result)}`, async () => {
       const verify = async () => JSON.parse(JSON.stringify(result));
       const service = await startOne({}, (container) => {
         container.rebind(services.TokenVerifier).toConstantValue({ verify });

@@ -51,20 +51,20 @@ httpSuite('early rejections', (start) => {
   }
 
   const sending: Record<string, [head: Buffer, chunk: Uint8Array, error: number]> = {
-    'whose body is too large according to its Content-Length': [postHead(LARGE), Buffer.alloc(65_536, ' '), 41301],
-    'whose body becomes too large in chunks': [
+    'a body that is too large according to its Content-Length': [postHead(LARGE), Buffer.alloc(65_536, ' '), 41301],
+    'a body that becomes too large in chunks': [
       postHead({ 'Transfer-Encoding': 'chunked' }),
       Buffer.from(`8000\r\n${' '.repeat(0x8000)}\r\n`),
       41301,
     ],
-    'whose compressed body becomes too large in chunks': [
+    'a compressed body that becomes too large in chunks': [
       postHead({ 'Content-Encoding': 'gzip', 'Transfer-Encoding': 'chunked' }),
       Buffer.from(`8000\r\n${' '.repeat(0x8000)}\r\n`),
       41301,
     ],
   };
   for (const [what, [head, chunk, error]] of Object.entries(sending)) {
-    it(`rejects, and then disconnects, a client that keeps sending and ${what}`, async () => {
+    it(`rejects and disconnects a client that keeps sending ${what}`, async () => {
       const client = await RawClient.connect(service().port);
       const response = await keepSending(client.send(head), chunk);
       expect(verdict(response)).to.equal(error);

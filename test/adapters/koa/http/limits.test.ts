@@ -47,7 +47,7 @@ httpSuite('create requests in flight', (start) => {
     for (let attempt = 0; attempt < 2; attempt++) expect(verdict(await create(service))).to.equal(50001);
   });
 
-  it('are delayed if the client retries on the same connection before Retry-After', async function () {
+  it('are delayed if the client retries on the same connection before Retry-After elapses', async function () {
     // On a busy machine, the delay may end before the permit is free.
     this.retries(3);
     const gate = new Gate();
@@ -64,7 +64,7 @@ httpSuite('create requests in flight', (start) => {
     impatient.close();
   });
 
-  it('are processed in order after a delayed one', async function () {
+  it('wait for a delayed one before them on the same connection', async function () {
     // As above.
     this.retries(3);
     const gate = new Gate();
@@ -113,12 +113,13 @@ httpSuite('create requests in flight', (start) => {
     await gate.arrived;
     expect(verdict(await create(service, newPlant(), { Authorization: '' }))).to.equal(40101);
     expect(verdict(await create(service, newPlant(), { Authorization: 'Bearer wrong' }))).to.equal(40102);
+    expect(verdict(await exchange(service.port, request('POST /plant')))).to.equal(40401);
     expect(verdict(await exchange(service.port, request('GET /plants')))).to.equal(40501);
     gate.open();
     await first;
   });
 
-  it('release their permit after every kind of rejection', async () => {
+  it('release their permit after a rejection because of their headers or body', async () => {
     const service = await startOne({ MAX_PENDING: '1', BODY_LIMIT: '1kb' });
     const rejections: [Buffer, number][] = [
       [post(newPlant(), { Expect: 'x' }), 41701],
@@ -150,7 +151,7 @@ httpSuite('create requests in flight', (start) => {
     });
   }
 
-  it('are rejected beyond MAX_PENDING_BYTES, reserved before the body arrives', async () => {
+  it('are rejected beyond MAX_PENDING_BYTES, which are reserved before the body arrives', async () => {
     const service = await startOne({ BODY_LIMIT: '1kb', MAX_PENDING_BYTES: '1kb' });
     const slow = await RawClient.connect(service.port);
     const body = newPlant({ tag: 'x'.repeat(800) });
@@ -158,7 +159,7 @@ httpSuite('create requests in flight', (start) => {
     slow.send(body.slice(0, -1));
     const bytesFree = 1024 - body.length + 1;
     const large = newPlant({ tag: 'x'.repeat(bytesFree) });
-    const rejected = await untilRejected(() => create(service, newPlant({ tag: 'x'.repeat(bytesFree) })));
+    const rejected = await retryUntilRejected(() => create(service, newPlant({ tag: 'x'.repeat(bytesFree) })));
     expectRetryAfter(rejected);
     expect(verdict(await create(service)), 'a small one still fits').to.equal(200);
     expect(verdict(await slow.send(body.slice(-1)).readResponse())).to.equal(200);
@@ -170,7 +171,7 @@ httpSuite('create requests in flight', (start) => {
     const gate = new Gate();
     const service = await startOne({ BODY_LIMIT: '10kb', MAX_PENDING_BYTES: '10kb' }, gate.beforeAdd());
     const compressed = () =>
-      create(service, gzipSync(newPlant({ tag: 'x'.repeat(6000) })), { 'Content-Encoding': 'gzip' });
+      create(service, gzipSync(newPlant({ tag: 'x'.repeat(4000) })), { 'Content-Encoding': 'gzip' });
     const first = compressed();
     await gate.arrived;
     expect(verdict(await compressed())).to.equal(50302);
@@ -183,7 +184,7 @@ httpSuite('create requests in flight', (start) => {
     const client = await RawClient.connect(service.port);
     await client.send(postHead({ 'Content-Length': '1000', Expect: '100-continue' })).readResponse();
     client.send('x'.repeat(900));
-    await untilRejected(() => create(service, newPlant({ tag: 'x'.repeat(300) })));
+    await retryUntilRejected(() => create(service, newPlant({ tag: 'x'.repeat(300) })));
     client.socket.resetAndDestroy();
     await waitUntilRead(service);
     expect(verdict(await create(service, newPlant({ tag: 'x'.repeat(300) })))).to.equal(200);
@@ -191,7 +192,7 @@ httpSuite('create requests in flight', (start) => {
 });
 
 /** Retries until the service is full. */
-async function untilRejected(send: () => ReturnType<typeof create>): ReturnType<typeof create> {
+async function retryUntilRejected(send: () => ReturnType<typeof create>): ReturnType<typeof create> {
   for (;;) {
     const response = await send();
     if (verdict(response) === 50302) return response;

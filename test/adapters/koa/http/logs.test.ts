@@ -55,12 +55,12 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
   'a target with a user': [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plants?${CANARY}`, HEADERS, '{}'), 40401],
   'a target without a path': [request(`OPTIONS *?${CANARY}`, HEADERS), 40401],
   'another method': [request(`PUT /plants?${CANARY}`, HEADERS, plant()), 40501],
-  'another scheme': [send(plant(), { Authorization: `Basic ${CANARY}` }), 40101],
+  'another authentication scheme': [send(plant(), { Authorization: `Basic ${CANARY}` }), 40101],
   'a wrong token': [send(plant(), { Authorization: `Bearer ${CANARY}` }), 40102],
   'an unknown Expect': [send(plant(), { Expect: CANARY }), 41701],
   'another media type': [send(plant(), { 'Content-Type': `text/${CANARY}` }), 41501],
   'an unknown Content-Encoding': [send(plant(), { 'Content-Encoding': CANARY }), 41501],
-  'a damaged Content-Encoding': [send(plant(), { 'Content-Encoding': 'gzip' }), 40001],
+  'a body that does not match its Content-Encoding': [send(plant(), { 'Content-Encoding': 'gzip' }), 40001],
   'a body that is too large': [send(CANARY.repeat(200_000)), 41301],
   'a body that is too large after decompression': [
     send(gzipSync(CANARY.repeat(200_000)), { 'Content-Encoding': 'gzip' }),
@@ -69,7 +69,7 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
   'a body that is not JSON': [send(CANARY), 40001],
   'a body that is not UTF-8': [send(Buffer.from(`"${CANARY}\xff"`, 'latin1')), 40001],
   'a body that is not a NewPlant': [send(JSON.stringify(TELLTALE)), 40002],
-  'a text that cannot be stored': [send(newPlant({ name: `${CANARY}\0` })), 40003],
+  'a name that cannot be stored': [send(newPlant({ name: `${CANARY}\0` })), 40003],
   'an invalid X-Request-Id': [send(plant(), { 'X-Request-Id': `${CANARY} `.repeat(2) }), 200],
   'a bad chunk': [send(`${CANARY}\r\n`, { 'Transfer-Encoding': 'chunked' }), 40000],
   'a line of garbage': [`${CANARY} ${CANARY}\r\n\r\n`, 40000],
@@ -87,7 +87,7 @@ const BROKEN: Record<string, [rebind: (container: Container) => void, expected: 
     withAdd(async () => [{ kind: 'rejected', error: new PlantRejected('rejected', { cause: failure() }) }]),
     50002,
   ],
-  'a token verifier without its issuer, because of an error': [
+  'a token verifier whose issuer is unavailable, because of an error': [
     (container) =>
       container.rebind(services.TokenVerifier).toConstantValue({
         verify: () => Promise.reject(new TokenIssuerUnavailable('no response', { cause: failure() })),
@@ -138,7 +138,7 @@ httpSuite('the log', (start) => {
   });
 
   for (const coding of ['identity', 'gzip', 'br']) {
-    it(`has a line without a status for a client that disconnects during a body in ${coding}`, async () => {
+    it(`has a line without a status for a client that disconnects before its body in ${coding} arrives`, async () => {
       const { log, service } = await startLogging();
       const client = await RawClient.connect(service.port);
       const headers = { 'Content-Length': '100', 'Content-Encoding': coding, Expect: '100-continue' };
@@ -152,39 +152,10 @@ httpSuite('the log', (start) => {
     });
   }
 
-  const fail = () => {
-    throw new Error('the callback failed');
-  };
-  const failing: Record<string, (container: Container) => void> = {
-    log: (container) => container.rebind(services.Logger).toConstantValue(pino({ level: 'trace' }, { write: fail })),
-    'metrics callback': (container) =>
-      container.onActivation(
-        services.Metrics,
-        (_, metrics) => metrics && Object.assign(metrics, { onRequestEnd: fail }),
-      ),
-  };
-  for (const [what, rebind] of Object.entries(failing)) {
-    it(`does not affect responses if the ${what} throws`, async () => {
-      const service = await startOne({}, rebind);
-      expect(verdict(await create(service))).to.equal(200);
-      expect(verdict(await create(service, '{'))).to.equal(40001);
-      expect(verdict(await exchange(service.port, 'garbage\r\n\r\n'))).to.equal(40000);
-      expect(verdict(await create(service))).to.equal(200);
-    });
-
-    it(`reports an internal error even if the ${what} throws`, async () => {
-      const service = await startOne({}, (container) => {
-        rebind(container);
-        withAdd(() => Promise.reject(failure()))(container);
-      });
-      expect(verdict(await create(service))).to.equal(50001);
-    });
-  }
-
   const sharedLog = new Log();
   const service = sharedService((environment) => start(environment, sharedLog.bind()));
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
-    it(`contains nothing that the client sent: ${what}`, async () => {
+    it(`contains no sensitive value of the request: ${what}`, async () => {
       sharedLog.lines.length = 0;
       const response = await exchange(service().port, bytes);
       expect(verdict(response)).to.equal(expected);
@@ -215,6 +186,45 @@ httpSuite('the log', (start) => {
       expect(log.lines[0]).to.include({ error: expected }).and.have.property('err');
       expect(JSON.stringify(log.lines)).to.not.include(CANARY);
       expect(response?.body).to.not.include(CANARY);
+    });
+  }
+});
+
+/** Responses if a callback throws. */
+httpSuite('responses', (start) => {
+  const startOne = startInTest(start);
+
+  const environment = { MANAGEMENT_PORT: '0' };
+  let calls = 0;
+  const fail = () => {
+    calls++;
+    throw new Error('the callback failed');
+  };
+  const failing: Record<string, (container: Container) => void> = {
+    log: (container) => container.rebind(services.Logger).toConstantValue(pino({ level: 'trace' }, { write: fail })),
+    'metrics callback': (container) =>
+      container.onActivation(
+        services.Metrics,
+        (_, metrics) => metrics && Object.assign(metrics, { onRequestEnd: fail }),
+      ),
+  };
+  for (const [what, rebind] of Object.entries(failing)) {
+    it(`are not affected if the ${what} throws`, async () => {
+      calls = 0;
+      const service = await startOne(environment, rebind);
+      expect(verdict(await create(service))).to.equal(200);
+      expect(verdict(await create(service, '{'))).to.equal(40001);
+      expect(verdict(await exchange(service.port, 'garbage\r\n\r\n'))).to.equal(40000);
+      expect(verdict(await create(service))).to.equal(200);
+      expect(calls, 'calls that threw').to.equal(4);
+    });
+
+    it(`report an internal error even if the ${what} throws`, async () => {
+      const service = await startOne(environment, (container) => {
+        rebind(container);
+        withAdd(() => Promise.reject(failure()))(container);
+      });
+      expect(verdict(await create(service))).to.equal(50001);
     });
   }
 });

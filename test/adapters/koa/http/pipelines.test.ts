@@ -42,7 +42,7 @@ httpSuite('pipelining', (start) => {
     expect(maxInFlight).to.equal(1);
   });
 
-  it('does not process a request until the response to the one before it is sent', async () => {
+  it('does not respond to a request before the previous one is finished', async () => {
     const gate = new Gate();
     const ownService = await startOne({}, gate.beforeAdd());
     const client = await RawClient.connect(ownService.port);
@@ -64,11 +64,11 @@ httpSuite('pipelining', (start) => {
   const garbage: Record<string, [bytes: string | Uint8Array, error: number]> = {
     'a line of garbage': ['garbage\r\n\r\n', 40000],
     NULs: [Buffer.alloc(100), 40000],
-    'too large headers': [`POST /plants HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 43101],
+    'headers that are too large': [`POST /plants HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 43101],
     'a request without Host': ['POST /plants HTTP/1.1\r\nConnection: close\r\n\r\n', 40000],
   };
   for (const [what, [bytes, error]] of Object.entries(garbage)) {
-    it(`responds to a valid request before ${what} in the same packet, then closes`, async () => {
+    it(`responds to a valid request, then to ${what} in the same packet, and closes the connection`, async () => {
       const gate = new Gate();
       const ownService = await startOne({}, gate.beforeAdd());
       const client = await RawClient.connect(ownService.port);

@@ -5,9 +5,9 @@ import { it } from 'mocha';
 import { exchange, RawClient, request } from '../../../support/raw-http.js';
 import { storableText } from '../../../support/texts.js';
 import { storageSuite } from '../http-suite.js';
-import { create, firstServed, newPlant, post, sharedService, startInTest, stored, verdict } from '../support.js';
+import { create, createWhenFree, newPlant, post, sharedService, startInTest, stored, verdict } from '../support.js';
 
-/** Properties of arbitrary input. */
+/** Properties that hold for arbitrary input. */
 storageSuite('arbitrary input', (start) => {
   const service = sharedService(start);
   const startOne = startInTest(start);
@@ -62,7 +62,7 @@ storageSuite('arbitrary input', (start) => {
     );
   });
 
-  it('releases all resources of a client that disconnects at any point', async () => {
+  it('releases the permit of a client that disconnects at any point', async () => {
     const ownService = await startOne({ MAX_PENDING: '1' });
     const body = newPlant();
     const requests = [
@@ -78,20 +78,20 @@ storageSuite('arbitrary input', (start) => {
     const ways = ['end', 'destroy', 'resetAndDestroy'] as const;
     const steps = fc.record({
       bytes: fc.constantFrom(...requests),
-      // Often sends everything.
-      cutPercent: fc.nat({ max: 120 }),
+      // Often above 100, for a complete request.
+      sentPercent: fc.nat({ max: 120 }),
       way: fc.constantFrom(...ways),
       turns: fc.nat({ max: 3 }),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 5 }), async (clients) => {
-        for (const { bytes, cutPercent, way, turns } of clients) {
+        for (const { bytes, sentPercent, way, turns } of clients) {
           const client = await RawClient.connect(ownService.port);
-          client.send(bytes.subarray(0, Math.ceil((bytes.length * cutPercent) / 100)));
+          client.send(bytes.subarray(0, Math.ceil((bytes.length * sentPercent) / 100)));
           for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
           client.socket[way]();
         }
-        expect(await firstServed(ownService)).to.equal(200);
+        expect(await createWhenFree(ownService)).to.equal(200);
       }),
       { numRuns: 50 },
     );
@@ -107,7 +107,7 @@ storageSuite('arbitrary input', (start) => {
     }
   };
 
-  it('creates one plant from a body in any chunks and packets', async () => {
+  it('creates one plant from a body, however it is split into chunks and packets', async () => {
     await fc.assert(
       fc.asyncProperty(cuts, cuts, async (chunkCuts, packetCuts) => {
         const name = 'é漢🌱'.repeat(100);
@@ -121,7 +121,7 @@ storageSuite('arbitrary input', (start) => {
     );
   });
 
-  it('responds to pipelined requests in order, in any packets', async () => {
+  it('responds to pipelined requests in order, however they are split into packets', async () => {
     // None of these closes the connection.
     const kinds: [verdict: number, bytes: () => Buffer][] = [
       [200, () => post()],

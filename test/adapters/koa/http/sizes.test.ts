@@ -13,7 +13,7 @@ const plantOfSize = (bytes: number) => newPlant({ name: 'x'.repeat(bytes - newPl
 httpSuite('BODY_LIMIT', (start) => {
   const service = sharedService(start, { BODY_LIMIT: `${BODY_LIMIT_BYTES}` });
 
-  it('is the maximum size of a body, before and after decompression', async () => {
+  it('is the maximum size of a body, after decompression if it is compressed', async () => {
     const gzip = { 'Content-Encoding': 'gzip' };
     for (const [bytes, expected] of [
       [BODY_LIMIT_BYTES, 200],
@@ -24,7 +24,7 @@ httpSuite('BODY_LIMIT', (start) => {
     }
   });
 
-  it('is in the message', async () => {
+  it('is in the error message', async () => {
     const response = await create(service(), plantOfSize(BODY_LIMIT_BYTES + 1));
     expect(response?.body).to.include(`${BODY_LIMIT_BYTES} bytes`);
   });
@@ -35,7 +35,7 @@ httpSuite('BODY_LIMIT', (start) => {
     });
   }
 
-  it('applies to a compressed body whose Content-Length exceeds the overhead of deflate', async () => {
+  it('applies to a compressed body whose Content-Length is far larger', async () => {
     const headers = { 'Content-Encoding': 'gzip', 'Content-Length': '1099511627776', Expect: '100-continue' };
     expect(verdict(await exchange(service().port, postHead(headers)))).to.equal(41301);
   });

@@ -46,7 +46,7 @@ storageSuite('shutdown', (start) => {
     expect(performance.now() - startedAt).to.be.below(MAX_SHUTDOWN_MS);
   });
 
-  it('immediately closes connections that are idle or never sent a request', async () => {
+  it('immediately closes connections that are idle or never sent a complete request', async () => {
     const service = await startOne(SHUTDOWN_TIMEOUT);
     const [unused, halfway, idle] = [await connect(service), await connect(service), await connect(service)];
     halfway.send('POST /plants HTTP/1.1\r\nHost: te');
@@ -91,7 +91,7 @@ storageSuite('shutdown', (start) => {
     expect(await stopped).to.equal(true);
   });
 
-  it('waits for the rest of a body', async () => {
+  it('waits for a body that has not arrived', async () => {
     const service = await startOne(SHUTDOWN_TIMEOUT);
     const client = await connect(service);
     const body = newPlant();
@@ -141,7 +141,7 @@ storageSuite('shutdown', (start) => {
     });
   }
 
-  it('does not process a request that arrives on a connection after the shutdown has begun', async () => {
+  it('does not process a request that arrives on an open connection after the shutdown has begun', async () => {
     const gate = new Gate();
     const service = await startOne(SHUTDOWN_TIMEOUT, gate.beforeAdd());
     const client = (await connect(service)).send(post());

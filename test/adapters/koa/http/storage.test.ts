@@ -5,8 +5,8 @@ import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../..
 import { storageSuite } from '../http-suite.js';
 import {
   create,
+  createWhenFree,
   expectRetryAfter,
-  firstServed,
   Gate,
   newPlant,
   startInTest,
@@ -47,7 +47,7 @@ storageSuite('failures', (start) => {
     expectRetryAfter(response);
     expect(verdict(await create(service))).to.equal(50302);
     gate.open();
-    expect(await firstServed(service)).to.equal(200);
+    expect(await createWhenFree(service)).to.equal(200);
     expect(verdict(await create(service, plant)), 'the retry finds the plant stored').to.equal(40902);
   });
 
@@ -62,7 +62,7 @@ storageSuite('failures', (start) => {
     const service = await startOne({ STORAGE_TIMEOUT: '2s', MAX_PENDING: '1' }, lateFailure);
     expect(verdict(await create(service))).to.equal(50301);
     gate.open();
-    expect(await firstServed(service)).to.equal(200);
+    expect(await createWhenFree(service)).to.equal(200);
   });
 
   const defects: Record<string, () => Promise<never[]>> = {
@@ -73,7 +73,7 @@ storageSuite('failures', (start) => {
       ),
     'throws a string': () => Promise.reject(SECRET),
     'throws undefined': () => Promise.reject(undefined),
-    'throws before it starts': () => {
+    'throws instead of returning a promise': () => {
       throw new Error(SECRET);
     },
     'returns no outcome': async () => [],

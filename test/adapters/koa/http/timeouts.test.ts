@@ -17,12 +17,12 @@ const LATE: Record<string, Buffer> = {
 };
 
 /** What a client sends: a head, then the same few bytes again and again. */
-const DRIPPING: Record<string, [head: string | Buffer, drop: string]> = {
-  'that drips empty lines': ['', '\r\n'],
-  'that drips a header': ['POST /plants HTTP/1.1\r\nX: ', 'x'],
-  'that drips headers': ['POST /plants HTTP/1.1\r\n', 'X: y\r\n'],
-  'that drips a body': [postHead({ 'Content-Length': '100000' }), ' '],
-  'that drips chunks': [postHead({ 'Transfer-Encoding': 'chunked' }), '1\r\n \r\n'],
+const SLOW: Record<string, [head: string | Buffer, repeated: string]> = {
+  'that keeps sending empty lines': ['', '\r\n'],
+  'that sends a header byte by byte': ['POST /plants HTTP/1.1\r\nX: ', 'x'],
+  'that keeps sending headers': ['POST /plants HTTP/1.1\r\n', 'X: y\r\n'],
+  'that sends a body byte by byte': [postHead({ 'Content-Length': '100000' }), ' '],
+  'that keeps sending chunks': [postHead({ 'Transfer-Encoding': 'chunked' }), '1\r\n \r\n'],
 };
 
 /** Runs tests concurrently, because each waits for a timeout. */
@@ -46,9 +46,9 @@ httpSuite('timeouts', (start) => {
     KEEP_ALIVE_TIMEOUT: '500ms',
   });
   const startOne = startInTest(start, after);
-  const impatient = { HEADERS_TIMEOUT: '150ms', REQUEST_TIMEOUT: '150ms', KEEP_ALIVE_TIMEOUT: '150ms' };
+  const shortTimeouts = { HEADERS_TIMEOUT: '150ms', REQUEST_TIMEOUT: '150ms', KEEP_ALIVE_TIMEOUT: '150ms' };
   /** Resolves when Node has checked for requests that timed out. */
-  const checkForTimeouts = async ({ port }: { readonly port: number }) => {
+  const waitForTimeoutCheck = async ({ port }: { readonly port: number }) => {
     const silent = await RawClient.connect(port);
     expect(verdict(await silent.readResponse())).to.equal(40801);
   };
@@ -62,13 +62,13 @@ httpSuite('timeouts', (start) => {
       expect(responses[0]?.headers).to.include({ connection: 'close' });
     },
   ]);
-  const dripping = Object.entries(DRIPPING).map(([what, [head, drop]]) => [
+  const slow = Object.entries(SLOW).map(([what, [head, repeated]]) => [
     `rejects with 40801 a client ${what}`,
     async () => {
       const client = await RawClient.connect(service().port);
-      const dripper = setInterval(() => client.send(drop), 20);
+      const timer = setInterval(() => client.send(repeated), 20);
       const response = await client.send(head).readResponse();
-      clearInterval(dripper);
+      clearInterval(timer);
       client.close();
       expect(verdict(response)).to.equal(40801);
     },
@@ -77,29 +77,29 @@ httpSuite('timeouts', (start) => {
   /** Sends a request and half of a second one; the rest follows after the second has timed out. */
   const completeAfterTimeout = async () => {
     const gate = new Gate();
-    const ownService = await startOne(impatient, gate.beforeAdd());
+    const ownService = await startOne(shortTimeouts, gate.beforeAdd());
     const client = await RawClient.connect(ownService.port);
     const half = post('{"id":', { 'Content-Length': '22' });
     client.send(post(newPlant())).send(half);
     await gate.arrived;
-    await checkForTimeouts(ownService);
-    await checkForTimeouts(ownService);
+    await waitForTimeoutCheck(ownService);
+    await waitForTimeoutCheck(ownService);
     client.send('1,"name":"Late"}').send(post(newPlant()));
     gate.open();
     expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 40801]);
   };
 
   runConcurrently({
-    'rejects a request that is completed after its timeout, once, and closes the connection': completeAfterTimeout,
+    'sends one 40801 for a request that is completed after its timeout, and disconnects': completeAfterTimeout,
     ...Object.fromEntries(late),
-    ...Object.fromEntries(dripping),
+    ...Object.fromEntries(slow),
 
     'does not time out a request while the storage is slow': async () => {
       const gate = new Gate();
-      const ownService = await startOne(impatient, gate.beforeAdd());
+      const ownService = await startOne(shortTimeouts, gate.beforeAdd());
       const response = create(ownService);
       await gate.arrived;
-      await checkForTimeouts(ownService);
+      await waitForTimeoutCheck(ownService);
       gate.open();
       expect(verdict(await response)).to.equal(200);
     },
@@ -111,22 +111,22 @@ httpSuite('timeouts', (start) => {
         if (++times === 2) await gate.pass();
         return repository.add(plants);
       });
-      const ownService = await startOne(impatient, secondIsSlow);
+      const ownService = await startOne(shortTimeouts, secondIsSlow);
       const client = await RawClient.connect(ownService.port);
       client.send(Buffer.concat([post(), post(newPlant(), { Connection: 'close' })]));
       await gate.arrived;
-      await checkForTimeouts(ownService);
+      await waitForTimeoutCheck(ownService);
       gate.open();
       expect((await client.readAllResponses()).map(verdict)).to.deep.equal([200, 200]);
     },
 
     'sends 40801 for a late pipelined request after the response to the previous request': async () => {
       const gate = new Gate();
-      const ownService = await startOne(impatient, gate.beforeAdd());
+      const ownService = await startOne(shortTimeouts, gate.beforeAdd());
       const client = await RawClient.connect(ownService.port);
       const responses = client.send(`${post()}POST /plants HTTP/1.1\r\n`).readAllResponses();
       await gate.arrived;
-      await checkForTimeouts(ownService);
+      await waitForTimeoutCheck(ownService);
       gate.open();
       expect((await responses).map(verdict)).to.deep.equal([200, 40801]);
     },

@@ -25,7 +25,7 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ve
   'two credentials in one header': [authorized(`Bearer ${TOKEN}, Bearer`), 40101],
   'a non-ASCII token': [authorized('Bearer t\xf6ken'), 40101],
   'spaces after the token': [authorized(`Bearer ${TOKEN}  `), 200],
-  'a token in quotes': [authorized(`"Bearer ${TOKEN}"`), 40101],
+  'a credential in quotes': [authorized(`"Bearer ${TOKEN}"`), 40101],
   'a list of tokens': [authorized(`Bearer ${TOKEN},${TOKEN}`), 40102],
   'two Authorization headers': [post(newPlant(), { authorization: `Bearer ${TOKEN}` }), 40101],
   'a wrong and a valid Authorization header': [
@@ -45,7 +45,7 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ve
   'a target with a truncated IPv6 address': [request('POST http://[::1/x', HEADERS), 40401],
   'a path with a truncated percent escape': [request('POST /plants%', HEADERS), 40401],
   'the target *': [request('OPTIONS *', HEADERS), 40401],
-  'a path without slash': [changed('/plants', 'plants'), 40000],
+  'a path without a slash': [changed('/plants', 'plants'), 40000],
   'non-ASCII bytes in the path': [Buffer.from(changed('/plants', '/plants?\xe9'), 'latin1'), 40000],
   'a method in lower case': [changed('POST', 'post'), 40000],
   'a method that Node does not know': [changed('POST', 'PLANT'), 40000],
@@ -84,7 +84,7 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ve
   'chunked twice': [`${head('Transfer-Encoding: chunked', 'Transfer-Encoding: chunked')}0\r\n\r\n`, 40000],
   'an empty Transfer-Encoding': [head('Transfer-Encoding:'), 40000],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 40000],
-  'random bytes': [Buffer.from('00ff0a0d8090a0b0c0d0e0f0', 'hex'), 40000],
+  'arbitrary bytes': [Buffer.from('00ff0a0d8090a0b0c0d0e0f0', 'hex'), 40000],
   '500 headers': [
     post(newPlant(), Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`X-${index}`, 'y'.repeat(15)]))),
     200,
@@ -127,9 +127,7 @@ httpSuite('details that the interface leaves open', (start) => {
   it('closes the connection after each malformed request and stores nothing', async () => {
     const malformed = Object.values(REQUESTS).filter(([, expected]) => expected === 40000);
     const ownService = await startOne();
-    const verdicts = malformed
-      .filter(([bytes]) => /\r\n$/.test(`${bytes}`))
-      .map(([bytes]) => verdictsToEnd(ownService, Buffer.concat([Buffer.from(bytes), post()])));
+    const verdicts = malformed.map(([bytes]) => verdictsToEnd(ownService, Buffer.concat([Buffer.from(bytes), post()])));
     expect(new Set((await Promise.all(verdicts)).map(String))).to.deep.equal(new Set(['40000']));
     expect(await stored(ownService)).to.be.empty;
   });
