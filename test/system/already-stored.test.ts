@@ -27,7 +27,7 @@ describe('An already-stored response', () => {
     server = undefined;
   });
 
-  /** Creates one plant through two services at once while syncs are slow; the 40902 must not precede the 200. */
+  /** Creates one plant through two services concurrently while syncs are slow; the 40902 must not precede the 200. */
   async function expectBothToWait(services: readonly [Executable, Executable], pids: readonly number[]): Promise<void> {
     const ports = await Promise.all(services.map((service) => service.port()));
     // Opens the database connections of both.
@@ -44,7 +44,7 @@ describe('An already-stored response', () => {
   }
 
   for (const kind of Object.values(privateServers)) {
-    it(`waits until ${kind.name} has synced the plant, even for a create of another service`, async function () {
+    it(`waits until ${kind.name} has synced the plant, even if another service created it`, async function () {
       PrivateServer.skipUnlessAvailable(this, kind);
       skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
       server = await PrivateServer.install(kind, folder);
@@ -75,9 +75,8 @@ describe('An already-stored response', () => {
 
     const trace = join(folder, 'trace');
     const calls = 'fsync,fdatasync,write,writev';
-    const service = serve(folder, environment, [
-      ...['strace', '-f', '-y', '-e', 'signal=none', '-e', `trace=${calls}`, '-o', trace],
-    ]);
+    const strace = ['strace', '-f', '-y', '-e', 'signal=none', '-e', `trace=${calls}`, '-o', trace];
+    const service = serve(folder, environment, strace);
     expect(toOutcome(await create(await service.port(), plant))).to.equal(40902);
     await service.killGroup('SIGTERM').exited();
 

@@ -16,7 +16,7 @@ describe('Import and export in constant memory', () => {
     skipUnless(this, existsSync('/proc/self/status'), 'a /proc file system');
   });
 
-  /** Runs a shell command line in which each Node process prints its peak resident set on standard error. */
+  /** Runs a shell command line and expects the peak resident set of each Node process to be below the maximum. */
   async function runMeasured(line: string, environment: Readonly<Record<string, string>>) {
     const hook = join(folder.path, 'print-peak-memory.mjs');
     writeFileSync(
@@ -52,8 +52,9 @@ describe('Import and export in constant memory', () => {
     ['300,000 plants', 300_000, (index: number) => `{"id":${index},"name":"plant ${index}","tag":"indoor"}\n`],
     ['300 plants with names of 1 MiB', 300, (index: number) => `{"id":${index},"name":"${'x'.repeat(2 ** 20)}"}\n`],
   ] as const) {
-    it(`imports and exports ${what} in less than 256 MB each`, async () => {
-      const [database, name] = [{ ...folder.newDatabase(), BODY_LIMIT: '2mb' }, folder.newName('ndjson')];
+    it(`imports and exports ${what}, each in less than 256 MiB`, async () => {
+      const database = { ...folder.newDatabase(), BODY_LIMIT: '2mb' };
+      const name = folder.newName('ndjson');
       const digest = write(name, count, line);
       const { peaks } = await runMeasured(
         `$PLANT_STORE import < ${name} && $PLANT_STORE export | tee /dev/null | sha256sum > ${name}.sum`,
@@ -64,7 +65,7 @@ describe('Import and export in constant memory', () => {
     });
   }
 
-  it('imports 200,000 rejected lines and one line of 300 MB in less than 256 MB', async () => {
+  it('rejects 200,000 lines and one line of 300 MB in less than 256 MiB', async () => {
     const { stderr } = await runMeasured(
       `{ yes 'no JSON' | head -n 200000; head -c 300000000 /dev/zero; } | $PLANT_STORE import --rejects rejects.ndjson || [ $? = 1 ]`,
       folder.newDatabase(),

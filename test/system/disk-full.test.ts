@@ -17,7 +17,7 @@ import { CLIENTS, Load } from './load.js';
 
 const NAME_LENGTH = 20_000;
 
-describe('On a full disk', () => {
+describe('On a full disk, the service', () => {
   endProgramsAfterEach();
   const random = randomNumbers();
   const disk = join(temporaryFolder(), 'disk');
@@ -67,7 +67,7 @@ describe('On a full disk', () => {
     expect(created).not.to.have.length(0);
     if (rejected === undefined) throw new Error('the disk was never full');
 
-    expect((await exchange(port, request('GET /openapi.json')))?.status, 'a request without storage').to.equal(200);
+    expect((await exchange(port, request('GET /openapi.json')))?.status, 'GET /openapi.json').to.equal(200);
     rmSync(join(disk, 'filler'));
     expect(toOutcome(await create(port, rejected)), 'a retry').to.equal(200);
 
@@ -77,7 +77,7 @@ describe('On a full disk', () => {
     expect(await readSqlitePlants(join(disk, 'plants.db'))).to.deep.equal(byId([...created, rejected]));
   });
 
-  it(`loses and truncates no plant under ${CLIENTS} clients while the disk fills repeatedly`, async function () {
+  it(`loses and truncates no plant with ${CLIENTS} clients while the disk fills repeatedly`, async function () {
     const times = testOrSoak(3, 30);
     this.timeout(120_000 + times * 5000);
     const service = serve(disk, { LOG_LEVEL: 'fatal' });
@@ -104,13 +104,13 @@ describe('On a full disk', () => {
   });
 
   for (const freeBytes of [0, 8 * 1024, 32 * 1024]) {
-    it(`fails to start on a new file with ${freeBytes} free bytes, with a one-line error`, async () => {
+    it(`fails to start with a one-line error on a new file when ${freeBytes} bytes are free`, async () => {
       fill(freeBytes);
       await expectFailedStart();
     });
   }
 
-  it('fails to start on an existing file, with a one-line error', async () => {
+  it('fails to start with a one-line error on an existing file', async () => {
     const earlier = serve(disk);
     await earlier.port();
     await earlier.kill('SIGTERM').exited();

@@ -52,11 +52,11 @@ describe('An acknowledged plant', () => {
     }
   });
 
-  const folderOfBinaryLog = temporaryFolder();
+  const binaryLogFolder = temporaryFolder();
   it('may be lost by a MariaDB server that does not sync its binary log; the service warns at startup', async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.mariadb);
-    const server = await PrivateServer.install(privateServers.mariadb, folderOfBinaryLog);
-    const warningsWith = async (...settings: string[]) => {
+    const server = await PrivateServer.install(privateServers.mariadb, binaryLogFolder);
+    const collectWarnings = async (...settings: string[]) => {
       await server.start(settings);
       const service = serve(folder, { DATABASE_URL: server.server.url });
       await service.port();
@@ -64,8 +64,8 @@ describe('An acknowledged plant', () => {
       await server.stop();
       return toLines(service.stderr).filter((line) => /before they are durable/.test(line));
     };
-    expect(await warningsWith('--log-bin', '--sync-binlog=1')).to.deep.equal([]);
-    expect((await warningsWith('--log-bin', '--sync-binlog=0')).join()).to.include('sync_binlog=0');
+    expect(await collectWarnings('--log-bin', '--sync-binlog=1')).to.deep.equal([]);
+    expect((await collectWarnings('--log-bin', '--sync-binlog=0')).join()).to.include('sync_binlog=0');
   });
 
   for (const { kind, log } of [

@@ -32,25 +32,25 @@ describe('The service under hostile requests', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 
-  it(`sends one declared response below 500 to each of ${REQUESTS.toLocaleString('en')} requests and executes no smuggled one`, async function () {
+  it(`sends at most one response, declared and below 500, to each of ${REQUESTS.toLocaleString('en')} requests and executes no smuggled request`, async function () {
     this.timeout(testOrSoak(120_000, 3_600_000));
     const service = serve(folder, { DATABASE_URL: 'sqlite:fuzz.db', LOG_LEVEL: testOrSoak('info', 'error') });
     const port = await service.port();
     const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31));
     let sent = 0;
-    /** Plants of requests without a response, which must not be stored. */
+    /** Ids of plants that must not be stored, because their requests have no response. */
     const unexecuted = new Set<bigint>();
     /** Bodies of 200 responses. */
     const created: string[] = [];
     let memoryBefore = 0;
 
-    /** Requests without a response on connections that were reset, which can lose the responses to later packets. */
+    /** Number of requests without a response on connections that were reset; a reset can lose responses. */
     let unknown = 0;
     const converse = async (requests: readonly HostileRequest[], packetCuts: readonly number[]) => {
       const all = [...requests, lastCreate].map((request) => ({
         request,
         requestId: `fuzz-${++sent}`,
-        plantId: plantId(sent),
+        plantId: toPlantId(sent),
       }));
       const bytes = Buffer.concat(all.map(({ request, requestId, plantId }) => toBytes(request, requestId, plantId)));
       const client = await RawClient.connect(port, { isRecorded: false });
@@ -100,8 +100,8 @@ describe('The service under hostile requests', () => {
   });
 });
 
-/** Scatters ids, so that a damaged digit does not turn one into another. */
-function plantId(index: number): bigint {
+/** Converts an index to an id; scatters ids, so that a damaged digit does not turn one into another. */
+function toPlantId(index: number): bigint {
   return BigInt.asUintN(62, BigInt(index) * 0x9e3779b97f4a7c15n);
 }
 

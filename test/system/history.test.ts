@@ -49,22 +49,22 @@ describe('The history checker', () => {
   }
 
   const bad: Readonly<Record<string, [Operation[], TestPlant[], Rule[]]>> = {
-    'a 200 whose plant is lost': [[op(monstera, 200, 0, 1)], [], ['a plant that was acknowledged is lost or altered']],
+    'a 200 whose plant is lost': [[op(monstera, 200, 0, 1)], [], ['an acknowledged plant is lost or altered']],
     'a 40902 whose plant is lost': [
       [op(monstera, 50301, 0, 1), op(monstera, 40902, 2, 3)],
       [],
-      ['a plant that was acknowledged is lost or altered', '409 was sent before the stored plant'],
+      ['an acknowledged plant is lost or altered', '409 was sent before a plant could have been stored'],
     ],
     'a 200 whose plant lost its tag': [
       [op(tagged, 200, 0, 1), op(monstera, 40901, 2, 3)],
       [monstera],
-      ['a plant that was acknowledged is lost or altered', '40901 was sent, but no other plant is stored'],
+      ['an acknowledged plant is lost or altered', '40901 was sent, but no other plant is stored'],
     ],
     'two plants with 200 under one id': [
       [op(monstera, 200, 0, 1), op(ficus, 200, 0, 1)],
       [monstera],
       [
-        'a plant that was acknowledged is lost or altered',
+        'an acknowledged plant is lost or altered',
         'two plants were acknowledged under one id',
         '200 was sent twice for one id',
       ],
@@ -82,28 +82,28 @@ describe('The history checker', () => {
     'a 40901 for a free id': [
       [op(ficus, 50301, 0, 1), op(monstera, 40901, 2, 3)],
       [],
-      ['40901 was sent, but no other plant is stored', '409 was sent before the stored plant'],
+      ['40901 was sent, but no other plant is stored', '409 was sent before a plant could have been stored'],
     ],
     'a 40902 for a plant that no other create sent': [
       [op(monstera, 40902, 0, 1)],
       [monstera],
-      ['409 was sent before the stored plant'],
+      ['409 was sent before a plant could have been stored'],
     ],
     'a 200 for a create that was sent after the plant was acknowledged': [
       [op(monstera, undefined, 0, 1), op(monstera, 40902, 2, 3), op(monstera, 200, 4, 5)],
       [monstera],
-      ['409 was sent before the stored plant'],
+      ['409 was sent before a plant could have been stored'],
     ],
     'a 40901 that ended before the other plant was sent': [
       [op(monstera, 40901, 0, 1), op(ficus, 200, 2, 3)],
       [ficus],
-      ['409 was sent before the stored plant'],
+      ['409 was sent before a plant could have been stored'],
     ],
-    'a stored plant under an id that no client sent': [[], [monstera], ['a plant is stored that no client sent']],
+    'a stored plant under an id that no client sent': [[], [monstera], ['a plant that no client sent is stored']],
     'a stored plant that differs from the one sent under its id': [
       [op(monstera, 50301, 0, 1)],
       [ficus],
-      ['a plant is stored that no client sent'],
+      ['a plant that no client sent is stored'],
     ],
   };
   for (const [what, [history, stored, rules]] of Object.entries(bad)) {

@@ -15,12 +15,12 @@ export const conclusive: readonly unknown[] = [200, 40901, 40902];
 
 /** A rule of a write-once register. */
 export type Rule =
-  | 'a plant that was acknowledged is lost or altered'
+  | 'an acknowledged plant is lost or altered'
   | 'two plants were acknowledged under one id'
   | '200 was sent twice for one id'
   | '40901 was sent, but no other plant is stored'
-  | '409 was sent before the stored plant'
-  | 'a plant is stored that no client sent';
+  | '409 was sent before a plant could have been stored'
+  | 'a plant that no client sent is stored';
 
 /** A violated rule and the operation that violates it; for the last rule, the stored plant. */
 export interface Violation {
@@ -58,7 +58,7 @@ function violationsOfId(operations: readonly Operation[], holder: TestPlant | un
   const isHolderSent = holder === undefined || operations.some(({ plant }) => isSame(plant, holder));
 
   const broken: readonly (readonly [Rule, readonly (Operation | TestPlant)[]])[] = [
-    ['a plant that was acknowledged is lost or altered', acknowledged.filter(({ plant }) => !isSame(plant, holder))],
+    ['an acknowledged plant is lost or altered', acknowledged.filter(({ plant }) => !isSame(plant, holder))],
     [
       'two plants were acknowledged under one id',
       acknowledged.filter(({ plant }) => !isSame(plant, acknowledged[0]?.plant)),
@@ -69,10 +69,10 @@ function violationsOfId(operations: readonly Operation[], holder: TestPlant | un
       conflicts.filter(({ plant }) => holder === undefined || isSame(plant, holder)),
     ],
     [
-      '409 was sent before the stored plant',
+      '409 was sent before a plant could have been stored',
       byEnd.filter(({ outcome, endedAt }) => (outcome === 40901 || outcome === 40902) && endedAt < storedFrom),
     ],
-    ['a plant is stored that no client sent', isHolderSent ? [] : [holder]],
+    ['a plant that no client sent is stored', isHolderSent ? [] : [holder]],
   ];
   return broken.flatMap(([rule, breakers]) => breakers.map((by) => ({ rule, by })));
 }

@@ -23,7 +23,7 @@ export interface HostileRequest {
       | { readonly cuts: readonly number[]; readonly extension: string; readonly trailers: string }
       | undefined;
   };
-  /** Ambiguity about where the request ends; its response must close the connection. */
+  /** Ambiguity about where the request ends; the response must close the connection. */
   readonly ambiguity: keyof typeof AMBIGUITIES | undefined;
 }
 
@@ -343,7 +343,7 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
     body,
     ambiguity: mostly<keyof typeof AMBIGUITIES | undefined>(12, undefined, ...ambiguityNames()),
   })
-  // An ambiguous request is valid otherwise.
+  // An ambiguous request is otherwise valid.
   .map((request) =>
     request.ambiguity === undefined
       ? request

@@ -27,7 +27,7 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
       return program;
     }
 
-    /** Repeats the import until it completes; returns the number of plants that were stored already. */
+    /** Runs the whole import again and returns the number of plants that were already stored. */
     async function repeatImport(database: { readonly DATABASE_URL: string }): Promise<number> {
       const { exitCode, stderr } = await folder.run(['import'], database, ALL);
       expect(exitCode).to.equal(0);
@@ -85,7 +85,7 @@ describe('An import reports in one line, with exit code 1,', () => {
       ['import', 'no-such-file'],
       /cannot open no-such-file: no such file or directory; check the path$/,
     ],
-    ['where the file is a folder', ['import', '.'], /cannot read \.: it is a directory; name a file in it$/],
+    ['that the file is a folder', ['import', '.'], /cannot read \.: it is a directory; name a file in it$/],
     [
       'a --rejects file that it cannot create',
       ['import', '--rejects', 'no/such/folder'],
@@ -104,7 +104,7 @@ describe('An import reports in one line, with exit code 1,', () => {
     });
   }
 
-  it('where --rejects would overwrite the input, and leaves it as it is', async () => {
+  it('that --rejects would overwrite the input, and leaves the input unchanged', async () => {
     const file = folder.newFile(BAD);
     const { exitCode, stderr } = await folder.run(['import', file, '--rejects', `./${file}`], folder.newDatabase());
     expect(exitCode).to.equal(1);

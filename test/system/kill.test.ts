@@ -31,7 +31,7 @@ describe('Exactly the acknowledged plants are stored', () => {
         store = await stores.create();
       });
 
-      it(`after kill -9 at ${times} random moments under ${CLIENTS} clients`, async function () {
+      it(`after kill -9 at ${times} random moments under load from ${CLIENTS} clients`, async function () {
         this.timeout(120_000 + times * 5000);
         const environment = { DATABASE_URL: store.url, LOG_LEVEL: 'warn' };
         for (let time = 0; time < times; time++) {

@@ -14,7 +14,7 @@ import { CLIENTS, Load } from './load.js';
 /** How long another program locks the file. */
 const LOCKED_MS = testOrSoak(2000, 10_000);
 
-describe(`While another program locks the file for ${LOCKED_MS} ms under ${CLIENTS} clients`, () => {
+describe(`While another program locks the file for ${LOCKED_MS} ms under load from ${CLIENTS} clients`, () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 

@@ -60,11 +60,11 @@ describe('The log', () => {
       lines = toLines(service.stderr).map((line) => JSON.parse(line));
     });
 
-    it('leaves standard output with two lines: the URL of the service and of its documentation', () => {
-      expect(toLines(stdout)).to.have.length(2);
+    it('leaves standard output with two lines: the URLs of the service and of its documentation', () => {
+      expect(stdout).to.match(/^Plant Store listens on http:\S+\nAPI documentation: http:\S+\/docs\n$/);
     });
 
-    it('has one line per request, with the request id of its response, the status and the error number', () => {
+    it('has one line per request, with the request id of the response and the error number or status', () => {
       const requests = lines.filter(({ level, status }) => level === 'info' && status !== undefined);
       const logged = requests.map(({ requestId, status, error }) => [requestId, error ?? status]);
       expect(logged).to.deep.equal([...outcomes]);
@@ -75,11 +75,11 @@ describe('The log', () => {
       );
     });
 
-    it('has the method, the path without the query, and the duration of every valid request', () => {
+    it('has the method, the path without the query, and the duration of every well-formed request', () => {
       // Malformed HTTP has no method or path.
       for (const line of lines.filter(({ msg, error }) => msg === 'request' && error !== 40000)) {
         expect(line['method']).to.be.oneOf(['GET', 'POST']);
-        // A request target may have no path.
+        // A target with user information is logged without a path.
         expect(line['path']).to.be.oneOf(['/plants', '/nowhere', undefined]);
         expect(line['durationMs']).to.be.a('number');
       }

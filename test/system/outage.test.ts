@@ -24,7 +24,7 @@ const OUTAGE_MS = testOrSoak(4000, 20_000);
 const servers: readonly DatabaseServer[] = [postgresServer, mariadbServer];
 
 for (const server of servers) {
-  describe(`An outage of ${server.name} under ${CLIENTS} clients`, () => {
+  describe(`During an outage of ${server.name} under load from ${CLIENTS} clients, the service`, () => {
     endProgramsAfterEach();
     const folder = temporaryFolder();
     const databases = databasesOn(server);
@@ -90,7 +90,7 @@ for (const server of servers) {
 
     for (const [what, injectFault] of [
       ['all packets are dropped', () => proxy.dropPackets()],
-      ['its responses are dropped', () => proxy.dropResponses()],
+      ['responses of the server are dropped', () => proxy.dropResponses()],
       ['all packets are delayed', () => proxy.stall()],
     ] as const) {
       it(`returns 503 after the timeout, then immediately, while ${what}, and recovers`, async () => {
@@ -104,7 +104,7 @@ for (const server of servers) {
       });
     }
 
-    it('every create gets 200 or 409 while latency is high but below the timeout', async () => {
+    it('responds to every create with 200 or 409 while latency is high but below the timeout', async () => {
       await startLoad(LONG_TIMEOUT_MS);
       proxy.delay(30);
       await load.waitForOutcomes(2 * CLIENTS, 200);
@@ -117,7 +117,7 @@ for (const server of servers) {
 }
 
 for (const kind of Object.values(privateServers)) {
-  describe(`A failure of a ${kind.name} server under ${CLIENTS} clients`, () => {
+  describe(`When a ${kind.name} server fails under load from ${CLIENTS} clients, the service`, () => {
     endProgramsAfterEach();
     const folder = temporaryFolder();
     let server: PrivateServer;

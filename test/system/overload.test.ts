@@ -26,11 +26,11 @@ const MAX_P99_MS = testOrSoak(10_000, 1000);
 /** Maximum time for 20 creates after the overload. */
 const MAX_RECOVERY_MS = testOrSoak(10_000, 2000);
 const IDLE_CONNECTIONS = testOrSoak(2000, 10_000);
-/** Maximum memory for them: 10 kB each. */
+/** Maximum memory for the idle connections: 10 kB each. */
 const MAX_IDLE_MIB = (10_000 * IDLE_CONNECTIONS) / MIB;
 /** Number of creates of each client before memory is measured. */
 const WARM_UP_CREATES = 200;
-/** Makes the service collect garbage on SIGUSR2; otherwise it would be counted as memory in use. */
+/** Makes the service collect garbage on SIGUSR2; otherwise garbage would count as memory in use. */
 const COLLECT_ON_SIGUSR2 =
   "--import=data:text/javascript,import{setFlagsFromString}from'node:v8';import{runInNewContext}from'node:vm';setFlagsFromString('--expose-gc');process.on('SIGUSR2',()=>runInNewContext('gc')())";
 
@@ -95,7 +95,7 @@ describe('Under overload, the service', () => {
     // Large requests all create the same plant.
     const accepted = attempts.filter(({ outcome }) => outcome === 200 || outcome === 40902);
     const rejected = attempts.filter(({ outcome }) => outcome === 50302);
-    expect(accepted.length + rejected.length, 'responses other than 200, 40902 and 50302').to.equal(attempts.length);
+    expect(accepted.length + rejected.length, 'responses with 200, 40902 or 50302').to.equal(attempts.length);
     expect(accepted, 'accepted').to.not.be.empty;
     expect(rejected, 'rejected').to.not.be.empty;
     expect(new Set(rejected.map(({ retryAfter }) => retryAfter))).to.deep.equal(new Set(['1']));
@@ -104,7 +104,7 @@ describe('Under overload, the service', () => {
   }
 
   for (const [kind, pauseMs] of Object.entries(PAUSES_MS)) {
-    it(`accepts and rejects quickly with ten times as many clients ${kind}, and recovers`, async () => {
+    it(`accepts and rejects quickly with ${10 * SATURATING_CLIENTS} clients ${kind}, and recovers`, async () => {
       const service = serveLimited();
       const port = await service.port();
       const peak = (await load(port, SATURATING_CLIENTS, LOAD_MS)).length;
@@ -220,7 +220,7 @@ describe('Under overload, the service', () => {
     expect(await service.kill('SIGTERM').exited()).to.equal(0);
   });
 
-  /** Creates plants until the heap of the service has its usual size. */
+  /** Creates enough plants for the heap of the service to reach its usual size. */
   async function warmUp(port: number): Promise<void> {
     const clients = Array.from({ length: SATURATING_CLIENTS }, async () => {
       const client = await RawClient.connect(port, { isRecorded: false });

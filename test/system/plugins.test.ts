@@ -91,7 +91,7 @@ describe('A plugin', () => {
     new Executable(folder, ['serve'], { PORT: '0', ...environment });
 
   describe('that replaces the storage', () => {
-    it('keeps group commit and metrics, and is closed at the shutdown', async () => {
+    it('keeps group commit and metrics; the storage is closed at shutdown', async () => {
       const environment = { PLUGINS: './garden.js', ACCESS_TOKENS: TOKEN, MANAGEMENT_PORT: '0' };
       const service = serve(environment);
       const port = await service.port();
@@ -124,7 +124,7 @@ describe('A plugin', () => {
       expect(toLines(read('garden.log'))).to.deep.equal(['open', 'add', 'close', 'open', 'close']);
     });
 
-    it('is opened by migrate, but not with --dry-run', async () => {
+    it('has its storage opened by migrate, but not with --dry-run', async () => {
       const result = { exitCode: 0, stdout: 'the schema is up to date\n', stderr: '' };
       expect(await run(['migrate', '--dry-run'])).to.deep.equal(result);
       expect(readdirSync(folder)).not.to.include('garden.log');
@@ -150,9 +150,9 @@ describe('A plugin', () => {
       expect(stderr).to.match(/^plant-store: ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set: .*\n$/);
     });
 
-    it('is closed if the start fails', async () => {
-      const taken = serve({ PLUGINS: './garden.js' });
-      const PORT = `${await taken.port()}`;
+    it('has its storage closed if the start fails', async () => {
+      const first = serve({ PLUGINS: './garden.js' });
+      const PORT = `${await first.port()}`;
       writeFileSync(join(folder, 'garden.log'), '');
       expect((await run(['serve'], { PORT })).exitCode).to.equal(1);
       expect(toLines(read('garden.log'))).to.deep.equal(['open', 'close']);
@@ -161,7 +161,7 @@ describe('A plugin', () => {
 
   describe('that replaces the token verifier', () => {
     for (const host of ['127.0.0.1', '0.0.0.0']) {
-      it(`authenticates every client on ${host}, where no token is printed or configured`, async () => {
+      it(`authenticates clients on ${host}; no token is configured or printed`, async () => {
         const service = serve({ PLUGINS: './verifier.js', HOST: host, DATABASE_URL: 'memory:' });
         const port = await service.port();
         expect(toOutcome(await create(port, { id: 1n, name: 'Aloe' }, SESAME))).to.equal(200);
@@ -186,7 +186,7 @@ describe('A plugin', () => {
       expect((await run(['export'], { PLUGINS: join(folder, 'garden.js') })).exitCode).to.equal(0);
     });
 
-    it('from a package of the working directory', async () => {
+    it('from a package in the working directory', async () => {
       const place = join(folder, 'node_modules/garden');
       mkdirSync(place);
       writeFileSync(join(place, 'package.json'), '{"name":"garden","type":"module","exports":"./garden.js"}');
@@ -195,7 +195,7 @@ describe('A plugin', () => {
       expect(toLines(read('garden.log'))).to.deep.equal(['open', 'close']);
     });
 
-    it('after those before it in the list', async () => {
+    it('after the plugins before it in the list', async () => {
       write(
         'audit.js',
         `
@@ -229,7 +229,7 @@ describe('A plugin', () => {
     });
   });
 
-  it('whose default scope is transient binds one instance', async () => {
+  it('that sets no scope binds a singleton', async () => {
     write('scope.js', GARDEN.replace('.inSingletonScope()', ''));
     expect(await run(['export'], { PLUGINS: './scope.js' })).to.include({ exitCode: 0 });
     write(
@@ -245,7 +245,7 @@ describe('A plugin', () => {
     expect((await run(['export'], { PLUGINS: './twice.js' })).stderr).to.include(': one instance\n');
   });
 
-  it('that replaces the database alone is used by every command', async () => {
+  it('that replaces only the database is used by import, export and migrate', async () => {
     write(
       'other.js',
       `
@@ -261,7 +261,7 @@ describe('A plugin', () => {
     expect((await run(['migrate', '--dry-run'], environment)).stdout).to.equal('the schema is up to date\n');
   });
 
-  it('whose storage fails does not reveal its message', async () => {
+  it('whose storage fails does not reveal the error message', async () => {
     write(
       'bad.js',
       `
@@ -279,7 +279,7 @@ describe('A plugin', () => {
   });
 
   describe('stops the start with exit code 78 and one line if it', () => {
-    const STORAGE = (binding: string) => `
+    const rebind = (binding: string) => `
       import { services } from 'plant-store/composition';
       export default (container) => { container.rebind(services.Storage)${binding}; };`;
     const failures = [
@@ -289,26 +289,26 @@ describe('A plugin', () => {
         "import 'no-such-package';",
         "Cannot find package 'no-such-package' imported from .*",
       ],
-      ['is no JavaScript', 'export default (', '.+'],
+      ['is not JavaScript', 'export default (', '.+'],
       ['throws while it is loaded', "throw new Error('first\\nsecond');", 'first'],
       ['has no default export', 'export const plugin = () => {};', 'its default export is not a function'],
       ['exports an object', 'export default {};', 'its default export is not a function'],
       ['throws', "export default () => { throw new Error('no water'); };", 'no water'],
-      ['throws a text', "export default () => { throw 'no water'; };", 'no water'],
+      ['throws a string', "export default () => { throw 'no water'; };", 'no water'],
       ['throws an object', 'export default () => { throw Object.create(null); };', 'it failed without a message'],
-      ['rejects', "export default async () => { throw new Error('no water'); };", 'no water'],
-      ['leaves the storage unbound', STORAGE(''), '.*plant-store:Storage.*'],
+      ['returns a promise that rejects', "export default async () => { throw new Error('no water'); };", 'no water'],
+      ['leaves the storage unbound', rebind(''), '.*plant-store:Storage.*'],
       [
         'binds nothing to the storage',
-        STORAGE('.toConstantValue(undefined)'),
+        rebind('.toConstantValue(undefined)'),
         'services.Storage lacks these methods: add, .*',
       ],
       [
         'binds an object without the methods of a repository',
-        STORAGE('.toConstantValue({ async add() {}, async ready() {} })'),
+        rebind('.toConstantValue({ async add() {}, async ready() {} })'),
         'services.Storage lacks these methods: readAll, close',
       ],
-      ['fails to open its storage', STORAGE(".toDynamicValue(async () => { throw new Error('no soil'); })"), 'no soil'],
+      ['fails to open its storage', rebind(".toDynamicValue(async () => { throw new Error('no soil'); })"), 'no soil'],
     ] as const;
     for (const [index, [what, text, reason]] of failures.entries()) {
       const command = ['serve', 'import', 'export', 'migrate'][index % 4] ?? '';
@@ -320,7 +320,7 @@ describe('A plugin', () => {
       });
     }
 
-    it('binds a verifier without its method; its storage is closed', async () => {
+    it('binds a verifier without its method; the storage is closed', async () => {
       write(
         'bad.js',
         `
@@ -336,7 +336,7 @@ describe('A plugin', () => {
     });
   });
 
-  it('whose storage is unavailable fails the start with exit code 1 and its message', async () => {
+  it('whose storage is unavailable fails the start with exit code 1 and the error message', async () => {
     write(
       'bad.js',
       `
@@ -354,7 +354,7 @@ describe('A plugin', () => {
     }
   });
 
-  it('is typed: a program can run one on its own container', async () => {
+  it('is typed: a program can run a plugin on its own container', async () => {
     const repository = new MemoryPlantRepository();
     const plugin: Plugin = (container) => {
       container.rebind(services.Storage).toConstantValue(repository);

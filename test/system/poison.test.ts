@@ -25,19 +25,16 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
       const clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawClient.connect(port)));
       const stored: TestPlant[] = [];
       for (let round = 0; round < ROUNDS; round++) {
-        const poisoned = (round * 17) % CLIENTS;
-        const plants = clients.map((_, client) => ({
-          id: BigInt(round * CLIENTS + client),
-          name: client === poisoned ? 'poison' : `good ${client}`,
-        }));
+        const poisonedIndex = (round * 17) % CLIENTS;
+        const creates = clients.map((client, index) => {
+          const name = index === poisonedIndex ? 'poison' : `good ${index}`;
+          return { client, plant: { id: BigInt(round * CLIENTS + index), name } };
+        });
         const outcomes = await Promise.all(
-          clients.map(async (client, index) => {
-            const [plant] = plants.slice(index);
-            return plant && toOutcome(await client.send(createRequest(plant)).readResponse());
-          }),
+          creates.map(async ({ client, plant }) => toOutcome(await client.send(createRequest(plant)).readResponse())),
         );
-        expect(outcomes).to.deep.equal(clients.map((_, client) => (client === poisoned ? 50002 : 200)));
-        stored.push(...plants.filter(({ name }) => name !== 'poison'));
+        expect(outcomes).to.deep.equal(creates.map((_, index) => (index === poisonedIndex ? 50002 : 200)));
+        stored.push(...creates.map(({ plant }) => plant).filter(({ name }) => name !== 'poison'));
       }
       expect(await store.readPlants()).to.deep.equal(byId(stored));
     });

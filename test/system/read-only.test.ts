@@ -85,7 +85,7 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     }
   });
 
-  it('fail if the schema is missing, and print what to run', async () => {
+  it('print the missing migration if the schema is missing; export fails', async () => {
     const file = await SqliteFile.create(join(data, 'plants.db'));
     await file.exec('PRAGMA user_version = 1');
     await file.close();
@@ -97,7 +97,7 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     expect((await run(folder, url, 'migrate', '--dry-run')).stdout).to.equal('would apply 001_plants\n');
   });
 
-  it('fail if another program writes to the file meanwhile', async () => {
+  it('use a repository that fails if another program writes to the file meanwhile', async () => {
     await (await serveOnePlant()).kill('SIGTERM').exited();
     const repository = await openRepository(
       sqliteDatabase({ path: join(view, 'plants.db'), timeoutMs: 1000, readOnly: true }),

@@ -8,7 +8,7 @@ import { type Executable, endProgramsAfterEach } from '../support/executable.js'
 import { temporaryFolder } from '../support/temporary.js';
 import { CLIENTS, Load } from './load.js';
 
-describe('A SQLite file that is replaced while open', () => {
+describe('A service whose SQLite file is replaced while open', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
   let files = 0;
@@ -35,7 +35,7 @@ describe('A SQLite file that is replaced while open', () => {
     },
   };
   for (const [what, replace] of Object.entries(replacements)) {
-    it(`returns 503 and logs the reason when ${what}`, async () => {
+    it(`returns 503 and logs the reason if ${what}`, async () => {
       replace();
       try {
         expect(toOutcome(await create(port, { id: 2n, name: 'after' }))).to.equal(50301);
@@ -49,7 +49,7 @@ describe('A SQLite file that is replaced while open', () => {
     });
   }
 
-  it('accepts plants again when the file is back in place', async () => {
+  it('accepts plants again once the file is back in place', async () => {
     renameSync(path, `${path}.moved`);
     expect(toOutcome(await create(port, { id: 2n, name: 'after' }))).to.equal(50301);
     renameSync(`${path}.moved`, path);
@@ -72,7 +72,7 @@ describe('A SQLite file that is replaced while open', () => {
     load.expectNoViolations(plants.filter(({ name }) => name !== 'before'));
   });
 
-  it('is created anew by a restart', async () => {
+  it('creates the file anew when restarted', async () => {
     rmSync(path);
     expect(toOutcome(await create(port, { id: 2n, name: 'after' }))).to.equal(50301);
     await service.kill('SIGTERM').exited();

@@ -15,7 +15,7 @@ describe('Shutting down under load', () => {
   let nextId = 1n;
   const newPlant = (): TestPlant => ({ id: nextId, name: `plant ${nextId++}` });
 
-  /** Pauses the service during `sendAll`, then sends SIGTERM, so that the service finds everything at once. */
+  /** Pauses the service during `sendAll`, then sends SIGTERM, so that requests and signal reach it simultaneously. */
   async function signalAfterSending<T>(service: Program, sendAll: () => Promise<T>): Promise<T> {
     service.kill('SIGSTOP');
     const sent = await sendAll();
@@ -38,7 +38,7 @@ describe('Shutting down under load', () => {
     await expectNoneDropped(service, sqliteStore(join(folder, 'burst.db')), await Promise.all(received));
   });
 
-  it('drops no request of clients that pipeline several', async () => {
+  it('drops no request of clients that pipeline requests', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:pipelined.db' });
     const port = await service.port();
     const clients = await Promise.all(

@@ -35,7 +35,7 @@ const LIMITS = {
 
 const authorized = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
 
-/** Clients that send `head` at once, then one byte at a time, and the timeout that applies to them. */
+/** Clients that send `head`, then one byte at a time, and the timeout that applies to them. */
 const DRIPPING: Record<string, readonly [head: string | Uint8Array, limitMs: number]> = {
   'sending headers byte by byte': ['POST /plants HTTP/1.1\r\nX: ', HEADERS_TIMEOUT_MS],
   'sending a body byte by byte': [
@@ -172,7 +172,7 @@ describe('Slow clients', () => {
       'slow reading': ['-X', '-k', '5', '-w', '10', '-y', '20', '-n', '1', '-z', '8'],
     };
     for (const [mode, options] of Object.entries(MODES)) {
-      it(`leaves the service available under ${mode}`, async () => {
+      it(`leave the service available (${mode})`, async () => {
         const service = serveQuietly();
         const url = `http://127.0.0.1:${await service.port()}/openapi.json`;
         const seconds = testOrSoak(4, 60);

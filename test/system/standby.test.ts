@@ -76,7 +76,7 @@ describe('PostgreSQL with synchronous replication', () => {
     admin = server.connect();
   }
 
-  it('a plant on the primary alone is not reported as stored before the standby has it', async () => {
+  it('a plant on the primary alone is not reported as stored while PostgreSQL waits for the standby', async () => {
     const plant = newPlant();
     await storeOnPrimaryOnly(plant);
     let hasResponse = false;

@@ -11,8 +11,6 @@ describe('The start with a SQLite file', () => {
   endProgramsAfterEach();
   const folder = temporaryFolder();
 
-  const serveUntilExit = (environment: Readonly<Record<string, string>>) => runFailingStart(folder, environment);
-
   /** Creates a store with the service and returns its bytes. */
   async function createStore(name: string): Promise<Buffer> {
     const service = serve(folder, { DATABASE_URL: `sqlite:${name}` });
@@ -44,7 +42,7 @@ describe('The start with a SQLite file', () => {
     it(`fails with a one-line error for ${what}`, async () => {
       const name = what === 'a path below a file' ? `part-${index}/plants.db` : `unusable-${index}.db`;
       await make(join(folder, name));
-      const { exitCode, lines } = await serveUntilExit({ DATABASE_URL: `sqlite:${name}` });
+      const { exitCode, lines } = await runFailingStart(folder, { DATABASE_URL: `sqlite:${name}` });
       expect(exitCode).to.equal(1);
       expect(lines).to.deep.equal([`plant-store: cannot open sqlite:${join(folder, name)}: ${reason}`]);
     });

@@ -19,7 +19,7 @@ describe('The progress bar', () => {
   const runOnTerminal = (line: string, environment: Readonly<Record<string, string>>) =>
     folder.shell(`script -qec '${line}' /dev/null`, { ...environment, TERM: 'xterm' });
 
-  it('of an import is output on a terminal, reaches 100%, and is followed by the summary', async () => {
+  it('of an import is shown on a terminal, reaches 100%, and is followed by the summary', async () => {
     const file = folder.newFile(plantLines(1, 3000));
     const { exitCode, stdout } = await runOnTerminal(`$PLANT_STORE import ${file}`, folder.newDatabase());
     expect(exitCode).to.equal(0);
@@ -29,7 +29,7 @@ describe('The progress bar', () => {
     expect(stdout).to.match(/\r\n3000 plants created, 0 already stored, 0 lines rejected\r\n/);
   });
 
-  it('is not output on a dumb terminal', async () => {
+  it('is not shown on a dumb terminal', async () => {
     const line = `TERM=dumb $PLANT_STORE import ${folder.newFile(plantLines(1, 3000))}`;
     expect(await runOnTerminal(line, folder.newDatabase())).to.deep.equal({
       exitCode: 0,
@@ -46,7 +46,7 @@ describe('The progress bar', () => {
     expect(stdout).to.match(/K\{"line":1,"error":40001,"message":"[^"]*"\}\r\n/);
   });
 
-  it('of an export is output on a terminal while standard output is a file', async () => {
+  it('of an export is shown on a terminal while standard output is a file', async () => {
     const database = folder.newDatabase();
     await folder.run(['import'], database, plantLines(1, 3000));
     const output = folder.newName('ndjson');
@@ -56,7 +56,7 @@ describe('The progress bar', () => {
     expect(readFileSync(join(folder.path, output), 'utf8')).to.equal(plantLines(1, 3000));
   });
 
-  it('of an export is not output if standard output is the same terminal', async () => {
+  it('of an export is not shown if standard output is the same terminal', async () => {
     const database = folder.newDatabase();
     await folder.run(['import'], database, plantLines(1, 3));
     const { stdout } = await runOnTerminal('$PLANT_STORE export', database);
@@ -69,7 +69,7 @@ describe('The progress bar', () => {
     expect(stdout).to.include(ESCAPE).and.not.to.include(`${ESCAPE}[?25l`);
   });
 
-  it('is not output without a terminal', async () => {
+  it('is not shown without a terminal', async () => {
     const database = folder.newDatabase();
     const imported = await folder.run(['import', folder.newFile(plantLines(1, 3000))], database);
     const exported = await folder.run(['export'], database);

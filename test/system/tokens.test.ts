@@ -17,7 +17,7 @@ describe('ACCESS_TOKENS_FILE', () => {
   const environment = { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS_FILE: 'tokens' };
   const digestOf = (token: string) => `sha256:${createHash('sha256').update(token).digest('hex')}`;
 
-  /** Sends a request with a token and returns the outcome: 41501 if it is accepted, because the body is not JSON. */
+  /** Sends a token and returns the outcome: 41501 if it is accepted, because the request has no JSON body. */
   async function sendToken(token: string, port: number): Promise<unknown> {
     return toOutcome(await exchange(port, request('POST /plants', { Authorization: `Bearer ${token}` })));
   }
@@ -117,7 +117,7 @@ describe('plant-store token', () => {
     expect(outcomes).to.deep.equal([41501, 40102]);
   });
 
-  it('explains the purpose of token and digest', async () => {
+  it('explains the purpose of the token and of the digest', async () => {
     const run = new Executable(folder, ['token']);
     expect(await run.exited()).to.equal(0);
     expect(run.stdout).to.match(/^[\w-]{32}\n {2}for the client.*\nsha256:[\da-f]{64}\n {2}for ACCESS_TOKENS.*\n$/);

@@ -18,6 +18,14 @@ const MAX_STOP_MS = 10_000;
 const LONG_PATH = `/${'x'.repeat(250)}`;
 /** Makes the service throw outside of any request on SIGUSR2. */
 const THROW_ON_SIGUSR2 = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('defect'))})`;
+const SETTINGS = {
+  NODE: process.execPath,
+  CLI,
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  DATABASE_URL: 'memory:',
+  ACCESS_TOKENS: TOKEN,
+};
 
 describe('An unwritable standard error', () => {
   endProgramsAfterEach();
@@ -28,23 +36,16 @@ describe('An unwritable standard error', () => {
   /** Starts the service with a shell redirection such as `2>/dev/full`. */
   async function start(redirection: string, environment: Readonly<Record<string, string>> = {}): Promise<Service> {
     const program = new Program(folder, ['bash', '-c', `exec "$NODE" "$CLI" ${redirection}`], {
-      ...{
-        NODE: process.execPath,
-        CLI,
-        PORT: '0',
-        MANAGEMENT_PORT: '0',
-        DATABASE_URL: 'memory:',
-        ACCESS_TOKENS: TOKEN,
-      },
+      ...SETTINGS,
       ...environment,
     });
-    return Service.of(program);
+    return Service.waitFor(program);
   }
 
   it('makes the service drop and count lines while the pipe is not read, and keep the other lines intact', async () => {
     const pipe = newPipe();
     const service = await start(`2>${pipe.path}`);
-    while ((await service.droppedLines()) < 100) await service.load();
+    while ((await service.countDroppedLines()) < 100) await service.load();
     await service.expectToWork();
 
     let log = '';
@@ -52,7 +53,7 @@ describe('An unwritable standard error', () => {
       await service.request(request('GET /', { 'X-Request-Id': `late-${times}` }));
       log += pipe.read();
     }
-    const dropped = await service.droppedLines();
+    const dropped = await service.countDroppedLines();
     expect(await service.stop()).to.equal(0);
     const lines = toLines(log + pipe.read()).map((line): Record<string, unknown> => JSON.parse(line));
     expect(lines.at(-1)).to.include({ msg: 'stopped' });
@@ -78,7 +79,7 @@ describe('An unwritable standard error', () => {
     const pipe = newPipe();
     const service = await start(`2>${pipe.path}`);
     pipe.close();
-    while ((await service.droppedLines()) === 0) await service.load();
+    while ((await service.countDroppedLines()) === 0) await service.load();
     await service.expectToWork();
     pipe.open();
     let log = '';
@@ -97,7 +98,7 @@ describe('An unwritable standard error', () => {
   })) {
     it(`does not affect the service if it is ${what}`, async () => {
       const service = await start(redirection);
-      while ((await service.droppedLines()) === 0) await service.load();
+      while ((await service.countDroppedLines()) === 0) await service.load();
       await service.expectToWork();
       expect(await service.stop()).to.equal(0);
     });
@@ -116,17 +117,10 @@ describe('An unwritable standard error', () => {
 
     it('does not affect the service, and is written again when the terminal continues', async () => {
       const command: [string, ...string[]] = ['script', '-qec', 'exec "$NODE" "$CLI"', '/dev/null'];
-      const settings = {
-        PORT: '0',
-        MANAGEMENT_PORT: '0',
-        DATABASE_URL: 'memory:',
-        ACCESS_TOKENS: TOKEN,
-        TERM: 'xterm',
-      };
-      const terminal = new Program(folder, command, { NODE: process.execPath, CLI, ...settings });
-      const service = await Service.of(terminal);
+      const terminal = new Program(folder, command, { ...SETTINGS, TERM: 'xterm' });
+      const service = await Service.waitFor(terminal);
       terminal.kill('SIGSTOP');
-      while ((await service.droppedLines()) === 0) await service.load();
+      while ((await service.countDroppedLines()) === 0) await service.load();
       await service.expectToWork();
       terminal.kill('SIGCONT');
       let isWritten = false;
@@ -194,7 +188,7 @@ class Service {
     this.#managementPort = managementPort;
   }
 
-  static async of(program: Program): Promise<Service> {
+  static async waitFor(program: Program): Promise<Service> {
     const port = await program.port();
     return new Service(program, port, await program.managementPort());
   }
@@ -220,21 +214,21 @@ class Service {
   async expectToWork(): Promise<void> {
     this.requests++;
     expect(toOutcome(await create(this.#port, { id: this.#nextId++, name: 'Monstera' }))).to.equal(200);
-    expect(await this.#manage('/healthz')).to.equal('{"status":"ok"}');
+    expect(await this.#getFromManagement('/healthz')).to.equal('{"status":"ok"}');
   }
 
-  async droppedLines(): Promise<number> {
-    const metrics = await this.#manage('/metrics');
+  async countDroppedLines(): Promise<number> {
+    const metrics = await this.#getFromManagement('/metrics');
     const count = /^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1];
     if (count === undefined) throw new Error(`the metric is missing in ${metrics}`);
     return Number(count);
   }
 
-  async #manage(path: string): Promise<string> {
+  async #getFromManagement(path: string): Promise<string> {
     return (await exchange(this.#managementPort, request(`GET ${path}`)))?.body ?? 'no response';
   }
 
-  /** Shuts it down and returns the exit code. */
+  /** Shuts the service down and returns the exit code. */
   async stop(): Promise<number | NodeJS.Signals> {
     return this.program.kill('SIGTERM').exited();
   }

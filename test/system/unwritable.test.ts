@@ -116,7 +116,7 @@ for (const { kind, cause, block, release, statementsQuery } of writeBlocks) {
       return { service, port, managementPort };
     }
 
-    /** Blocks writes, and creates plants until creates fail: PostgreSQL reloads its settings later. */
+    /** Blocks writes and waits until creates fail, because PostgreSQL reloads its settings with a delay. */
     async function blockWrites(createFails: () => Promise<boolean>): Promise<void> {
       await run(block);
       await waitUntil('creates fail', createFails);
@@ -220,7 +220,7 @@ describe('While the file system is not writable', () => {
     [privateServers.postgres],
     [privateServers.mariadb, '--innodb-log-file-size=8M'],
   ] as const) {
-    it(`/readyz fails on a full disk of ${kind.name} until there is space`, async function () {
+    it(`/readyz fails if ${kind.name} has a full disk, until there is space`, async function () {
       PrivateServer.skipUnlessAvailable(this, kind);
       skipUnless(this, mount('-t', 'tmpfs', '-o', 'size=300m', 'plant-store-test'), 'permission to mount a tmpfs');
       const server = await PrivateServer.install(kind, disk);
