@@ -15,7 +15,7 @@ import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
 
 /** `STORAGE_TIMEOUT` in tests that wait for it. */
-const SHORT_TIMEOUT_MS = 1000;
+const SHORT_TIMEOUT_MS = 2000;
 /** `STORAGE_TIMEOUT` in tests in which no create may wait for it. */
 const LONG_TIMEOUT_MS = 60_000;
 /** Duration of an outage. */
