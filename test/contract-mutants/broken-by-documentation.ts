@@ -3,7 +3,7 @@
  * passes, its contract has a gap.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MemoryPlantRepository } from '../../adapters/memory/index.js';
 import {
   type AddOutcome,
@@ -382,7 +382,7 @@ class WritesBehind extends RowRepository {
   }
 
   async #flush(plants: readonly Plant[]): Promise<void> {
-    await sleep(20);
+    await nextTurn();
     for (const { id } of plants) this.#durable.add(id);
   }
 
@@ -559,7 +559,7 @@ class CloseAbortsAdd extends RowRepository {
 class CloseDoesNotWait extends RowRepository {
   override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     const outcomes = await super.add(plants);
-    await sleep(20);
+    await nextTurn();
     return outcomes;
   }
 }

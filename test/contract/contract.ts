@@ -42,7 +42,8 @@ export function contractCase<Harness>(
       const isDone = await isSettledWithin(TIMEOUT_SHARE * timeoutMs, check(harness));
       if (!isDone)
         throw new ContractViolation(`a call did not settle within ${(TIMEOUT_SHARE * timeoutMs) / 1000} seconds`);
-      // Node reports an unhandled rejection after the current turn.
+      // Work that the check has started for the next turn may reject then; Node reports that after the turn.
+      await pause(0);
       await pause(0);
     } finally {
       stopListening();
