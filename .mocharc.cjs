@@ -5,20 +5,23 @@ const { existsSync } = require('node:fs');
  * them: `npx mocha dist/test/core/plant.test.js` runs that file alone. CONTRIBUTING.md describes the tiers.
  */
 const tiers = {
-  unit: ['core', 'adapters/{api,batching,memory,static-token}', 'adapters/ndjson/lines*'],
-  test: ['composition', 'adapters', 'core', 'docs', 'examples', 'bench'],
-  engines: [
-    'adapters/knex/{servers,batched-sqlite}*',
-    'adapters/koa/http/{plants,conflicts,storage,stopping,properties}*',
-    'composition/commands/engines*',
+  unit: [
+    'core',
+    'adapters/driven/{batching,memory,static-token}',
+    'adapters/driving/api',
+    'adapters/driving/ndjson/lines*',
   ],
-  system: ['system', 'contract-mutants', 'composition/commands/{export,migrate}*'],
+  test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
+  engines: ['adapters/driven/knex/{servers,batched-sqlite}*', 'composition/{service,cli/engines}*'],
+  system: ['system', 'composition/cli/{export,migrate}*'],
+  sqlite: ['adapters/driven/knex/{sqlite,batched-sqlite}*', 'system/faults/sqlite*', 'composition/cli/export*'],
   interop: ['interop'],
   cluster: ['cluster', 'system/operate/container*'],
+  runtimes: ['runtimes'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {
-  test: ['adapters/knex/{servers,batched-sqlite}*', 'composition/commands/{export,migrate}*'],
+  test: ['adapters/driven/knex/{servers,batched-sqlite}*', 'composition/cli/{export,migrate}*'],
   system: ['system/operate/container*'],
 };
 
@@ -31,13 +34,13 @@ if (!existsSync('dist/test'))
 
 const pattern = (path) => `dist/test/${path.endsWith('*') ? `${path}.test.js` : `${path}/**/*.test.js`}`;
 // Maximum number of test files at once, on two cores; many tests wait for a process or a timeout.
-const jobs = { test: 4, engines: 2, system: 3, interop: 3 }[tier] ?? 1;
+const jobs = { test: 4, engines: 2, system: 3, sqlite: 2, interop: 3 }[tier] ?? 1;
 const parallel = jobs > 1 && paths.length === 0;
 
 module.exports = {
   spec: paths.length > 0 ? [] : tiers[tier].map(pattern),
   ignore: paths.length > 0 ? [] : (otherTiers[tier] ?? []).map(pattern),
-  require: ['dist/test/support/secret-leaks.js'],
+  require: ['dist/test/support/hooks.js'],
   reporter: 'dist/test/support/reporter.js',
   // Long, because the machine may be busy.
   timeout: 120_000,

@@ -1,15 +1,17 @@
 import { isIP } from 'node:net';
-import { assertTokens, InvalidTokenList } from '../adapters/static-token/index.js';
-import { readTokensFile } from './tokens.js';
+import { assertTokens, InvalidTokenList, parseTokens } from '../adapters/driven/static-token/index.js';
+import { InvalidConfig } from './invalid-config.js';
+import { readSecretFile } from './secret-file.js';
+import { findSimilar } from './similar-name.js';
 import { parseDurationMs, parseInteger, parseSizeBytes } from './units.js';
-import { parseDatabaseUrl, parseJwksUrl, redactDatabaseUrl } from './urls.js';
+import { parseJwksUrl, parseStorageUrl, redactDatabaseUrl } from './urls.js';
 
 /** Converts the text of a setting to its value. */
 export interface Parser<T> {
   /** The allowed values, phrased to follow "must be". */
   readonly allowed: string;
   /** Returns the part of an invalid value that is safe to print. */
-  readonly show?: (text: string) => string;
+  readonly redact?: (text: string) => string;
   /** `false` for secrets: every user of the machine can read a command line. */
   readonly flag?: false;
   /** Returns `undefined` if the text is not allowed. */
@@ -48,21 +50,27 @@ const size = (max: string) =>
 const count = (max: number) => parser(`a whole number from 1 to ${max}`, (text) => parseInteger(text, 1, max));
 const duration = parser('a duration from 1ms to 24h, such as 500ms, 10s or 2m', parseDurationMs);
 const databaseUrl = {
-  ...parser('sqlite:PATH, postgres://…, mysql://… or memory:', parseDatabaseUrl),
-  show: redactDatabaseUrl,
+  ...parser(
+    'sqlite:PATH, sqlite:PATH?mode=rw, postgres://…, mysql://…, memory: or a URL for a plugin',
+    parseStorageUrl,
+  ),
+  redact: redactDatabaseUrl,
 };
 const modules = parser('paths that start with ./, ../ or /, or names of packages, separated by commas', (text) =>
   /(^|,)\s*(,|$)/.test(text) ? undefined : splitList(text),
 );
 const tokens = {
   ...parser('tokens or sha256:<hex> digests, separated by commas', parseTokenList),
-  show: () => '***',
+  redact: () => '***',
   flag: false as const,
 };
 const tokensFile = parser('the path of a file with one token or sha256:<hex> digest per line', readTokensFile);
+const databaseUrlFile = parser('the path of a file with a URL as in DATABASE_URL', (path) =>
+  parseStorageUrl(readSecretFile(path).trim()),
+);
 const jwksUrl = {
   ...parser('an https URL without user or password; http only to a loopback address', parseJwksUrl),
-  show: (text: string) => (/^(\w+:\/\/)?[\w.-]*(\/[\w./-]*)?$/.test(text) ? text : '***'),
+  redact: (text: string) => (/^(\w+:\/\/)?[\w.-]*(\/[\w./-]*)?$/.test(text) ? text : '***'),
 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -92,17 +100,19 @@ export const settings = {
   managementPort: listener('MANAGEMENT_PORT', '3001', portOrOff, 'port of /healthz, /readyz and /metrics, or off'),
   /** The storage, unless a plugin replaces it. */
   database: storage('DATABASE_URL', 'sqlite:./plants.db', databaseUrl, databaseUrl.allowed),
+  /** The storage, instead of `database`. */
+  databaseFromFile: storage('DATABASE_URL_FILE', undefined, databaseUrlFile, 'a file that contains the URL instead'),
   /** Modules that replace parts of the service, in loading order. */
-  plugins: storage('PLUGINS', undefined, modules, 'modules that replace the storage or other parts: ./garden.js'),
-  accessTokens: credential('ACCESS_TOKENS', undefined, tokens, 'accepted tokens, or sha256:<hex> digests of tokens'),
+  plugins: storage('PLUGINS', undefined, modules, 'modules that add storages or replace other parts: ./garden.js'),
+  accessTokens: credential('ACCESS_TOKENS', undefined, tokens, 'accepted tokens, or their sha256:<hex> digests'),
   /** A file of static tokens or digests, and what it contained when it was read. */
   accessTokensFile: credential('ACCESS_TOKENS_FILE', undefined, tokensFile, 'one token or digest per line, # comments'),
   jwtIssuer: credential('JWT_ISSUER', undefined, anyText, 'accept JWTs of this issuer (iss); requires the next two'),
   jwtAudience: credential('JWT_AUDIENCE', undefined, anyText, 'required audience (aud) of a JWT'),
   jwtJwksUrl: credential('JWT_JWKS_URL', undefined, jwksUrl, "URL of the issuer's keys (a JSON Web Key Set)"),
   bodyLimitBytes: limit('BODY_LIMIT', '1mb', size('256mb'), 'size of a decompressed body, or of a line of an import'),
-  maxPending: limit('MAX_PENDING', '10000', count(1_000_000), 'create requests in flight'),
-  maxPendingBytes: limit('MAX_PENDING_BYTES', '64mb', size('64gb'), 'total bytes of their bodies'),
+  maxInFlight: limit('MAX_IN_FLIGHT', '10000', count(1_000_000), 'create requests in flight'),
+  maxInFlightBytes: limit('MAX_IN_FLIGHT_BYTES', '64mb', size('64gb'), 'total bytes of their bodies'),
   maxWrites: limit('MAX_WRITES', undefined, count(100), 'batches written at once; the default depends on the engine'),
   headersTimeoutMs: timeout('HEADERS_TIMEOUT', '10s', duration, "for a request's headers to arrive"),
   requestTimeoutMs: timeout('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
@@ -110,14 +120,22 @@ export const settings = {
   storageTimeoutMs: timeout('STORAGE_TIMEOUT', '10s', duration, 'for the storage to respond'),
   shutdownTimeoutMs: timeout('SHUTDOWN_TIMEOUT', '10s', duration, 'for requests in flight at a shutdown'),
   logLevel: logging('LOG_LEVEL', 'info', oneOf(LOG_LEVELS), 'minimum level of log lines, on standard error'),
+  accessLog: logging('ACCESS_LOG', 'on', onOff, 'log a line per request'),
 };
 
-/** Returns the settings that a command reads. */
+/** Returns the settings that a command reads. It ignores others, because one environment often serves all commands. */
 export function settingsOf(command: string): readonly Setting[] {
-  const { database, plugins, storageTimeoutMs, logLevel, bodyLimitBytes } = settings;
-  if (command === 'serve') return Object.values(settings);
+  const { database, databaseFromFile, plugins, storageTimeoutMs, logLevel, bodyLimitBytes } = settings;
+  if (command === 'serve' || command === 'check') return Object.values(settings);
   if (command === 'token') return [];
-  return [database, plugins, ...(command === 'import' ? [bodyLimitBytes] : []), storageTimeoutMs, logLevel];
+  return [
+    database,
+    databaseFromFile,
+    plugins,
+    ...(command === 'import' ? [bodyLimitBytes] : []),
+    storageTimeoutMs,
+    logLevel,
+  ];
 }
 
 /**
@@ -128,12 +146,16 @@ export type Config = {
   readonly [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer T, infer Default>
     ? T | (Default extends undefined ? undefined : never)
     : never;
+} & {
+  /** Whether `DATABASE_URL` or `DATABASE_URL_FILE` is set, even if to the default. */
+  readonly isDatabaseSet: boolean;
+  /** Whether the storage is opened for reading only. Default: false. */
+  readonly readOnly?: boolean;
+  /** Each setting that has a value, in one line, without secrets. */
+  readonly effective: readonly string[];
+  /** What the service logs when it starts: variables that are one typing error away from a setting. */
+  readonly warnings: readonly string[];
 };
-
-/** Invalid settings. The message has one line per problem. */
-export class InvalidConfig extends Error {
-  override readonly name = 'InvalidConfig';
-}
 
 /**
  * Reads the configuration. An empty variable counts as unset, and so does one that `command` does not read.
@@ -149,34 +171,61 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     let problem = `${setting.variable} must be a string`;
     try {
       if (typeof text === 'string') {
-        problem = `${describe(setting, text)} must be ${setting.allowed}`;
+        problem = `${describeSetting(setting, text)} must be ${setting.allowed}`;
         const value = setting.parse(text);
         if (value !== undefined) return value;
       }
     } catch (error) {
-      if (!(error instanceof InvalidTokenList)) throw error;
+      if (!(error instanceof InvalidTokenList || error instanceof InvalidConfig)) throw error;
       problem += `; ${error.message}`;
     }
     problems.push(problem);
     return undefined;
   };
   const entries = Object.entries(settings).map(([key, setting]) => [key, read(setting)]);
-  const config: Partial<Config> = Object.fromEntries(entries);
-  if (command === 'serve') problems.push(...conflicts(config, environment));
+  const values: Partial<Config> = Object.fromEntries(entries);
+  const [url, file] = [settings.database.variable, settings.databaseFromFile.variable];
+  if (values.databaseFromFile && environment[url]) problems.push(`${url} and ${file} must not both be set`);
+  if (settingsOf(command).includes(settings.host)) problems.push(...conflicts(values, environment));
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
   // Without a problem, every setting with a default has a value.
+  const config = {
+    ...values,
+    database: values.databaseFromFile ?? values.database,
+    isDatabaseSet: Boolean(environment[url] || environment[file]),
+    effective: settingsOf(command).flatMap((setting) => describeEffective(setting, environment)),
+    warnings: findMistyped(Object.keys(environment)),
+  };
   return config as Config;
+}
+
+function describeEffective(setting: Setting, environment: Readonly<Record<string, string | undefined>>): string[] {
+  const text = environment[setting.variable];
+  if (text) return [describeSetting(setting, text)];
+  if (setting.default === undefined) return [];
+  return setting === settings.database && environment[settings.databaseFromFile.variable]
+    ? []
+    : [`${describeSetting(setting, setting.default)} by default`];
+}
+
+/** Returns a warning for each variable that is one typing error away from a setting. */
+function findMistyped(variables: readonly string[]): readonly string[] {
+  const known = Object.values(settings).map(({ variable }) => variable);
+  return variables.flatMap((variable) => {
+    const similar = known.includes(variable) ? undefined : findSimilar(variable, known);
+    return similar === undefined ? [] : [`${variable} is not a setting; did you mean ${similar}?`];
+  });
 }
 
 /** Returns the problems of settings that depend on each other. */
 function conflicts(config: Partial<Config>, environment: Readonly<Record<string, string | undefined>>): string[] {
   const describeValue = (setting: Setting) => {
     const text = environment[setting.variable];
-    return text ? describe(setting, text) : `${setting.variable} (${setting.default} by default)`;
+    return text ? describeSetting(setting, text) : `${setting.variable} (${setting.default} by default)`;
   };
   const ordered = [
     ['requestTimeoutMs', 'headersTimeoutMs'],
-    ['maxPendingBytes', 'bodyLimitBytes'],
+    ['maxInFlightBytes', 'bodyLimitBytes'],
   ] as const;
   const problems = ordered
     .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
@@ -189,8 +238,23 @@ function conflicts(config: Partial<Config>, environment: Readonly<Record<string,
   return problems;
 }
 
-function describe({ variable, show }: Setting, text: string): string {
-  return `${variable}=${JSON.stringify(show ? show(text) : text)}`;
+/** Returns a setting and its value for a message, without secrets. */
+export function describeSetting({ variable, redact }: Setting, text: string): string {
+  return `${variable}=${JSON.stringify(redact ? redact(text) : text)}`;
+}
+
+/** A file of tokens, and its tokens when it was read. */
+export interface TokensFile {
+  readonly path: string;
+  readonly tokens: readonly string[];
+}
+
+/** @throws {InvalidConfig | InvalidTokenList} The file cannot be read, or has no or invalid tokens. */
+export function readTokensFile(path: string): TokensFile {
+  const tokens = parseTokens(readSecretFile(path));
+  if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
+  assertTokens(tokens);
+  return { path, tokens };
 }
 
 function parseTokenList(text: string): readonly string[] {

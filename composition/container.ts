@@ -1,117 +1,123 @@
 import 'reflect-metadata';
-import { Container, ContainerModule, type ResolutionContext, type ServiceIdentifier } from 'inversify';
-import { openApiDescription, PlantCodec } from '../adapters/api/index.js';
-import { BatchingPlantRepository } from '../adapters/batching/index.js';
-import { openRepository } from '../adapters/knex/index.js';
-import { MemoryPlantRepository } from '../adapters/memory/index.js';
-import { StaticTokenVerifier } from '../adapters/static-token/index.js';
+import { Container, ContainerModule, type GetOptions, type ServiceIdentifier } from 'inversify';
+import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
+import { countDroppedLines, createLogger } from '../adapters/driven/logging/index.js';
+import { MonitoredPlantRepository } from '../adapters/driven/monitoring/index.js';
+import { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
+import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
+import { maxConnections } from './cli/open-files.js';
 import type { Config } from './config.js';
-import { createDatabase } from './database.js';
-import { countDroppedLines, createLogger } from './logger.js';
-import { maxConnections } from './open-files.js';
 import { services } from './services.js';
-import { configuredTokens } from './tokens.js';
+import { builtInStorages } from './storage.js';
+import { configuredTokens, warnOfShortTokens } from './tokens.js';
 import { readVersion } from './version.js';
 
 export { services } from './services.js';
 
+/** Gets a service of the container, which creates it at the first call. */
+type GetService = <T>(service: ServiceIdentifier<T>, options?: GetOptions) => Promise<T>;
+
 /** Binds every service but `Config`: each port to its adapter, each use case to its ports. */
 export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
   // `whenDefault` lets isReplaced recognise the binding.
-  const single = <T>(service: ServiceIdentifier<T>, create: (context: ResolutionContext) => T | Promise<T>) =>
-    bind(service).toDynamicValue(create).inSingletonScope().whenDefault();
+  const single = <T>(service: ServiceIdentifier<T>, create: (get: GetService) => T | Promise<T>) =>
+    bind(service)
+      .toDynamicValue((context) => create((id, options) => context.getAsync(id, options)))
+      .inSingletonScope()
+      .whenDefault();
 
   // Imports dynamically what only some commands need, so that the others start faster.
-  single(services.Logger, async (context) => createLogger(await context.getAsync(services.Config)));
-  single(services.Metrics, async (context) => {
-    const { managementPort } = await context.getAsync(services.Config);
+  single(services.Logger, async (get) => {
+    const { logLevel, warnings } = await get(services.Config);
+    const log = await createLogger(logLevel);
+    for (const warning of warnings) log.warn(warning);
+    return log;
+  });
+  single(services.Metrics, async (get) => {
+    const { managementPort } = await get(services.Config);
     if (managementPort === 'off') return undefined;
-    const { Metrics } = await import('../adapters/metrics/index.js');
+    const { Metrics } = await import('../adapters/driven/metrics/index.js');
     const metrics = new Metrics(readVersion());
     metrics.observeDroppedLines(countDroppedLines);
     return metrics;
   });
 
   // Driven adapters.
-  single(services.Database, async (context) => {
-    const log = await context.getAsync(services.Logger);
-    return createDatabase(await context.getAsync(services.Config), { warn: (text) => log.warn(text) });
+  for (const [scheme, open] of Object.entries(builtInStorages))
+    bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
+  single(services.Storage, async (get) => {
+    const { database, storageTimeoutMs: timeoutMs, readOnly = false } = await get(services.Config);
+    const open = await get(services.OpenStorage, { name: database.scheme });
+    return open({ url: database.url, timeoutMs, readOnly, log: await get(services.Logger) });
   });
-  single(services.Storage, async (context) => {
-    const database = await context.getAsync(services.Database);
-    return database ? openRepository(database) : new MemoryPlantRepository();
+  single(services.MonitoredStorage, async (get) => {
+    const storage = await get(services.Storage);
+    const { storageTimeoutMs: timeoutMs } = await get(services.Config);
+    return storage instanceof MonitoredPlantRepository ? storage : new MonitoredPlantRepository(storage, { timeoutMs });
   });
-  single(services.PlantRepository, async (context) => {
-    const config = await context.getAsync(services.Config);
-    const database = await context.getAsync(services.Database);
-    const metrics = await context.getAsync(services.Metrics);
-    const storage = await context.getAsync(services.Storage);
-    assertMethods('Storage', storage, ['add', 'readAll', 'ready', 'close']);
+  single(services.PlantRepository, async (get) => {
+    const config = await get(services.Config);
+    const metrics = await get(services.Metrics);
+    const storage = await get(services.MonitoredStorage);
     return new BatchingPlantRepository(metrics?.instrument(storage) ?? storage, {
-      maxWrites: config.maxWrites ?? database?.engine.maxWrites ?? 1,
-      maxPendingRows: config.maxPending,
+      maxWrites: config.maxWrites ?? (await get(services.Storage)).maxWrites ?? 1,
+      maxPendingRows: config.maxInFlight,
       // A code unit counts 2 bytes here and at least 1 in a body, so AdmissionControl rejects first.
-      maxPendingBytes: 2 * config.maxPendingBytes,
+      maxPendingBytes: 2 * config.maxInFlightBytes,
     });
   });
-  single(services.StaticTokens, async (context) => {
-    return new StaticTokenVerifier(configuredTokens(await context.getAsync(services.Config)));
+  single(services.StaticTokens, async (get) => {
+    const config = await get(services.Config);
+    warnOfShortTokens(config, await get(services.Logger));
+    return new StaticTokenVerifier(configuredTokens(config));
   });
-  single(services.TokenVerifier, async (context) => {
-    const staticTokens = await context.getAsync(services.StaticTokens);
-    const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = await context.getAsync(services.Config);
+  single(services.TokenVerifier, async (get) => {
+    const staticTokens = await get(services.StaticTokens);
+    const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = await get(services.Config);
     if (issuer === undefined || audience === undefined || jwksUrl === undefined) return staticTokens;
-    const { JwtVerifier } = await import('../adapters/jwt/index.js');
+    const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
     return { verify: async (token: string) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
   });
 
   // The core.
-  single(services.CreatePlant, async (context) => new CreatePlant(await context.getAsync(services.PlantRepository)));
-  single(services.ReadPlants, async (context) => new ReadPlants(await context.getAsync(services.PlantRepository)));
+  single(services.CreatePlant, async (get) => new CreatePlant(await get(services.PlantRepository)));
+  single(services.ReadPlants, async (get) => new ReadPlants(await get(services.PlantRepository)));
 
   // Driving adapters.
   bind(services.OpenApiDescription).toConstantValue(openApiDescription);
-  single(services.PlantCodec, async (context) => new PlantCodec(await context.getAsync(services.OpenApiDescription)));
-  single(services.HttpServer, async (context) => {
-    const { AdmissionControl, createApp, HttpServer } = await import('../adapters/koa/index.js');
-    const config = await context.getAsync(services.Config);
-    const log = await context.getAsync(services.Logger);
-    const metrics = await context.getAsync(services.Metrics);
-    const tokenVerifier = await context.getAsync(services.TokenVerifier);
-    assertMethods('TokenVerifier', tokenVerifier, ['verify']);
+  single(services.PlantCodec, async (get) => new PlantCodec(await get(services.OpenApiDescription)));
+  single(services.HttpServer, async (get) => {
+    const { AdmissionControl } = await import('../adapters/driving/http/index.js');
+    const { createKoaServer } = await import('../adapters/driving/koa/index.js');
+    const config = await get(services.Config);
+    const log = await get(services.Logger);
+    const metrics = await get(services.Metrics);
+    const tokenVerifier = await get(services.TokenVerifier);
     const admission = new AdmissionControl(config);
     metrics?.observeLoad(admission);
-    const onRequestEnd = metrics?.onRequestEnd;
-    const app = createApp({
+    return createKoaServer({
       ...config,
-      createPlant: await context.getAsync(services.CreatePlant),
+      createPlant: await get(services.CreatePlant),
       tokenVerifier,
-      codec: await context.getAsync(services.PlantCodec),
-      description: await context.getAsync(services.OpenApiDescription),
+      codec: await get(services.PlantCodec),
+      description: await get(services.OpenApiDescription),
       admission,
       log,
-      onRequestEnd,
-      basePath: config.basePath ?? '',
+      onRequestEnd: metrics?.onRequestEnd,
+      maxConnections: maxConnections(),
     });
-    return new HttpServer(app, { ...config, admission, log, onRequestEnd, maxConnections: maxConnections() });
   });
-  single(services.ManagementServer, async (context) => {
-    const metrics = await context.getAsync(services.Metrics);
+  single(services.ManagementServer, async (get) => {
+    const metrics = await get(services.Metrics);
     if (metrics === undefined) return undefined;
-    const { ManagementServer } = await import('../adapters/management/index.js');
-    const server = await context.getAsync(services.HttpServer);
-    const repository = await context.getAsync(services.PlantRepository);
-    return new ManagementServer({ repository, metrics, isStopping: () => server.isStopping });
+    const { ManagementServer } = await import('../adapters/driving/management/index.js');
+    const server = await get(services.HttpServer);
+    const storage = await get(services.MonitoredStorage);
+    return new ManagementServer({ storage, metrics, isStopping: () => server.isStopping });
   });
 });
-
-/** Checks that an adapter has these methods: one from a plugin might not be type-checked. */
-function assertMethods<T>(service: string, adapter: T, methods: readonly (keyof T & string)[]): void {
-  const missing = methods.filter((method) => typeof adapter?.[method] !== 'function');
-  if (missing.length > 0) throw new TypeError(`services.${service} lacks these methods: ${missing.join(', ')}`);
-}
 
 /** Creates a container with the whole service. Get its parts with `getAsync`. */
 export function createContainer(config: Config): Container {

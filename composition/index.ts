@@ -1,9 +1,11 @@
-export type { ManagementOptions, ManagementServer } from '../adapters/management/index.js';
-export type { Load, Metrics } from '../adapters/metrics/index.js';
-export type { ImportOptions, ImportSummary, RejectedLine } from '../adapters/ndjson/index.js';
-export { exportPlants, importPlants } from '../adapters/ndjson/index.js';
-export { type Config, InvalidConfig, type Parser, readConfig, type Setting, settings } from './config.js';
+export type { Load, Metrics } from '../adapters/driven/metrics/index.js';
+export type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
+export type { ManagementOptions, ManagementServer } from '../adapters/driving/management/index.js';
+export type { ImportOptions, ImportSummary, RejectedLine } from '../adapters/driving/ndjson/index.js';
+export { exportPlants, importPlants } from '../adapters/driving/ndjson/index.js';
+export { type Config, type Parser, readConfig, type Setting, settings, type TokensFile } from './config.js';
 export { createContainer, plantStoreModule, services } from './container.js';
+export { InvalidConfig } from './invalid-config.js';
 export type { Plugin } from './plugins.js';
-export type { TokensFile } from './tokens.js';
-export type { DatabaseUrl } from './urls.js';
+export type { OpenStorage, Storage, StorageOptions } from './storage.js';
+export type { StorageUrl } from './urls.js';

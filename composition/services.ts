@@ -1,13 +1,20 @@
 import type { ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import type { OpenApiDescription, PlantCodec } from '../adapters/api/index.js';
-import type { Database } from '../adapters/knex/index.js';
-import type { HttpServer } from '../adapters/koa/index.js';
-import type { ManagementServer } from '../adapters/management/index.js';
-import type { Metrics } from '../adapters/metrics/index.js';
-import type { StaticTokenVerifier } from '../adapters/static-token/index.js';
-import type { CreatePlant, PlantRepository, ReadPlants, TokenVerifier } from '../core/index.js';
+import type { Metrics } from '../adapters/driven/metrics/index.js';
+import type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
+import type { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
+import type { OpenApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
+import type { HttpServer } from '../adapters/driving/http/index.js';
+import type { ManagementServer } from '../adapters/driving/management/index.js';
+import type {
+  CreatePlantsUseCase,
+  CreatePlantUseCase,
+  PlantRepository,
+  ReadPlantsUseCase,
+  TokenVerifier,
+} from '../core/index.js';
 import type { Config } from './config.js';
+import type { OpenStorage, Storage } from './storage.js';
 
 /** The identifiers of all bindings. Rebind one to replace that part of the service. */
 export const services = {
@@ -15,20 +22,22 @@ export const services = {
   Config: identifier<Config>('Config'),
   /** The log on standard error: a pino `Logger`. */
   Logger: identifier<Logger>('Logger'),
-  /** The SQL database of `DATABASE_URL`, not yet opened: {@link Database}, or `undefined` for `memory:`. */
-  Database: identifier<Database | undefined>('Database'),
-  /** The bare storage: a {@link PlantRepository}. By default, opens the database. */
-  Storage: identifier<PlantRepository>('Storage'),
-  /** The storage with metrics and group commit around it, for the use cases: a {@link PlantRepository}. */
+  /** Opens a storage: {@link OpenStorage}, bound by name for each scheme of `DATABASE_URL`, such as `sqlite`. */
+  OpenStorage: identifier<OpenStorage>('OpenStorage'),
+  /** The storage as it was opened, by default the one of `DATABASE_URL`: a {@link Storage}. */
+  Storage: identifier<Storage>('Storage'),
+  /** `Storage` with limits on the time of its writes; the program that runs the service calls `ready` and `close`. */
+  MonitoredStorage: identifier<PlantRepository & StorageLifecycle>('MonitoredStorage'),
+  /** `MonitoredStorage` with metrics and group commit, reduced to what use cases call: a {@link PlantRepository}. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
   /** Authenticates clients: a {@link TokenVerifier}. By default, accepts the static tokens and the issuer's JWTs. */
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
   /** The tokens of the settings, without JWTs: a {@link StaticTokenVerifier}. */
   StaticTokens: identifier<StaticTokenVerifier>('StaticTokens'),
-  /** The use case {@link CreatePlant}. */
-  CreatePlant: identifier<CreatePlant>('CreatePlant'),
-  /** The use case {@link ReadPlants}. */
-  ReadPlants: identifier<ReadPlants>('ReadPlants'),
+  /** Creates one plant, or many: a {@link CreatePlantUseCase} and {@link CreatePlantsUseCase}. */
+  CreatePlant: identifier<CreatePlantUseCase & CreatePlantsUseCase>('CreatePlant'),
+  /** Reads every plant: a {@link ReadPlantsUseCase}. */
+  ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
   /** Decodes and encodes the JSON of plants: a {@link PlantCodec}. */
   PlantCodec: identifier<PlantCodec>('PlantCodec'),
   /** The parsed `openapi.yaml`: an {@link OpenApiDescription}. */

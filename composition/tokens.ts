@@ -1,28 +1,35 @@
-import { readFileSync } from 'node:fs';
-import { assertTokens, InvalidTokenList, parseTokens } from '../adapters/static-token/index.js';
+import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import { InvalidConfig } from './invalid-config.js';
+import { isLoopback } from './urls.js';
 
-/** A file of tokens, and its tokens when it was read. */
-export interface TokensFile {
-  readonly path: string;
-  readonly tokens: readonly string[];
-}
+/** Shorter tokens may be guessed. */
+const MIN_TOKEN_LENGTH = 16;
 
 /** Returns the static tokens of the configuration. */
 export function configuredTokens({ accessTokens = [], accessTokensFile }: Config): readonly string[] {
   return [...accessTokens, ...(accessTokensFile?.tokens ?? [])];
 }
 
-/** @throws {InvalidTokenList} The file cannot be read, contains no token, or contains an invalid one. */
-export function readTokensFile(path: string): TokensFile {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InvalidTokenList(`the file cannot be read (${error instanceof Error && 'code' in error && error.code})`);
+/**
+ * Returns whether clients can authenticate.
+ * @throws {InvalidConfig} They cannot, and other machines may reach the service.
+ */
+export function isCredentialConfigured({ accessTokens, accessTokensFile, jwtIssuer, host }: Config): boolean {
+  if ((accessTokens ?? accessTokensFile ?? jwtIssuer) !== undefined) return true;
+  if (isLoopback(host)) return false;
+  throw new InvalidConfig(
+    `ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set: HOST=${JSON.stringify(host)} is not a loopback address; create a token with plant-store token (docker run --rm plant-store token)`,
+  );
+}
+
+/** Logs which static tokens are too short, by their position in the setting. */
+export function warnOfShortTokens({ accessTokens = [], accessTokensFile }: Config, log: Logger): void {
+  const settings = { ACCESS_TOKENS: accessTokens, ACCESS_TOKENS_FILE: accessTokensFile?.tokens ?? [] };
+  for (const [setting, tokens] of Object.entries(settings)) {
+    const positions = tokens.flatMap((token, index) => (token.length < MIN_TOKEN_LENGTH ? [index + 1] : []));
+    if (positions.length === 0) continue;
+    const problem = `${setting} has tokens of fewer than ${MIN_TOKEN_LENGTH} characters, which may be guessed`;
+    log.warn({ positions }, `${problem}; replace them with output of plant-store token`);
   }
-  const tokens = parseTokens(text);
-  if (tokens.length === 0) throw new InvalidTokenList('the file contains no token');
-  assertTokens(tokens);
-  return { path, tokens };
 }

@@ -1,9 +1,11 @@
-/**
- * Base class of the errors that adapters throw. Distinguish them by class or `code`, never by message. Messages contain
- * no plant values, SQL or driver text.
- */
+/** Tells the errors of this package apart. */
+export type PlantStoreErrorCode = 'STORAGE_UNAVAILABLE' | 'TOKEN_ISSUER_UNAVAILABLE' | 'PLANT_REJECTED';
+
+const CODES: readonly PlantStoreErrorCode[] = ['STORAGE_UNAVAILABLE', 'TOKEN_ISSUER_UNAVAILABLE', 'PLANT_REJECTED'];
+
+/** Base class of this package's errors. Messages contain no plant values, SQL or driver text. */
 export abstract class PlantStoreError extends Error {
-  abstract readonly code: string;
+  abstract readonly code: PlantStoreErrorCode;
 
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -11,17 +13,26 @@ export abstract class PlantStoreError extends Error {
   }
 }
 
-/** The storage is unavailable, full or closed. Plants of the failed call may have been stored; retry to find out. */
+/** Thrown: the storage is unavailable, full or closed. Plants of the failed call may be stored; retry to find out. */
 export class StorageUnavailable extends PlantStoreError {
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
-/** The storage rejects this plant and would reject it again. Other plants of the batch are not affected. */
+/** Thrown: the token cannot be checked because its issuer is unavailable. */
+export class TokenIssuerUnavailable extends PlantStoreError {
+  readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
+}
+
+/** The reason in the outcome `rejected`, for logs: the storage rejects this plant and would reject it again. */
 export class PlantRejected extends PlantStoreError {
   readonly code = 'PLANT_REJECTED';
 }
 
-/** The token cannot be checked because its issuer is unavailable. */
-export class TokenIssuerUnavailable extends PlantStoreError {
-  readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
+/**
+ * Returns whether `error` is an error of this package with one of these codes, by default with any. Also recognises the
+ * errors of another copy of this module, which `instanceof` does not.
+ */
+export function isPlantStoreError(error: unknown, ...codes: readonly PlantStoreErrorCode[]): error is PlantStoreError {
+  const accepted = codes.length > 0 ? codes : CODES;
+  return error instanceof Error && 'code' in error && accepted.some((code) => code === error.code);
 }

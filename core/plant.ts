@@ -24,9 +24,48 @@ export interface NewPlant {
   readonly tag?: string | undefined;
 }
 
+/** The name of a text of a plant. */
+export type TextField = Exclude<keyof NewPlant, 'id'>;
+
+/** The name of a text that a plant may lack. */
+export type OptionalText = {
+  [Field in TextField]-?: undefined extends NewPlant[Field] ? Field : never;
+}[TextField];
+
+/**
+ * The texts of a plant, in the order of columns and JSON members: the one list of fields. Whatever stores, sends,
+ * compares or tests plants follows it.
+ */
+const TEXTS = { name: 'required', tag: 'optional' } as const satisfies {
+  readonly [Field in TextField]-?: Field extends OptionalText ? 'optional' : 'required';
+};
+
+/** The name of every text, in order. */
+export const TEXT_FIELDS: readonly TextField[] = Object.keys(TEXTS).filter(
+  (field): field is TextField => field in TEXTS,
+);
+
+/** The names of the texts that a plant may lack. */
+export const OPTIONAL_TEXTS: readonly OptionalText[] = TEXT_FIELDS.filter(
+  (field): field is OptionalText => TEXTS[field] === 'optional',
+);
+
+/** The texts of a row or a JSON object, which may have `null` instead of no text. */
+export type RawTexts = Readonly<Record<Exclude<TextField, OptionalText>, string>> &
+  Readonly<Partial<Record<OptionalText, string | null | undefined>>>;
+
+/** Returns the {@link NewPlant} with these texts. Ignores other members of `texts`. */
+export function toNewPlant(id: bigint, texts: RawTexts): NewPlant {
+  const newPlant: { -readonly [Field in keyof NewPlant]: NewPlant[Field] } = { id, name: texts.name };
+  for (const field of OPTIONAL_TEXTS) newPlant[field] = texts[field] ?? undefined;
+  return newPlant;
+}
+
+const FIELDS = ['id', ...TEXT_FIELDS] as const;
+
 /** One rule that a {@link NewPlant} breaks. `message` names the field and never contains its value. */
 export interface Violation {
-  readonly field: 'id' | 'name' | 'tag';
+  readonly field: keyof NewPlant;
   /** `type`: wrong type; `range`: id outside int64; `text`: a text that some engine cannot store. */
   readonly rule: 'type' | 'range' | 'text';
   readonly message: string;
@@ -40,6 +79,8 @@ export type PlantResult =
 /** Error message for an id outside the int64 range. */
 export const PLANT_ID_MESSAGE: string = `id must be an integer from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 
+declare const validPlant: unique symbol;
+
 /** Stops JavaScript callers from calling the private constructor of {@link Plant}. */
 const constructorKey = Symbol();
 
@@ -47,65 +88,55 @@ const constructorKey = Symbol();
  * A plant. Instances are frozen and valid: the id is a {@link PlantId}, and the texts are well-formed Unicode without
  * U+0000, because some engines cannot store other texts exactly.
  */
-export class Plant {
-  /** Marks real instances; `instanceof` also accepts `Object.create(Plant.prototype)`. */
-  readonly #brand = true;
+export class Plant implements Readonly<Record<TextField, string | undefined>> {
+  /** Makes the compiler reject objects that {@link from} has not created. */
+  declare readonly [validPlant]: true;
   /** Identifies the plant forever. */
-  readonly id: PlantId;
+  declare readonly id: PlantId;
   /** The name, code point for code point as given. */
-  readonly name: string;
+  declare readonly name: string;
   /** The type of the plant, if it was given. */
-  readonly tag: string | undefined;
+  declare readonly tag: string | undefined;
 
-  private constructor(key: symbol, id: PlantId, name: string, tag: string | undefined) {
+  private constructor(key: symbol, candidate: NewPlant) {
     if (key !== constructorKey) throw new TypeError('Plant has no public constructor; use Plant.from');
-    this.id = id;
-    this.name = name;
-    this.tag = tag;
+    for (const field of FIELDS) Reflect.set(this, field, candidate?.[field]);
     Object.freeze(this);
   }
 
   /** Validates `candidate`, types included, and returns the plant or every violation. */
   static from(candidate: NewPlant): PlantResult {
-    const { id, name, tag }: Partial<Record<keyof NewPlant, unknown>> = candidate ?? {};
-    if (isPlantId(id) && isStorableText(name) && (tag === undefined || isStorableText(tag))) {
-      return { kind: 'valid', plant: new Plant(constructorKey, id, name, tag) };
-    }
+    // Copied first, because an object of JavaScript code may change between two reads.
+    const plant = new Plant(constructorKey, candidate);
     const violations: Violation[] = [];
-    if (!isPlantId(id)) violations.push(idViolation(id));
-    if (!isStorableText(name)) violations.push(textViolation('name', name));
-    if (tag !== undefined && !isStorableText(tag)) violations.push(textViolation('tag', tag));
-    return { kind: 'invalid', violations };
+    for (const field of FIELDS) {
+      const violation = field === 'id' ? findIdViolation(plant.id) : findTextViolation(field, plant[field]);
+      if (violation) violations.push(violation);
+    }
+    return violations.length === 0 ? { kind: 'valid', plant } : { kind: 'invalid', violations };
   }
 
-  /**
-   * Asserts that `values` is an array of plants. Every repository calls this before it stores anything.
-   * @throws {TypeError} A value was not made by this copy of the module; the invariants of another copy may differ.
-   */
-  static assertAll(values: unknown): asserts values is readonly Plant[] {
-    if (!Array.isArray(values)) throw new TypeError('plants must be an array');
-    const index = values.findIndex((value: unknown) => !(value instanceof Plant && #brand in value));
-    if (index !== -1) throw new TypeError(`plants[${index}] is not a Plant made by this copy of plant-store/core`);
-  }
-
-  /** Returns whether id, name and tag are identical, code point for code point. */
+  /** Returns whether all fields are identical, code point for code point. */
   equals(other: Plant): boolean {
-    return this.id === other.id && this.name === other.name && this.tag === other.tag;
+    return FIELDS.every((field) => this[field] === other[field]);
+  }
+
+  /** Total length of the texts, in UTF-16 code units. */
+  get textLength(): number {
+    return TEXT_FIELDS.reduce((sum, field) => sum + (this[field]?.length ?? 0), 0);
   }
 }
 
-function isStorableText(text: unknown): text is string {
-  return typeof text === 'string' && text.isWellFormed() && !text.includes('\0');
-}
-
-function idViolation(id: unknown): Violation {
+function findIdViolation(id: unknown): Violation | undefined {
+  if (isPlantId(id)) return undefined;
   return typeof id === 'bigint'
     ? { field: 'id', rule: 'range', message: PLANT_ID_MESSAGE }
     : { field: 'id', rule: 'type', message: 'id must be a bigint' };
 }
 
-function textViolation(field: 'name' | 'tag', text: unknown): Violation {
-  return typeof text === 'string'
-    ? { field, rule: 'text', message: `${field} must not contain U+0000 or a lone surrogate` }
-    : { field, rule: 'type', message: `${field} must be a string` };
+function findTextViolation(field: TextField, text: unknown): Violation | undefined {
+  if (text === undefined && TEXTS[field] === 'optional') return undefined;
+  if (typeof text !== 'string') return { field, rule: 'type', message: `${field} must be a string` };
+  if (text.isWellFormed() && !text.includes('\0')) return undefined;
+  return { field, rule: 'text', message: `${field} must not contain U+0000 or a lone surrogate` };
 }

@@ -1,76 +1,69 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { benches } from './benches/index.js';
-import type { Bench, Settings } from './harness/bench.js';
-import { describeMachine, detectFileSystem } from './harness/machine.js';
-import { installPeers } from './harness/peers.js';
-import { canTrace } from './harness/syncs.js';
-import { store } from './report/data.js';
-import { formatSection } from './report/document.js';
+import { inRepository } from '../support/paths.js';
+import { bulk, createPlant, start } from './benches/commands.js';
+import { scale, tenMillion } from './benches/scale.js';
+import { instances, latency, onEngines } from './benches/throughput.js';
+import { run } from './harness/bench.js';
+import { describeMachine } from './harness/machine.js';
+import { chartOf } from './report/chart.js';
+import { type Data, generateDocument, type Section, sectionLines } from './report/document.js';
 
-const USAGE = `Usage: npm run bench [-- [--quick] [--list] NAME…]
+/** All benchmarks, in the order of the document. */
+const benches = [...onEngines, latency, bulk, tenMillion, start, createPlant, scale, instances];
+const USAGE = `Usage: npm run bench [-- [--quick] NAME…]
 
 Runs all benchmarks, or those named, and writes docs/benchmarks.json, .md and .svg.
   --quick   short runs as a smoke test; writes nothing
-  --list    list the benchmarks
+
+Benchmarks: ${benches.map(({ name }) => name).join(', ')}
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { quick: { type: 'boolean' }, list: { type: 'boolean' }, help: { type: 'boolean' } },
-});
+const names = process.argv.slice(2).filter((argument) => argument !== '--quick');
+const quick = process.argv.includes('--quick');
+if (names.some((wanted) => benches.every(({ name }) => name !== wanted))) fail(USAGE);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const parent = mkdtempSync(join(tmpdir(), 'bench-plant-store-'));
+process.once('exit', () => rmSync(parent, { recursive: true, force: true }));
+const say = (text: string) => process.stderr.write(`${text}\n`);
+const machine = await describeMachine(parent);
+if (machine['file system'] === 'tmpfs')
+  fail(`${tmpdir()} is a tmpfs, where a sync costs nothing; set TMPDIR to a folder on a disk\n`);
+const sizes = quick ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 } : { rounds: 3, loadSeconds: 8, warmUpSeconds: 2 };
 
-if (values.help) process.stdout.write(USAGE);
-else if (values.list) for (const { name, about } of benches) process.stdout.write(`${name.padEnd(14)} ${about}\n`);
-else await measure(select(positionals), values.quick === true);
-
-function select(names: readonly string[]): readonly Bench[] {
-  const unknown = names.filter((name) => benches.every((bench) => bench.name !== name));
-  if (unknown.length > 0) {
-    process.stderr.write(`unknown benchmark: ${unknown.join(', ')}\n\n${USAGE}`);
-    process.exit(64);
+for (const bench of benches.filter(({ name }) => names.length === 0 || names.includes(name))) {
+  say(`${bench.name}: ${bench.title}`);
+  const folder = mkdtempSync(join(parent, `${bench.name}-`));
+  try {
+    const section = await run(bench, { quick, ...sizes, folder, say });
+    if (quick) process.stdout.write('\n**Quick run: smaller than described, and not for publication**\n');
+    process.stdout.write(`\n${sectionLines(section).join('\n')}\n`);
+    if (!quick) store(section);
+  } catch (error) {
+    say(`${bench.name}: FAILED, ${error instanceof Error ? error.stack : error}`);
+    process.exitCode = 1;
   }
-  return names.length === 0 ? benches : benches.filter(({ name }) => names.includes(name));
+  rmSync(folder, { recursive: true });
 }
 
-async function measure(chosen: readonly Bench[], quick: boolean): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-plant-store-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  if (detectFileSystem(folder) === 'tmpfs') {
-    process.stderr.write(`${tmpdir()} is a tmpfs, where a sync costs nothing; set TMPDIR to a folder on a disk\n`);
-    process.exit(78);
-  }
-  installPeers(say);
-  if (!canTrace) say('strace cannot trace system calls on this machine; SQLite syncs are not counted');
-  const machine = await describeMachine(folder);
-  const sizes = quick
-    ? { rounds: 1, loadSeconds: 2, warmUpSeconds: 1 }
-    : { rounds: 3, loadSeconds: 8, warmUpSeconds: 2 };
-  const settings: Settings = { quick, ...sizes, folder, say };
-  for (const bench of chosen) {
-    const missing = await bench.missing?.();
-    if (missing !== undefined) {
-      say(`${bench.name}: skipped, ${missing}`);
-      continue;
-    }
-    say(`${bench.name}: ${bench.about}`);
-    const section = await bench.run(settings).catch((error: unknown) => {
-      say(`${bench.name}: FAILED, ${error instanceof Error ? error.stack : error}`);
-      process.exitCode = 1;
-    });
-    if (section === undefined) continue;
-    const date = new Date().toISOString().slice(0, 10);
-    process.stdout.write(
-      `\n${quick ? '**Quick run, not for publication**\n\n' : ''}${formatSection(bench.name, date, section)}\n`,
-    );
-    if (!quick) store({ ...section, bench: bench.name, date }, machine);
-  }
+/** Replaces a section of the data, and regenerates the document and the chart. */
+function store(section: Section): void {
+  const file = inRepository('docs/benchmarks.json');
+  const before: Data = JSON.parse(readFileSync(file, 'utf8'));
+  // Figures from different machines are not comparable.
+  const isSame = ['processor', 'memory', 'file system'].every((fact) => before.machine[fact] === machine[fact]);
+  const others = isSame ? before.sections.filter(({ bench }) => bench !== section.bench) : [];
+  const orderOf = (wanted: Section) => benches.findIndex(({ name }) => name === wanted.bench);
+  const data: Data = { machine, sections: [section, ...others].sort((a, b) => orderOf(a) - orderOf(b)) };
+  const rounded = (_key: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value);
+  writeFileSync(file, `${JSON.stringify(data, rounded, 2)}\n`);
+  writeFileSync(inRepository('docs/benchmarks.md'), generateDocument(data));
+  writeFileSync(inRepository('docs/benchmarks.svg'), chartOf(data));
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+function fail(message: string): never {
+  process.stderr.write(message);
+  process.exit(64);
 }

@@ -3,7 +3,11 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
+import { TEXT_FIELDS } from '../../core/index.js';
+import type { TestPlant } from '../support/client.js';
 import { Program } from '../support/executable.js';
+import { fromRow } from '../support/plants.js';
+import { MARIADBD } from '../support/private-server.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { waitUntil } from '../support/wait-until.js';
 import { Network } from './network.js';
@@ -11,16 +15,13 @@ import { Network } from './network.js';
 /** Path of the library in Debian's package galera-4; set `TEST_GALERA` on other systems. */
 const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
 
-/** The server, which Debian installs outside the PATH of ordinary users. */
-const SERVER = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
-
 /** MariaDB does not run as root by default, and its state transfer by rsync never does. */
 const USER = '--user=mysql';
 
 /** Skips a test if a Galera cluster cannot run on this machine. Throws instead if `CI=true`. */
 export function skipUnlessGaleraInstalled(context: Context): void {
   Network.skipUnlessAvailable(context);
-  const programs = [SERVER, 'mariadb-install-db', 'rsync'];
+  const programs = [MARIADBD, 'mariadb-install-db', 'rsync'];
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
   if (!existsSync(GALERA)) missing.push(GALERA);
   skipUnless(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
@@ -112,6 +113,14 @@ export class GaleraNode {
     }
   }
 
+  /** Reads the plants of one of its databases. */
+  async readPlants(database: string): Promise<TestPlant[]> {
+    const rows: Parameters<typeof fromRow>[0][] = await this.sql(`${database}.plants`)
+      .select(this.sql.raw('CAST(id AS CHAR) AS id'), ...TEXT_FIELDS)
+      .orderByRaw('plants.id');
+    return rows.map(fromRow);
+  }
+
   /** Waits until it is a synced member of a cluster with `size` servers. */
   waitUntilSynced(size: number): Promise<void> {
     return waitUntil(`${this.name} is synced with a cluster of ${size}`, async () => {
@@ -122,40 +131,42 @@ export class GaleraNode {
     });
   }
 
+  waitUntilIsolated(): Promise<void> {
+    const isIsolated = async () => (await this.readStatus('cluster_status')) === 'non-Primary';
+    return waitUntil(`${this.name} is isolated`, isIsolated);
+  }
+
   /** Kills it. */
   async kill(): Promise<void> {
     await this.#program?.killGroup('SIGKILL').exited();
   }
 
   #run(...options: readonly string[]): Program {
-    this.#program = new Program(
-      this.#folder,
-      [
-        ...this.#hostCommand,
-        SERVER,
-        ...this.#options,
-        `--socket=${join(this.#folder, 'data', 'socket')}`,
-        `--pid-file=${join(this.#folder, 'data', 'pid')}`,
-        '--bind-address=0.0.0.0',
-        '--binlog-format=ROW',
-        '--innodb-autoinc-lock-mode=2',
-        '--innodb-flush-log-at-trx-commit=1',
-        '--innodb-buffer-pool-size=64M',
-        '--innodb-log-file-size=32M',
-        '--wsrep-on=ON',
-        `--wsrep-provider=${GALERA}`,
-        '--wsrep-provider-options=gcache.size=16M',
-        // Report conflicts between nodes to the service; by default the server itself retries once.
-        '--wsrep-retry-autocommit=0',
-        '--wsrep-cluster-name=plant-store-test',
-        `--wsrep-cluster-address=gcomm://${this.#members.join(',')}`,
-        `--wsrep-node-address=${this.#address}`,
-        `--wsrep-node-name=${this.name}`,
-        '--wsrep-sst-method=rsync',
-        ...options,
-      ],
-      {},
-    );
+    this.#program = new Program(this.#folder, [
+      ...this.#hostCommand,
+      MARIADBD,
+      ...this.#options,
+      `--socket=${join(this.#folder, 'data', 'socket')}`,
+      `--pid-file=${join(this.#folder, 'data', 'pid')}`,
+      '--bind-address=0.0.0.0',
+      '--binlog-format=ROW',
+      '--innodb-autoinc-lock-mode=2',
+      '--innodb-flush-log-at-trx-commit=1',
+      '--innodb-buffer-pool-size=64M',
+      '--innodb-log-file-size=32M',
+      '--wsrep-on=ON',
+      `--wsrep-provider=${GALERA}`,
+      '--wsrep-provider-options=gcache.size=16M',
+      // Report conflicts between nodes to the service; by default the server itself retries once.
+      '--wsrep-retry-autocommit=0',
+      '--wsrep-cluster-name=plant-store-test',
+      `--wsrep-cluster-address=gcomm://${this.#members.join(',')}`,
+      `--wsrep-node-address=${this.#address}`,
+      `--wsrep-node-name=${this.name}`,
+      '--wsrep-sst-method=rsync',
+      ...options,
+    ]);
+    this.#program.isLasting = true;
     return this.#program;
   }
 }
@@ -196,6 +207,13 @@ export class GaleraCluster {
   /** Waits until all servers are synced. */
   async waitUntilSynced(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.waitUntilSynced(3)));
+  }
+
+  /** Returns the number of write conflicts between the servers so far. */
+  async countConflicts(): Promise<number> {
+    const names = ['local_cert_failures', 'local_bf_aborts'];
+    const counts = await Promise.all(this.nodes.flatMap((node) => names.map((name) => node.readStatus(name))));
+    return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
   /** Kills every server and removes the network. */

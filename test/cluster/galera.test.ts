@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
-import { mysqlDatabase, openRepository } from '../../adapters/knex/index.js';
-import type { PlantRepository } from '../../core/index.js';
-import { create, serve, type TestPlant, toOutcome } from '../support/client.js';
-import type { Executable } from '../support/executable.js';
+import { after, before, describe, it } from 'mocha';
+import { mysqlDatabase, openRepository } from '../../adapters/driven/knex/index.js';
+import type { OpenPlantRepository } from '../contract/index.js';
+import { create, serve, type TestPlant } from '../support/client.js';
 import { toPlant } from '../support/plants.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { slowSyncs } from '../support/slow-syncs.js';
@@ -23,7 +22,6 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   after(() => cluster?.stop());
   const folder = temporaryFolder();
   let nodes: GaleraCluster['nodes'];
-  const services = new Set<Executable>();
 
   before(async function () {
     skipUnlessGaleraInstalled(this);
@@ -31,24 +29,14 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     await cluster.start();
     nodes = cluster.nodes;
   });
-  afterEach(async () => {
-    await Promise.all([...services].map((service) => service.killGroup('SIGKILL').exited()));
-    services.clear();
-  });
 
   /** Starts a service on each of `targets` concurrently; returns their ports once all listen. */
   function startServices(targets: readonly GaleraNode[], database: string): Promise<number[]> {
-    return Promise.all(
-      targets.map((node) => {
-        const service = serve(folder, { DATABASE_URL: node.url(database) });
-        services.add(service);
-        return service.port();
-      }),
-    );
+    return Promise.all(targets.map((node) => serve(folder, { DATABASE_URL: node.url(database) }).port()));
   }
 
   /** Opens the repository of a service on `node`. */
-  function open(node: GaleraNode, database: string): Promise<PlantRepository> {
+  function open(node: GaleraNode, database: string): Promise<OpenPlantRepository> {
     return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
   }
 
@@ -65,14 +53,8 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       const database = await createDatabase(`concurrent_start_${round}`);
       const ports = await startServices(nodes, database);
       const outcomes = await Promise.all(ports.map((port, id) => create(port, { id: BigInt(id), name: 'Monstera' })));
-      expect(outcomes.map(toOutcome)).to.deep.equal([200, 200, 200]);
-      for (const node of nodes) expect(await readPlantsOn(node, database)).to.have.length(3);
-      expect(await nodes[0].sql(`${database}.plant_store_migrations`).distinct('name').pluck('name')).to.deep.equal([
-        '001_plants',
-        '002_log_syncs',
-      ]);
-      for (const service of services) expect(await service.kill('SIGTERM').exited()).to.equal(0);
-      services.clear();
+      expect(outcomes.map((response) => response?.outcome)).to.deep.equal([200, 200, 200]);
+      for (const node of nodes) expect(await node.readPlants(database)).to.have.length(3);
     }
   });
 
@@ -115,12 +97,14 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     const ports = await startServices(nodes, await createDatabase('retries'));
     for (let id = 0n; id < 60n; id++) {
       const [first = 0, ...others] = [...ports, ...ports].slice(Number(id % 3n), Number(id % 3n) + 3);
-      expect(toOutcome(await create(first, { id, name: 'Monstera' }))).to.equal(200);
+      expect((await create(first, { id, name: 'Monstera' }))?.outcome).to.equal(200);
       const retries = others.flatMap((port) => [
         create(port, { id, name: 'Monstera' }),
         create(port, { id, name: 'Ficus' }),
       ]);
-      expect((await Promise.all(retries)).map(toOutcome)).to.deep.equal([40902, 40901, 40902, 40901]);
+      expect((await Promise.all(retries)).map((response) => response?.outcome)).to.deep.equal([
+        40902, 40901, 40902, 40901,
+      ]);
     }
   });
 
@@ -156,106 +140,93 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   it('store each id once when many clients contend for it, and return 40901 to the others', async () => {
     const database = await createDatabase('conflicts');
     const ports = await startServices(nodes, database);
-    const before = await countConflicts(nodes);
+    const before = (await cluster?.countConflicts()) ?? 0;
     const load = new Load(contendedPlant);
     load.start(...ports);
-    await waitUntil('nodes conflict', async () => (await countConflicts(nodes)) > before);
+    await waitUntil('nodes conflict', async () => ((await cluster?.countConflicts()) ?? 0) > before);
     await load.waitForOutcomes(500, 200);
     await load.stop();
     expect(load.outcomes(), 'no conflict between nodes reaches a client').to.have.members([200, 40901]);
     await expectNoViolations(load, nodes, database);
   });
 
-  it('return 503 on an isolated node, which catches up when the network is restored', async () => {
-    const { database, ports, load } = await startLoad('partitioned');
-    cluster?.network.isolate(2);
-    await waitUntil(
-      'the others form a cluster of two',
-      async () => (await nodes[0].readStatus('cluster_size')) === '2',
-    );
-    await load.waitForOutcomes(500, 200);
-    await waitUntilIsolated(nodes[2]);
-    await load.waitForOutcomes(CLIENTS, 50301);
-    expect(load.outcomes(ports[2])).to.include(50301);
+  /** Faults of nodes; `alive` are the nodes whose services recover. */
+  const faults: readonly {
+    readonly what: string;
+    readonly alive: readonly [number, ...number[]];
+    inject(load: Load): Promise<unknown>;
+    heal?(): Promise<unknown>;
+  }[] = [
+    {
+      what: 'return 503 on an isolated node, which catches up when the network is restored',
+      alive: [0, 1, 2],
+      inject: async (load) => {
+        cluster?.network.isolate(2);
+        await waitUntil('a cluster of two', async () => (await nodes[0].readStatus('cluster_size')) === '2');
+        await load.waitForOutcomes(500, 200);
+        await nodes[2].waitUntilIsolated();
+      },
+      heal: restoreNetwork,
+    },
+    {
+      what: 'return 503 while every node is isolated, and recover when the network is restored',
+      alive: [0, 1, 2],
+      inject: async () => {
+        for (const host of [0, 1, 2]) cluster?.network.isolate(host);
+        await Promise.all(nodes.map((node) => node.waitUntilIsolated()));
+      },
+      heal: restoreNetwork,
+    },
+    {
+      what: 'lose nothing when all nodes are killed simultaneously and recovered',
+      alive: [0, 1, 2],
+      inject: () => Promise.all(nodes.map((node) => node.kill())),
+      heal: async () => cluster?.recover(),
+    },
+    {
+      what: 'lose no acknowledged plant and store no id twice when a node is killed under load',
+      alive: [0, 1],
+      inject: async () => {
+        await nodes[2].kill();
+        await Promise.all([nodes[0], nodes[1]].map((node) => node.waitUntilSynced(2)));
+      },
+    },
+  ];
+  for (const [index, { what, alive, inject, heal }] of faults.entries()) {
+    it(what, async () => {
+      const database = await createDatabase(`faults_${index}`);
+      const ports = await startServices(nodes, database);
+      const load = new Load(contendedPlant);
+      load.start(...ports);
+      await load.waitForOutcomes(500, 200);
+      await inject(load);
+      await load.waitForOutcomes(CLIENTS, 50301);
+      await heal?.();
+      await load.waitForOutcomes(500, 200);
+      await load.stop();
+      expect(load.outcomes(ports[2] ?? 0), 'on the last node').to.include(50301);
+      expect([...conclusive, 50301]).to.include.members(load.outcomes());
+      await load.retryUnknown(ports[0] ?? 0);
+      const survivors = nodes.filter((_, node) => alive.includes(node));
+      await expectNoViolations(load, survivors, database);
+    });
+  }
+  async function restoreNetwork(): Promise<void> {
     cluster?.network.restore();
     await cluster?.waitUntilSynced();
-    await load.waitForOutcomes(500, 200);
-    await load.stop();
-    expect([...conclusive, 50301]).to.include.members(load.outcomes());
-    await load.retryUnknown(ports[2]);
-    await expectNoViolations(load, nodes, database);
-  });
-
-  it('return 503 while every node is isolated, and recover when the network is restored', async () => {
-    const { database, ports, load } = await startLoad('scattered');
-    for (const host of [0, 1, 2]) cluster?.network.isolate(host);
-    await Promise.all(nodes.map(waitUntilIsolated));
-    await load.waitForOutcomes(CLIENTS, 50301);
-    cluster?.network.restore();
-    await cluster?.waitUntilSynced();
-    await load.waitForOutcomes(500, 200);
-    await load.stop();
-    for (const port of ports) expect(load.outcomes(port)).to.include(50301);
-    expect([...conclusive, 50301]).to.include.members(load.outcomes());
-    await load.retryUnknown(ports[0]);
-    await expectNoViolations(load, nodes, database);
-  });
-
-  it('lose nothing when all nodes are killed simultaneously and recovered', async () => {
-    const { database, ports, load } = await startLoad('recovered');
-    await Promise.all(nodes.map((node) => node.kill()));
-    await load.waitForOutcomes(CLIENTS, 50301);
-    await cluster?.recover();
-    await load.waitForOutcomes(500, 200);
-    await load.stop();
-    await load.retryUnknown(ports[0]);
-    await expectNoViolations(load, nodes, database);
-  });
-
-  it('lose no acknowledged plant and store no id twice when a node is killed under load', async () => {
-    const { database, ports, load } = await startLoad('killed');
-    const survivors = [nodes[0], nodes[1]];
-    await nodes[2].kill();
-    await Promise.all(survivors.map((node) => node.waitUntilSynced(2)));
-    await load.waitForOutcomes(500, 200);
-    await load.stop();
-    expect(load.outcomes(ports[0], ports[1]), 'on the surviving nodes').to.have.members([200, 40901]);
-    expect(load.outcomes(ports[2]), 'on the killed node').to.include(50301);
-    await load.retryUnknown(ports[0]);
-    await expectNoViolations(load, survivors, database);
-  });
+  }
 
   it('return 503 on a node that has lost the others, and acknowledge nothing', async () => {
     const database = await createDatabase('alone', [nodes[0], nodes[1]]);
     const [last, victim] = nodes;
     const [port = 0] = await startServices([last], database);
-    expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' }))).to.equal(200);
+    expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
     await victim.kill();
-    expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'before the node notices').to.equal(50301);
-    await waitUntilIsolated(last);
-    expect(toOutcome(await create(port, { id: 2n, name: 'Monstera' })), 'afterwards').to.equal(50301);
-    expect(toOutcome(await create(port, { id: 1n, name: 'Monstera' })), 'a retry').to.equal(50301);
+    expect((await create(port, { id: 2n, name: 'Monstera' }))?.outcome, 'before the node notices').to.equal(50301);
+    await last.waitUntilIsolated();
+    expect((await create(port, { id: 2n, name: 'Monstera' }))?.outcome, 'afterwards').to.equal(50301);
+    expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome, 'a retry').to.equal(50301);
   });
-
-  /** Starts a service on each node of a new database, and a load that has created plants. */
-  async function startLoad(
-    name: string,
-  ): Promise<{ readonly database: string; readonly ports: readonly [number, number, number]; readonly load: Load }> {
-    const database = await createDatabase(name);
-    const [first = 0, second = 0, third = 0] = await startServices(nodes, database);
-    const ports = [first, second, third] as const;
-    const load = new Load(contendedPlant);
-    load.start(...ports);
-    await load.waitForOutcomes(500, 200);
-    return { database, ports, load };
-  }
-
-  function waitUntilIsolated(node: GaleraNode): Promise<void> {
-    return waitUntil(
-      `${node.name} is isolated`,
-      async () => (await node.readStatus('cluster_status')) === 'non-Primary',
-    );
-  }
 });
 
 /** Returns the plant with a given index, such that the clients of the three services contend for the same ids. */
@@ -267,25 +238,9 @@ function contendedPlant(index: number): TestPlant {
 
 /** Expects every node to have the same plants, consistent with the history. */
 async function expectNoViolations(load: Load, nodes: readonly GaleraNode[], database: string): Promise<void> {
-  const stores = await Promise.all(nodes.map((node) => readPlantsOn(node, database)));
+  const stores = await Promise.all(nodes.map((node) => node.readPlants(database)));
   for (const store of stores) {
     load.expectNoViolations(store);
     expect(isDeepStrictEqual(store, stores[0]), 'all nodes have the same plants').to.equal(true);
   }
-}
-
-/** Reads the plants of a database on one node. */
-async function readPlantsOn(node: GaleraNode, database: string): Promise<TestPlant[]> {
-  const rows: { id: string; name: string; tag: string | null }[] = await node
-    .sql(`${database}.plants`)
-    .select(node.sql.raw('CAST(id AS CHAR) AS id'), 'name', 'tag')
-    .orderByRaw('plants.id');
-  return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, ...(tag === null ? {} : { tag }) }));
-}
-
-/** Returns the number of write conflicts between nodes so far. */
-async function countConflicts(nodes: readonly GaleraNode[]): Promise<number> {
-  const names = ['local_cert_failures', 'local_bf_aborts'];
-  const counts = await Promise.all(nodes.flatMap((node) => names.map((name) => node.readStatus(name))));
-  return counts.reduce((sum, count) => sum + Number(count), 0);
 }

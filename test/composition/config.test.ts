@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { type Config, InvalidConfig, readConfig, settings } from '../../composition/config.js';
+import { type Config, readConfig, settings } from '../../composition/config.js';
+import { InvalidConfig } from '../../composition/invalid-config.js';
 import { isLoopback } from '../../composition/urls.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -34,11 +35,14 @@ describe('The configuration', () => {
   }
 
   it('has defaults', () => {
-    expect(readConfig({})).to.deep.equal({
+    const { effective: _, ...config } = readConfig({});
+    expect(config).to.deep.equal({
       host: '127.0.0.1',
       port: 3000,
       basePath: undefined,
-      database: { kind: 'sqlite', path: './plants.db' },
+      database: { scheme: 'sqlite', url: 'sqlite:./plants.db' },
+      databaseFromFile: undefined,
+      isDatabaseSet: false,
       accessTokens: undefined,
       accessTokensFile: undefined,
       jwtIssuer: undefined,
@@ -47,8 +51,8 @@ describe('The configuration', () => {
       managementHost: '127.0.0.1',
       managementPort: 3001,
       bodyLimitBytes: 1_048_576,
-      maxPending: 10_000,
-      maxPendingBytes: 67_108_864,
+      maxInFlight: 10_000,
+      maxInFlightBytes: 67_108_864,
       maxWrites: undefined,
       headersTimeoutMs: 10_000,
       requestTimeoutMs: 30_000,
@@ -58,8 +62,71 @@ describe('The configuration', () => {
       docs: true,
       plugins: undefined,
       logLevel: 'info',
-    } satisfies Config);
+      accessLog: true,
+      warnings: [],
+    } satisfies Omit<Config, 'effective'>);
   });
+
+  it('describes each setting that has a value, without secrets', () => {
+    const { effective } = readConfig({
+      PORT: '80',
+      ACCESS_TOKENS: CANARY,
+      DATABASE_URL: `mysql://u:${CANARY}@db/plants`,
+    });
+    expect(effective).to.include.members([
+      'HOST="127.0.0.1" by default',
+      'PORT="80"',
+      'ACCESS_TOKENS="***"',
+      'DATABASE_URL="mysql:***"',
+    ]);
+    expect(effective.join()).to.not.include(CANARY);
+    expect(effective.join()).to.not.include('JWT_ISSUER');
+  });
+
+  for (const [variable, similar] of [
+    ['STORAGE_TIMOUT', 'STORAGE_TIMEOUT'],
+    ['LOG_LEVLE', 'LOG_LEVEL'],
+    ['PLUGIN', 'PLUGINS'],
+    ['BODY_LIMITS', 'BODY_LIMIT'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+  ] as const) {
+    it(`warns that ${variable} is not a setting`, () => {
+      expect(readConfig({ [variable]: CANARY }).warnings).to.deep.equal([
+        `${variable} is not a setting; did you mean ${similar}?`,
+      ]);
+    });
+  }
+
+  it('reads the URL of the storage from a file', () => {
+    const path = file('url', `postgres://user:${CANARY}@db/plants\n`);
+    const config = readConfig({ DATABASE_URL_FILE: path });
+    const database = { scheme: 'postgres', url: `postgres://user:${CANARY}@db/plants` };
+    expect(config).to.deep.include({ database, isDatabaseSet: true });
+    expect(config.effective).to.include(`DATABASE_URL_FILE=${JSON.stringify(path)}`);
+    expect(config.effective.join()).to.not.match(/DATABASE_URL=|canary/);
+    expect(problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'memory:' })).to.deep.equal([
+      'DATABASE_URL and DATABASE_URL_FILE must not both be set',
+    ]);
+    expect(problemsOf({ DATABASE_URL_FILE: file('no-url', CANARY) })[0]).to.match(/^DATABASE_URL_FILE="[^"]+" must be/);
+  });
+
+  for (const [url, reason] of [
+    ['postgres://db/plants?sslmod=verify-full', /^its parameter sslmod is unknown; did you mean sslmode\?$/],
+    [
+      'mysql://db/plants?connectionLimits=5',
+      /^its parameter connectionLimits is unknown; did you mean connectionLimit\?$/,
+    ],
+    ['mysql://db/plants?multipleStatements=true', /^it has an unknown parameter; known are ssl, /],
+    ['postgres://db/plants?sslrootcert=/none.pem', /^the file \/none\.pem of sslrootcert cannot be read \(ENOENT\)$/],
+    ['postgres://db/plants?sslmode=verify-ful', /^sslmode must be one of disable, no-verify, .*, verify-full$/],
+  ] as const) {
+    it(`rejects the parameter of ${url}`, () => {
+      const prefix = `DATABASE_URL="${url.split('/', 1)[0]}***" must be ${settings.database.allowed}; `;
+      const [problem = ''] = problemsOf({ DATABASE_URL: url });
+      expect(problem.startsWith(prefix), problem).to.equal(true);
+      expect(problem.slice(prefix.length)).to.match(reason);
+    });
+  }
 
   it('treats an empty variable as unset', () => {
     const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
@@ -67,34 +134,34 @@ describe('The configuration', () => {
   });
 
   it('ignores other variables', () => {
-    expect(readConfig({ PATH: '/bin', PORTS: 'many' })).to.deep.equal(readConfig({}));
+    expect(readConfig({ PATH: '/bin', POTS: 'many' })).to.deep.equal(readConfig({}));
   });
 
   const tokensFile = file('tokens', `# staging\n${CANARY}\n`);
+  // As systemd credentials and Kubernetes secrets are.
+  const tokensLink = join(folder, 'link');
+  symlinkSync(tokensFile, tokensLink);
   for (const [variable, text, expected] of [
     ['HOST', '::1', { host: '::1' }],
     ['HOST', 'plants.example', { host: 'plants.example' }],
     ['PORT', '0', { port: 0 }],
     ['PORT', '65535', { port: 65_535 }],
     ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
-    ['DATABASE_URL', 'memory:', { database: { kind: 'memory' } }],
-    [
-      'DATABASE_URL',
-      'sqlite:/var/lib/p?l#a%20nts.db',
-      { database: { kind: 'sqlite', path: '/var/lib/p?l#a%20nts.db' } },
-    ],
-    ['DATABASE_URL', 'postgres://u:p@db/plants', { database: { kind: 'postgres', url: 'postgres://u:p@db/plants' } }],
-    ['DATABASE_URL', 'postgresql://db/plants', { database: { kind: 'postgres', url: 'postgresql://db/plants' } }],
-    ['DATABASE_URL', 'mysql://u:p@db/plants', { database: { kind: 'mysql', url: 'mysql://u:p@db/plants' } }],
+    ['DATABASE_URL', 'memory:', { database: { scheme: 'memory', url: 'memory:' }, isDatabaseSet: true }],
+    ['DATABASE_URL', 'sqlite:a b.db', { database: { scheme: 'sqlite', url: 'sqlite:a b.db' } }],
+    ['DATABASE_URL', 'sqlite:#%.db?mode=rw', { database: { scheme: 'sqlite', url: 'sqlite:#%.db?mode=rw' } }],
+    ['DATABASE_URL', 'postgres://u:p@db/a', { database: { scheme: 'postgres', url: 'postgres://u:p@db/a' } }],
+    ['DATABASE_URL', 'garden+tls:x', { database: { scheme: 'garden+tls', url: 'garden+tls:x' } }],
     ['ACCESS_TOKENS', 'one, two', { accessTokens: ['one', 'two'] }],
     ['ACCESS_TOKENS', `sha256:${'0a'.repeat(32)}`, { accessTokens: [`sha256:${'0a'.repeat(32)}`] }],
     ['ACCESS_TOKENS_FILE', tokensFile, { accessTokensFile: { path: tokensFile, tokens: [CANARY] } }],
+    ['ACCESS_TOKENS_FILE', tokensLink, { accessTokensFile: { path: tokensLink, tokens: [CANARY] } }],
     ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
     ['BODY_LIMIT', '1b', { bodyLimitBytes: 1 }],
     ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
     ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
-    ['MAX_PENDING', '1', { maxPending: 1 }],
-    ['MAX_PENDING_BYTES', '1gb', { maxPendingBytes: 1_073_741_824 }],
+    ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
+    ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
     ['MAX_WRITES', '4', { maxWrites: 4 }],
     ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
     ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
@@ -112,12 +179,14 @@ describe('The configuration', () => {
     ['HOST', 'localhost:80', 'http://localhost', '[::1]', 'a b', '*'],
     ['PORT', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
     ['BASE_PATH', 'garden', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
-    ['DATABASE_URL', 'sqlite:', 'sqlite::memory:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
+    ['DATABASE_URL', 'sqlite:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
+    ['DATABASE_URL', 'sqlite::memory:', 'sqlite:///:memory:', 'sqlite:file::memory:', 'sqlite:file:plants.db'],
+    ['DATABASE_URL', 'sqlite:plants.db?mode=ro', 'sqlite:?mode=rw', 'sqlite::memory:?mode=rw'],
     ['MANAGEMENT_HOST', 'localhost:80'],
     ['MANAGEMENT_PORT', 'on', '65536'],
     ['BODY_LIMIT', '0', '0kb', '-1', '1.5mb', '1 mb', '257mb', '1tb', 'mb', '1e3', '99999999999999999999'],
-    ['MAX_PENDING', '0', '1000001', '1k', '-1', 'all'],
-    ['MAX_PENDING_BYTES', '0', '65gb'],
+    ['MAX_IN_FLIGHT', '0', '1000001', '1k', '-1', 'all'],
+    ['MAX_IN_FLIGHT_BYTES', '0', '65gb'],
     ['MAX_WRITES', '0', '101', 'all'],
     ['STORAGE_TIMEOUT', '0', '10', '0s', '25h', '-1s', '1.5s', '10 s', '1d', 'never'],
     ['DOCS', 'true', 'ON', '1'],
@@ -156,7 +225,7 @@ describe('The configuration', () => {
   for (const [variable, text, problem] of [
     ['HEADERS_TIMEOUT', '31s', 'REQUEST_TIMEOUT (30s by default) must not be less than HEADERS_TIMEOUT="31s"'],
     ['REQUEST_TIMEOUT', '9s', 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT (10s by default)'],
-    ['BODY_LIMIT', '65mb', 'MAX_PENDING_BYTES (64mb by default) must not be less than BODY_LIMIT="65mb"'],
+    ['BODY_LIMIT', '65mb', 'MAX_IN_FLIGHT_BYTES (64mb by default) must not be less than BODY_LIMIT="65mb"'],
   ] as const) {
     it(`rejects ${variable}=${text}, because it conflicts with another setting`, () => {
       expect(problemsOf({ [variable]: text })).to.deep.equal([problem]);
@@ -209,6 +278,7 @@ describe('The configuration', () => {
       ['the password of a URL', 'DATABASE_URL', `postgres://user:${CANARY}@db:port/plants`],
       ['a password with special characters', 'DATABASE_URL', `mysql://user:a/b@c?d#${CANARY}@db/plants`],
       ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db:port/plants`],
+      ['an unknown parameter of a SQLite URL', 'DATABASE_URL', `sqlite:plants.db?key=${CANARY}`],
       ['a password in the query of a URL', 'DATABASE_URL', `postgres://db:port/plants?user=a&password=${CANARY}`],
       ['a password in a URL without a host', 'DATABASE_URL', `postgres://user:${CANARY}`],
       ['a password in a URL without slashes', 'DATABASE_URL', `postgres:user:${CANARY}@db/plants`],
@@ -224,13 +294,19 @@ describe('The configuration', () => {
     }
   });
 
-  for (const [what, text, reason] of [
-    ['is missing', undefined, 'the file cannot be read (ENOENT)'],
-    ['contains only a comment', '\n# nothing\n', 'the file contains no token'],
-    ['contains an invalid token', 'one\ntw o\n', 'token 2 must consist of A-Z a-z 0-9 . _ ~ + / - and may end in ='],
+  for (const [what, path, reason] of [
+    ['is missing', join(folder, 'no such file'), 'the file cannot be read (ENOENT)'],
+    ['is a folder', folder, 'the path is not a regular file'],
+    ['is a device', '/dev/null', 'the path is not a regular file'],
+    ['is large', file('large', `${'a'.repeat(1023)}\n`.repeat(1025)), 'the file is larger than 1048576 bytes'],
+    ['contains only a comment', file('comment', '\n# nothing\n'), 'the file contains no token'],
+    [
+      'contains an invalid token',
+      file('invalid', 'one\ntw o\n'),
+      'token 2 must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =',
+    ],
   ] as const) {
     it(`rejects a token file that ${what}, and reports why`, () => {
-      const path = text === undefined ? join(folder, 'no such file') : file(`tokens that ${what}`, text);
       expect(problemsOf({ ACCESS_TOKENS_FILE: path })).to.deep.equal([
         `ACCESS_TOKENS_FILE=${JSON.stringify(path)} must be ${settings.accessTokensFile.allowed}; ${reason}`,
       ]);

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, openApiDescription } from '../../adapters/api/index.js';
-import { type Engine, mysql, postgres, sqlite } from '../../adapters/knex/index.js';
-import { MemoryPlantRepository } from '../../adapters/memory/index.js';
-import { Metrics } from '../../adapters/metrics/index.js';
-import { commands } from '../../composition/commands/index.js';
+import { type Engine, mysql, postgres, sqlite } from '../../adapters/driven/knex/index.js';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
+import { Metrics } from '../../adapters/driven/metrics/index.js';
+import { apiErrors, openApiDescription } from '../../adapters/driving/api/index.js';
+import { commands } from '../../composition/cli/commands.js';
 import { settings } from '../../composition/config.js';
 import { CreatePlant } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
-import * as contract from '../contract/index.js';
+import { plantRepositoryContract, tokenVerifierContract } from '../contract/index.js';
 import { inRepository } from '../support/paths.js';
 import { expectSnapshot } from '../support/snapshot.js';
 
@@ -25,7 +25,7 @@ describe('The public interface', () => {
       [`HTTP operations, version ${description().info.version}`]: operations(),
       'HTTP schemas': schemas(),
       'Error numbers': Object.entries(apiErrors).map(([name, { error }]) => `${error} ${name}`),
-      Commands: [...commands.entries()].map(([name, { usage }]) => `${name}: plant-store ${usage}`),
+      Commands: [...commands.entries()].map(([name, { usage }]) => `${name}: plant-store ${name} ${usage}`),
       Settings: Object.values(settings).map(settingLine),
       Metrics: await metricLines(),
       'SQLite schema': schema(sqlite),
@@ -82,13 +82,14 @@ function description(): Description {
 /** Lists the service's metrics with their types and labels, after calls that count each of them. */
 async function metricLines(): Promise<Lines> {
   const metrics = new Metrics('0.0.0');
-  metrics.observeLoad({ pending: 0, pendingBytes: 0, limits: { maxPending: 0, maxPendingBytes: 0 } });
+  metrics.observeLoad({ inFlight: 0, inFlightBytes: 0, limits: { maxInFlight: 0, maxInFlightBytes: 0 } });
   metrics.onRequestEnd({ method: 'POST', route: '/plants', status: 200, durationMs: 1 });
   metrics.observeDroppedLines(() => 0);
-  const repository = metrics.instrument(new MemoryPlantRepository());
-  await new CreatePlant(repository).execute({ id: 1n, name: 'Monstera' });
-  await repository.close();
-  await repository.ready().catch(() => {});
+  const storage = new MemoryPlantRepository();
+  const createPlant = new CreatePlant(metrics.instrument(storage));
+  await createPlant.execute({ id: 1n, name: 'Monstera' });
+  await storage.close();
+  await createPlant.execute({ id: 2n, name: 'Ficus' }).catch(() => {});
   const text = await metrics.text();
   return [...text.matchAll(/^# TYPE (plant_store_\S+) (\S+)$/gm)].map(([, name, type]) => {
     const sample = RegExp(`^${name}(?:_sum)?\\{(.*)\\} `, 'm').exec(text)?.[1] ?? '';
@@ -98,14 +99,28 @@ async function metricLines(): Promise<Lines> {
 
 /** Lists the migrations and their statements. */
 function schema({ migrations }: Engine): Lines {
-  return [...Object.keys(migrations), ...Object.values(migrations).map((sql) => sql.replaceAll(/\s+/g, ' '))];
+  return [
+    ...Object.keys(migrations),
+    ...Object.values(migrations)
+      .flat()
+      .map((sql) => sql.replaceAll(/\s+/g, ' ')),
+  ];
 }
 
 /** Lists the cases of each contract. */
 function contractCases(): Readonly<Record<string, Lines>> {
-  return Object.fromEntries(
-    Object.entries({ ...contract, httpContract }).flatMap(([name, cases]) =>
-      Array.isArray(cases) ? [[name, cases.map((contractCase) => contractCase.name)]] : [],
-    ),
-  );
+  const unused = () => Promise.reject(new Error('no case runs'));
+  const repository = { open: unused, reopen: unused, openAnother: unused, whileUnavailable: unused };
+  const token = { expiredToken: unused, foreignToken: unused, withIssuerUnavailable: unused };
+  const contracts = {
+    plantRepositoryContract: plantRepositoryContract({
+      ...repository,
+      rejectedPlant: () => {
+        throw new Error('no case runs');
+      },
+    }).cases,
+    tokenVerifierContract: tokenVerifierContract({ create: unused, validToken: '', ...token }).cases,
+    httpContract,
+  };
+  return Object.fromEntries(Object.entries(contracts).map(([name, cases]) => [name, cases.map((each) => each.name)]));
 }

@@ -1,7 +1,18 @@
+import { isPlantStoreError, type PlantStoreErrorCode } from '../../core/index.js';
 import { listenForUnhandledErrors } from './host.js';
 
+/** A contract for one adapter. */
+export interface Contract {
+  /** The cases that the harness can run. */
+  readonly cases: readonly ContractCase[];
+  /** The groups of cases that were left out. */
+  readonly leftOut: readonly LeftOutGroup[];
+}
+
 /** A test case for one guarantee of a port, for any test runner. Passes if `run` resolves. */
-export interface ContractCase<Harness> {
+export interface ContractCase {
+  /** The subject, such as `durability`. */
+  readonly group: string;
   /** The guarantee, usable as a test title. */
   readonly name: string;
   /** Maximum duration in milliseconds, for the test runner. `run` rejects shortly before, and says so. */
@@ -10,7 +21,46 @@ export interface ContractCase<Harness> {
    * @throws {ContractViolation} The adapter breaks the guarantee. Errors of the adapter propagate.
    * @throws {InvalidHarness} The harness does not do what its type says.
    */
+  run(): Promise<void>;
+}
+
+/** A group of cases that a harness cannot run. */
+export interface LeftOutGroup {
+  readonly group: string;
+  /** Such as `the harness has no reopen`. */
+  readonly reason: string;
+}
+
+/** A case that does not have its harness yet. */
+export interface HarnessCase<Harness> extends Pick<ContractCase, 'name' | 'timeoutMs'> {
   run(harness: Harness): Promise<void>;
+}
+
+/** Selects the cases that a harness can run. `toGroups` groups cases by the members that they need. */
+export function selectCases<Harness extends object>(
+  harness: Harness,
+  toGroups: (
+    group: <Member extends keyof Harness & string>(
+      name: string,
+      needs: readonly Member[],
+      cases: readonly HarnessCase<Harness & Required<Pick<Harness, Member>>>[],
+    ) => Contract,
+  ) => readonly Contract[],
+): Contract {
+  const hasAll = <Member extends keyof Harness>(
+    needs: readonly Member[],
+    candidate: Harness,
+  ): candidate is Harness & Required<Pick<Harness, Member>> =>
+    needs.every((member) => candidate?.[member] !== undefined);
+  const groups = toGroups((group, needs, cases) => {
+    if (hasAll(needs, harness)) {
+      const bound = cases.map(({ name, timeoutMs, run }) => ({ group, name, timeoutMs, run: () => run(harness) }));
+      return { cases: bound, leftOut: [] };
+    }
+    const missing = needs.filter((member) => harness?.[member] === undefined);
+    return { cases: [], leftOut: [{ group, reason: `the harness has no ${missing.join(' and no ')}` }] };
+  });
+  return { cases: groups.flatMap(({ cases }) => cases), leftOut: groups.flatMap(({ leftOut }) => leftOut) };
 }
 
 /** Describes the expected and the actual behaviour of an adapter. */
@@ -34,7 +84,7 @@ export function contractCase<Harness>(
   name: string,
   check: (harness: Harness) => Promise<void>,
   timeoutMs: number = DEFAULT_TIMEOUT_MS,
-): ContractCase<Harness> {
+): HarnessCase<Harness> {
   const run = async (harness: Harness) => {
     const unhandled: unknown[] = [];
     const stopListening = listenForUnhandledErrors((error) => unhandled.push(error));
@@ -78,7 +128,7 @@ export function assertFunction<Harness extends object>(harness: Harness, name: k
   if (typeof harness?.[name] !== 'function') throw new InvalidHarness(`the harness needs a function ${name}`);
 }
 
-/** Calls a function of the harness, such as `withStorageAway`, and asserts that it runs `work`. */
+/** Calls a function of the harness, such as `whileUnavailable`, and asserts that it runs `work`. */
 export async function runWithin(
   name: string,
   harnessFunction: (work: () => Promise<void>) => Promise<void>,
@@ -122,12 +172,12 @@ export function assertSameElements<T>(
 }
 
 /**
- * Asserts that `work` returns a promise that rejects with an error of the given class.
+ * Asserts that `work` returns a promise that rejects with an error of the core with the given code.
  * @returns The error.
  */
 export async function assertRejects(
   what: string,
-  expected: abstract new (...args: never) => Error,
+  code: PlantStoreErrorCode,
   work: () => Promise<unknown>,
 ): Promise<Error> {
   let promise: Promise<unknown>;
@@ -139,10 +189,10 @@ export async function assertRejects(
   try {
     await promise;
   } catch (error) {
-    if (error instanceof expected) return error;
-    throw new ContractViolation(`${what}: expected ${expected.name}, got ${error}`);
+    if (isPlantStoreError(error, code)) return error;
+    throw new ContractViolation(`${what}: expected an error with the code ${code}, got ${error}`);
   }
-  throw new ContractViolation(`${what}: expected ${expected.name}, but the call succeeded`);
+  throw new ContractViolation(`${what}: expected an error with the code ${code}, but the call succeeded`);
 }
 
 /** Formats a value for a message. */

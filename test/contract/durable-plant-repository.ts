@@ -1,39 +1,29 @@
-import type { Plant, PlantRepository } from '../../core/index.js';
-import { type ContractCase, ContractViolation, contractCase, describe, InvalidHarness } from './contract.js';
-import { plantRepositoryContract } from './plant-repository.js';
+import { type Plant, type RawTexts, TEXT_FIELDS } from '../../core/index.js';
+import { ContractViolation, contractCase, describe, type HarnessCase, InvalidHarness } from './contract.js';
 import {
   addAll,
   assertContent,
   assertHolders,
+  type HarnessWith,
   isAvailable,
-  type PlantRepositoryHarness,
+  type OpenPlantRepository,
   readPlants,
   useRepository,
 } from './repository-checks.js';
-import { createPlants, EMPTY_WORDS, IDS, plant, SIMILAR_PLANTS, TEXTS, type Texts } from './sample-plants.js';
+import { createPlants, EMPTY_WORDS, IDS, plant, plantWith, SIMILAR_PLANTS, TEXTS } from './sample-plants.js';
 
-/** Gives the cases access to an adapter whose plants survive a restart. */
-export interface DurablePlantRepositoryHarness extends PlantRepositoryHarness {
-  /**
-   * Reopens the storage that `open` or `reopen` opened last, in its current state. The previous repository may still be
-   * open, as after a crash; if the storage can be open only once, open a copy. The case closes both.
-   */
-  reopen(): Promise<PlantRepository>;
-}
-
-/** The contract of repositories whose plants survive a restart. Includes {@link plantRepositoryContract}. */
-export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantRepositoryHarness>[] = [
-  ...plantRepositoryContract,
-
+/** Cases for repositories whose plants survive a restart. */
+export const durableCases: readonly HarnessCase<HarnessWith<'reopen'>>[] = [
   contractCase('returns every plant unchanged after reopening', async (harness) => {
-    const texts: readonly Texts[] = [
-      ...TEXTS.map((text) => ({ name: text, tag: text })),
-      ...EMPTY_WORDS.map((tag) => ({ name: 'Monstera', tag })),
+    const texts: readonly RawTexts[] = [
+      ...[...TEXTS, ...EMPTY_WORDS].flatMap((text) =>
+        TEXT_FIELDS.map((field) => ({ name: 'Monstera', [field]: text })),
+      ),
       ...SIMILAR_PLANTS.flat(),
     ];
     const stored = [
       ...IDS.map((id) => plant(id, `${id}`)),
-      ...texts.map(({ name, tag }, index) => plant(5_000_000n + BigInt(index), name, tag)),
+      ...texts.map((fields, index) => plantWith(5_000_000n + BigInt(index), fields)),
     ];
     await useRepository(harness, 'open', (repository) => addAll(repository, stored));
     await useReopened(harness, stored, (repository) => assertHolders(repository, stored));
@@ -107,9 +97,9 @@ export const durablePlantRepositoryContract: readonly ContractCase<DurablePlantR
 
 /** Reopens the storage, asserts that it contains exactly the plants that are `expected`, and runs `check`. */
 export function useReopened(
-  harness: DurablePlantRepositoryHarness,
+  harness: HarnessWith<'reopen'>,
   expected: readonly Plant[],
-  check: (repository: PlantRepository) => Promise<void> = async () => {},
+  check: (repository: OpenPlantRepository) => Promise<void> = async () => {},
 ): Promise<void> {
   return useRepository(harness, 'reopen', async (repository) => {
     if (expected.length > 0 && (await readPlants(repository)).length === 0)
@@ -122,7 +112,7 @@ export function useReopened(
 }
 
 /** Reopens the storage and asserts that it contains `stored`, possibly among others. */
-export function assertSurvive(harness: DurablePlantRepositoryHarness, stored: readonly Plant[]): Promise<void> {
+export function assertSurvive(harness: HarnessWith<'reopen'>, stored: readonly Plant[]): Promise<void> {
   return useRepository(harness, 'reopen', async (repository) => {
     const survivors = new Map((await readPlants(repository)).map((survivor) => [survivor.id, survivor]));
     const lost = stored.find((each) => !survivors.get(each.id)?.equals(each));

@@ -1,44 +1,31 @@
-import { type Plant, type PlantRepository, StorageUnavailable } from '../../core/index.js';
+import type { Plant } from '../../core/index.js';
 import {
   assertEqual,
   assertFunction,
   assertRejects,
-  type ContractCase,
   ContractViolation,
   contractCase,
   describe,
+  type HarnessCase,
   InvalidHarness,
   pause,
   runWithin,
 } from './contract.js';
-import { assertSurvive, type DurablePlantRepositoryHarness, useReopened } from './durable-plant-repository.js';
+import { assertSurvive, useReopened } from './durable-plant-repository.js';
 import {
   addAll,
   assertCompleteOrUnavailable,
   assertConfidential,
   assertContent,
   assertTimersEnd,
+  type HarnessWith,
   isAvailable,
-  type PlantRepositoryHarness,
+  type OpenPlantRepository,
   readPlants,
   toTuple,
   useRepository,
 } from './repository-checks.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
-
-/** Gives the cases access to an adapter whose storage can become unavailable while it is open. */
-export interface PlantRepositoryOutageHarness extends PlantRepositoryHarness {
-  /**
-   * Makes the storage of the last `open` unavailable, at least for `add`, runs `work`, and restores the storage. May wait
-   * until the repository is connected again; otherwise the cases wait up to ten seconds. Rejects if `work` rejects.
-   */
-  withStorageAway(work: () => Promise<void>): Promise<void>;
-}
-
-/** Gives the cases access to an adapter whose plants survive a restart and whose storage can become unavailable. */
-export interface DurablePlantRepositoryOutageHarness
-  extends DurablePlantRepositoryHarness,
-    PlantRepositoryOutageHarness {}
 
 /** Maximum time after an outage until a repository is ready again, in milliseconds. */
 const RECOVERY_MS = 10_000;
@@ -49,19 +36,16 @@ const OUTAGE_TIMEOUT_MS = 90_000;
 
 type WithOutage = (work: () => Promise<void>) => Promise<void>;
 
-/** Additional contract of repositories whose storage can become unavailable. */
-export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositoryOutageHarness>[] = [
-  outageCase('add throws StorageUnavailable during an outage', async (repository, withOutage) => {
-    await withOutage(async () => {
-      await assertAddFails(repository, plant(1n, 'Monstera'));
-    });
-  }),
-
-  outageCase('the error of an outage reveals no value of a plant', async (repository, withOutage) => {
-    await withOutage(async () => {
-      assertConfidential(await assertAddFails(repository, CONFIDENTIAL));
-    });
-  }),
+/** Cases for repositories whose storage can become unavailable. */
+export const outageCases: readonly HarnessCase<HarnessWith<'whileUnavailable'>>[] = [
+  outageCase(
+    'add throws StorageUnavailable during an outage, without values of the plant',
+    async (repository, withOutage) => {
+      await withOutage(async () => {
+        assertConfidential(await assertAddFails(repository, CONFIDENTIAL));
+      });
+    },
+  ),
 
   outageCase(
     'readAll reads every plant or throws StorageUnavailable during an outage',
@@ -99,7 +83,7 @@ export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositor
       await withOutage(async () => {
         if (await isAvailable(() => repository.ready())) await assertContent(repository, stored);
         await assertAddFails(repository, plant(2n, 'Ficus'));
-        await assertRejects('ready after an add that failed', StorageUnavailable, () => repository.ready());
+        await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
       });
     },
   ),
@@ -119,23 +103,16 @@ export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositor
     },
   ),
 
-  outageCase('close succeeds during an outage', async (repository, withOutage) => {
-    await addAll(repository, [plant(1n, 'Monstera')]);
-    await withOutage(async () => {
-      await repository.close();
-      await assertRejects('ready', StorageUnavailable, () => repository.ready());
-    });
-  }),
-
   contractCase(
-    'close during an outage leaves no timer running',
+    'close succeeds during an outage, and leaves no timer running',
     (harness) =>
       assertTimersEnd(() =>
         useRepository(harness, 'open', async (repository) => {
           await addAll(repository, [plant(1n, 'Monstera')]);
-          await withStorageAway(harness, async () => {
+          await whileUnavailable(harness, async () => {
             await isAvailable(() => repository.ready());
             await repository.close();
+            await assertRejects('ready', 'STORAGE_UNAVAILABLE', () => repository.ready());
           });
         }),
       ),
@@ -143,21 +120,8 @@ export const plantRepositoryOutageContract: readonly ContractCase<PlantRepositor
   ),
 ];
 
-/**
- * Contract of repositories whose plants survive a restart and whose storage can become unavailable: looks at the storage
- * through a reopened repository. Includes {@link plantRepositoryOutageContract}.
- */
-export const durablePlantRepositoryOutageContract: readonly ContractCase<DurablePlantRepositoryOutageHarness>[] = [
-  ...plantRepositoryOutageContract,
-
-  outageCase('a plant reported as added or taken after an outage survives', async (repository, withOutage, harness) => {
-    const [stored, uncertain] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
-    await addAll(repository, [stored]);
-    await addDuringOutage(repository, withOutage, [uncertain], harness);
-    await assertAddedOrHeld(repository, uncertain, [uncertain]);
-    await useReopened(harness, [stored, uncertain]);
-  }),
-
+/** Cases for repositories for which both hold: they look at the storage through a reopened repository. */
+export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'whileUnavailable'>>[] = [
   outageCase(
     'after an outage, adding another plant with the same id returns added, or taken with a holder that survives',
     async (repository, withOutage, harness) => {
@@ -176,17 +140,20 @@ export const durablePlantRepositoryOutageContract: readonly ContractCase<Durable
     await assertSurvive(harness, await readPlants(repository));
   }),
 
-  outageCase('a batch reported as stored after an outage survives', async (repository, withOutage, harness) => {
-    const stored = createPlants(3);
-    await addAll(repository, stored);
-    const batch = createPlants(6);
-    await addDuringOutage(repository, withOutage, batch, harness);
-    const outcomes = await repository.add(batch);
-    for (const [index, outcome] of outcomes.entries())
-      if (outcome.kind !== 'added') assertEqual(toTuple(outcome), ['taken', batch[index]], 'the outcome of a retry');
-    await assertContent(repository, batch);
-    await useReopened(harness, batch);
-  }),
+  outageCase(
+    'plants added before an outage, and plants reported as stored after it, survive',
+    async (repository, withOutage, harness) => {
+      const stored = createPlants(3);
+      await addAll(repository, stored);
+      const batch = createPlants(6);
+      await addDuringOutage(repository, withOutage, batch, harness);
+      const outcomes = await repository.add(batch);
+      for (const [index, outcome] of outcomes.entries())
+        if (outcome.kind !== 'added') assertEqual(toTuple(outcome), ['taken', batch[index]], 'the outcome of a retry');
+      await assertContent(repository, batch);
+      await useReopened(harness, batch);
+    },
+  ),
 
   outageCase(
     'adds pending when an outage starts report only plants that survive',
@@ -201,45 +168,37 @@ export const durablePlantRepositoryOutageContract: readonly ContractCase<Durable
       await assertSurvive(harness, [...added, ...(await readPlants(repository))]);
     },
   ),
-
-  outageCase('plants added before and after an outage survive a crash', async (repository, withOutage, harness) => {
-    const stored = createPlants(20);
-    await addAll(repository, stored.slice(0, 10));
-    await addDuringOutage(repository, withOutage, stored.slice(10, 11), harness);
-    await repository.add(stored.slice(10));
-    await useReopened(harness, stored);
-  }),
 ];
 
-function outageCase<Harness extends PlantRepositoryOutageHarness>(
+function outageCase<Harness extends HarnessWith<'whileUnavailable'>>(
   name: string,
-  check: (repository: PlantRepository, withOutage: WithOutage, harness: Harness) => Promise<void>,
-): ContractCase<Harness> {
+  check: (repository: OpenPlantRepository, withOutage: WithOutage, harness: Harness) => Promise<void>,
+): HarnessCase<Harness> {
   return contractCase(
     name,
     (harness) =>
       useRepository(harness, 'open', (repository) =>
-        check(repository, (work) => withStorageAway(harness, work), harness),
+        check(repository, (work) => whileUnavailable(harness, work), harness),
       ),
     OUTAGE_TIMEOUT_MS,
   );
 }
 
-function withStorageAway(harness: PlantRepositoryOutageHarness, work: () => Promise<void>): Promise<void> {
-  assertFunction(harness, 'withStorageAway');
-  return runWithin('withStorageAway', (inner) => harness.withStorageAway(inner), work);
+function whileUnavailable(harness: HarnessWith<'whileUnavailable'>, work: () => Promise<void>): Promise<void> {
+  assertFunction(harness, 'whileUnavailable');
+  return runWithin('whileUnavailable', (inner) => harness.whileUnavailable(inner), work);
 }
 
-function assertAddFails(repository: PlantRepository, candidate: Plant): Promise<Error> {
+function assertAddFails(repository: OpenPlantRepository, candidate: Plant): Promise<Error> {
   return assertRejects(
-    'add during an outage (if it stored the plant, withStorageAway() left the storage available)',
-    StorageUnavailable,
+    'add during an outage (if it stored the plant, whileUnavailable() left the storage available)',
+    'STORAGE_UNAVAILABLE',
     () => repository.add([candidate]),
   );
 }
 
 /** Waits until the repository is ready again. */
-async function awaitReady(repository: PlantRepository): Promise<void> {
+async function awaitReady(repository: OpenPlantRepository): Promise<void> {
   const deadline = Date.now() + RECOVERY_MS;
   while (!(await isAvailable(() => repository.ready()))) {
     if (Date.now() > deadline)
@@ -250,10 +209,10 @@ async function awaitReady(repository: PlantRepository): Promise<void> {
 
 /** Adds `batch` during an outage, which must fail, and waits for the end of the outage. */
 async function addDuringOutage(
-  repository: PlantRepository,
+  repository: OpenPlantRepository,
   withOutage: WithOutage,
   batch: readonly Plant[],
-  harness: DurablePlantRepositoryHarness,
+  harness: HarnessWith<'reopen'>,
 ): Promise<void> {
   let isAdded = false;
   await withOutage(async () => {
@@ -264,14 +223,16 @@ async function addDuringOutage(
   await useRepository(harness, 'reopen', async (reopened) => {
     const survivors = await readPlants(reopened);
     if (batch.every((candidate) => survivors.some((survivor) => survivor.equals(candidate))))
-      throw new InvalidHarness('withStorageAway() must make the storage unavailable, but plants were stored meanwhile');
+      throw new InvalidHarness(
+        'whileUnavailable() must make the storage unavailable, but plants were stored meanwhile',
+      );
     throw new ContractViolation('add resolved during an outage, but its plants are not stored');
   });
 }
 
 /** Adds a plant whose id may belong to one of `possibleHolders`, and returns the plant that holds the id afterwards. */
 async function assertAddedOrHeld(
-  repository: PlantRepository,
+  repository: OpenPlantRepository,
   candidate: Plant,
   possibleHolders: readonly Plant[],
 ): Promise<Plant> {

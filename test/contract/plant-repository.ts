@@ -1,11 +1,11 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, Plant, type PlantRepository, StorageUnavailable } from '../../core/index.js';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant, TEXT_FIELDS } from '../../core/index.js';
 import {
   assertEqual,
   assertRejects,
   assertSameElements,
-  type ContractCase,
   ContractViolation,
   contractCase,
+  type HarnessCase,
   InvalidHarness,
   pause,
 } from './contract.js';
@@ -21,6 +21,7 @@ import {
   assertOutcomes,
   assertTimersEnd,
   isAvailable,
+  type OpenPlantRepository,
   type OutcomeTuple,
   type PlantRepositoryHarness,
   toTuple,
@@ -29,23 +30,28 @@ import {
 import {
   CONFIDENTIAL,
   createPlants,
-  EMPTY_WORDS,
   IDS,
   plant,
+  plantWith,
   READ_COUNTS,
   SIMILAR_PLANTS,
   TEXTS,
 } from './sample-plants.js';
 
+/** Maximum number of plants per batch of a reader, which must not collect them all. */
+const MAX_READ_ROWS = 10_000;
 /** More calls than any usual pool has connections. */
 const MORE_CALLS_THAN_CONNECTIONS = 130;
 /** Timeout of cases with many or large plants, in milliseconds. Some engines sync each plant. */
 const LARGE_TIMEOUT_MS = 300_000;
 
-/** The contract of every plant repository. */
-export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarness>[] = [
-  contractCase('reads nothing from empty storage, not even an empty batch', async (harness) => {
+/** Cases for every plant repository. */
+export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
+  contractCase('is empty and ready after opening, and checking this stores no plant', async (harness) => {
     await useRepository(harness, 'open', async (repository) => {
+      await repository.ready();
+      await repository.ready();
+      await assertOutcomes(repository, [], []);
       await assertContent(repository, []);
       await addAll(repository, [plant(1n, 'Monstera')]);
     });
@@ -60,122 +66,86 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
   // Ids and texts
 
   repositoryCase('stores ids exactly, at both ends of int64 and around 2^53', async (repository) => {
-    const candidates = IDS.map((id) => plant(id, `${id}`));
+    // The plants differ only in their ids.
+    const candidates = IDS.map((id) => plant(id, 'Monstera', 'indoor'));
     await addAll(repository, candidates);
     await assertHolders(repository, candidates);
-    await assertContent(repository, candidates);
-  }),
-
-  repositoryCase('adds plants that differ only in the id', async (repository) => {
-    const candidates = [1n, 2n, -1n].map((id) => plant(id, 'Monstera', 'indoor'));
-    for (const candidate of candidates) await addAll(repository, [candidate]);
     await assertContent(repository, candidates);
   }),
 
   repositoryCase('stores text code point for code point', async (repository) => {
-    const candidates = TEXTS.flatMap((text, index) => [
-      plant(BigInt(3 * index), text, text),
-      plant(BigInt(3 * index + 1), text),
-      plant(BigInt(3 * index + 2), 'Monstera', text),
+    const texts = TEXTS.flatMap((text) => [
+      Object.fromEntries(TEXT_FIELDS.map((field) => [field, text])),
+      ...TEXT_FIELDS.map((field) => ({ [field]: text })),
     ]);
+    const candidates = texts.map((fields, index) => plantWith(BigInt(index), { name: 'Monstera', ...fields }));
     await addAll(repository, candidates);
     await assertHolders(repository, candidates);
     await assertContent(repository, candidates);
   }),
 
-  repositoryCase('stores a text of one megabyte', async (repository) => {
-    const long = plant(1n, '🌵'.repeat(2 ** 18), 'é'.repeat(2 ** 19));
-    await addAll(repository, [long]);
-    await assertHolders(repository, [long]);
-    await assertContent(repository, [long]);
-  }),
-
-  repositoryCase('distinguishes no tag from an empty tag and from words such as null', async (repository) => {
-    const candidates = [undefined, ...EMPTY_WORDS].map((tag, index) => plant(BigInt(index), 'Monstera', tag));
-    await addAll(repository, candidates);
-    await assertHolders(repository, candidates);
-    await assertContent(repository, candidates);
-  }),
+  repositoryCase(
+    'stores texts of a megabyte, many of them in one batch',
+    async (repository) => {
+      const [name, tag] = ['🌵'.repeat(2 ** 18), 'é'.repeat(2 ** 19)];
+      const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${name}`));
+      const tagged = plant(-1n, 'Monstera', tag);
+      await addAll(repository, [tagged, ...candidates]);
+      await assertHolders(repository, [tagged]);
+      await assertContent(repository, [tagged, ...candidates]);
+    },
+    LARGE_TIMEOUT_MS,
+  ),
 
   // Outcomes
 
-  repositoryCase('returns the holder of a taken id', async (repository) => {
-    const holder = plant(7n, 'Monstera', 'indoor');
-    await addAll(repository, [holder]);
-    await assertOutcomes(repository, [plant(7n, 'Ficus')], [['taken', holder]]);
-  }),
+  repositoryCase(
+    'never changes a stored plant, and returns it as holder for identical and similar ones',
+    async (repository) => {
+      const groups = SIMILAR_PLANTS.map((texts, group) =>
+        texts.map((fields, index) => plantWith(BigInt(100 * group + index), fields)),
+      );
+      const holders = groups.flat();
+      await addAll(repository, holders);
+      // Each plant, under the id of each other plant of its group.
+      const attempts = groups.flatMap((texts) =>
+        texts.flatMap(({ id }) => texts.map((fields) => plantWith(id, fields))),
+      );
+      const holderOf = new Map(holders.map((holder) => [holder.id, holder]));
+      const expected = attempts.map(({ id }): OutcomeTuple => ['taken', holderOf.get(id) ?? plant(id, 'no holder')]);
+      await assertOutcomes(repository, attempts, expected);
+      await assertContent(repository, holders);
+    },
+  ),
 
-  repositoryCase('returns taken for an identical plant', async (repository) => {
-    await addAll(repository, [plant(7n, 'Monstera', 'indoor')]);
-    await assertOutcomes(repository, [plant(7n, 'Monstera', 'indoor')], [['taken', plant(7n, 'Monstera', 'indoor')]]);
-  }),
-
-  repositoryCase('returns the exact holder for a plant that is similar to it', async (repository) => {
-    const groups = SIMILAR_PLANTS.map((texts, group) =>
-      texts.map(({ name, tag }, index) => ({ id: BigInt(100 * group + index), name, tag })),
+  repositoryCase('adds the first of identical or similar plants with the same id in a batch', async (repository) => {
+    const groups = SIMILAR_PLANTS.map((texts, group) => texts.map((fields) => plantWith(BigInt(group), fields)));
+    const firsts = groups.flatMap((group) => group.slice(0, 1));
+    const expected = firsts.flatMap((first, index) => {
+      const others = [...(groups[index] ?? []), first].slice(1);
+      return [['added'] as const, ...others.map((): OutcomeTuple => ['taken', first])];
+    });
+    // Each group ends with its first plant again.
+    await assertOutcomes(
+      repository,
+      groups.flatMap((group) => [...group, ...group.slice(0, 1)]),
+      expected,
     );
-    const holders = groups.flat().map(({ id, name, tag }) => plant(id, name, tag));
-    await addAll(repository, holders);
-    // Each plant, under the id of each other plant of its group.
-    const attempts = groups.flatMap((texts) =>
-      texts.flatMap(({ id }) => texts.map(({ name, tag }) => plant(id, name, tag))),
-    );
-    const holderOf = new Map(holders.map((holder) => [holder.id, holder]));
-    const expected = attempts.map(({ id }): OutcomeTuple => ['taken', holderOf.get(id) ?? plant(id, 'no holder')]);
-    await assertOutcomes(repository, attempts, expected);
-    await assertContent(repository, holders);
-  }),
-
-  repositoryCase('returns the first of similar plants with the same id in a batch as holder', async (repository) => {
-    const batch = SIMILAR_PLANTS.flatMap((texts, group) =>
-      texts.map(({ name, tag }) => plant(BigInt(group), name, tag)),
-    );
-    const firsts = SIMILAR_PLANTS.flatMap((texts, group) =>
-      texts.slice(0, 1).map(({ name, tag }) => plant(BigInt(group), name, tag)),
-    );
-    const expected = firsts.flatMap((first, group) =>
-      (SIMILAR_PLANTS[group] ?? []).map((_, index): OutcomeTuple => (index === 0 ? ['added'] : ['taken', first])),
-    );
-    await assertOutcomes(repository, batch, expected);
     await assertContent(repository, firsts);
   }),
 
-  repositoryCase('never changes a stored plant', async (repository) => {
-    const stored = [plant(7n, 'Monstera', 'indoor'), plant(8n, 'Aloe')];
-    await addAll(repository, stored);
-    await repository.add([plant(7n, 'Ficus', 'outdoor'), plant(7n, 'Monstera'), plant(8n, 'Aloe', 'outdoor')]);
-    await assertContent(repository, stored);
-    await assertHolders(repository, stored);
-  }),
-
-  repositoryCase('does not modify outcomes after returning them', async (repository) => {
-    const [one, two] = [plant(1n, 'one'), plant(2n, 'two')];
-    await addAll(repository, [one]);
-    const outcomes = await repository.add([plant(1n, 'another'), two]);
-    await repository.add([plant(2n, 'another'), plant(3n, 'three'), plant(1n, 'another')]);
-    assertEqual(outcomes.map(toTuple), [['taken', one], ['added']], 'outcomes of the first call');
-  }),
-
-  repositoryCase('adds the other plants of a batch with a taken id', async (repository) => {
-    const holder = plant(2n, 'Monstera');
-    await addAll(repository, [holder]);
-    const others = [plant(1n, 'before'), plant(3n, 'after')] as const;
-    await assertOutcomes(
-      repository,
-      [others[0], plant(2n, 'Ficus'), others[1]],
-      [['added'], ['taken', holder], ['added']],
-    );
-    await assertContent(repository, [...others, holder]);
-  }),
-
-  repositoryCase('returns the outcomes in the order of the plants', async (repository) => {
-    const [one, three] = [plant(1n, 'one'), plant(3n, 'three')];
+  repositoryCase('returns an outcome per plant in their order, and does not modify it later', async (repository) => {
+    const [one, three] = [plant(1n, 'one'), plant(3n, 'three', 'indoor')];
+    const [two, four] = [plant(2n, 'two'), plant(4n, 'four')];
     await addAll(repository, [one, three]);
-    await assertOutcomes(
-      repository,
-      [4n, 3n, 2n, 1n].map((id) => plant(id, 'other')),
-      [['added'], ['taken', three], ['added'], ['taken', one]],
+    const outcomes = await repository.add([four, ...[3n, 4n, 1n, 3n].map((id) => plant(id, 'other')), two]);
+    await assertOutcomes(repository, [plant(4n, 'other'), plant(5n, 'five')], [['taken', four], ['added']]);
+    assertEqual(
+      outcomes.map(toTuple),
+      [['added'], ['taken', three], ['taken', four], ['taken', one], ['taken', three], ['added']],
+      'outcomes of the first call',
     );
+    await assertContent(repository, [one, two, three, four, plant(5n, 'five')]);
   }),
 
   // Batches
@@ -189,46 +159,6 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await repository.add(Object.freeze([plant(6n, 'Aloe'), plant(5n, 'Aloe')]));
   }),
 
-  repositoryCase('adds only the first of two plants with the same id in a batch', async (repository) => {
-    const [first, second] = [plant(5n, 'first'), plant(5n, 'second', 'tag')];
-    await assertOutcomes(repository, [first, second], [['added'], ['taken', first]]);
-    await assertContent(repository, [first]);
-  }),
-
-  repositoryCase('returns taken for the second of two identical plants in a batch', async (repository) => {
-    const twice = plant(5n, 'twice');
-    await assertOutcomes(repository, [twice, twice], [['added'], ['taken', twice]]);
-    await assertContent(repository, [twice]);
-  }),
-
-  repositoryCase('adds neither of two plants with a taken id in a batch', async (repository) => {
-    const holder = plant(5n, 'holder');
-    await addAll(repository, [holder]);
-    const taken = ['taken', holder] as const;
-    await assertOutcomes(
-      repository,
-      [plant(5n, 'first'), plant(6n, 'free'), plant(5n, 'second')],
-      [taken, ['added'], taken],
-    );
-    await assertContent(repository, [holder, plant(6n, 'free')]);
-  }),
-
-  repositoryCase('add throws TypeError for anything but plants and stores nothing', async (repository) => {
-    const [good, like] = [plant(1n, 'Monstera'), { id: 2n, name: 'Ficus', tag: undefined, equals: () => true }];
-    const notPlants: readonly unknown[] = [
-      ...[undefined, null, 2, 2n, 'Ficus', [], like, new Proxy(good, {})],
-      Object.assign(Object.create(Plant.prototype), like, { id: 2 }),
-      Object.create(good),
-    ];
-    const batches: readonly unknown[] = [
-      ...notPlants.flatMap((notPlant) => [[notPlant], [good, notPlant], [notPlant, good]]),
-      ...[undefined, null, 2, 'Ficus', good, { length: 1, 0: good }, Array(1)],
-    ];
-    for (const batch of batches) await assertRejects('add', TypeError, () => addUntyped(repository, batch));
-    await assertContent(repository, []);
-    await addAll(repository, [good]);
-  }),
-
   repositoryCase('adds the plants that the array held when add was called', async (repository) => {
     const batch = [plant(1n, 'one')];
     const adding = repository.add(batch);
@@ -239,19 +169,16 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     await assertContent(repository, [plant(1n, 'one')]);
   }),
 
-  repositoryCase('returns no outcomes for an empty batch', async (repository) => {
-    await assertOutcomes(repository, [], []);
-    await assertContent(repository, []);
-  }),
-
   repositoryCase(
-    'adds and reads 70,000 plants in one batch',
+    `adds 70,000 plants in one batch, and reads them in batches of at most ${MAX_READ_ROWS}`,
     async (repository) => {
       // Exceeds the 65,535 parameters of one SQL statement, and the usual limits on the result of a query.
       const candidates = createPlants(70_000);
       await addAll(repository, candidates);
       await assertContent(repository, candidates);
       await assertHolders(repository, candidates);
+      for await (const { length } of repository.readAll())
+        if (length > MAX_READ_ROWS) throw new ContractViolation(`readAll returned a batch of ${length} plants`);
     },
     LARGE_TIMEOUT_MS,
   ),
@@ -266,17 +193,6 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     );
     await assertContent(repository, firsts);
   }),
-
-  repositoryCase(
-    'adds many megabytes in one batch',
-    async (repository) => {
-      const text = '🌵'.repeat(2 ** 18);
-      const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${text}`));
-      await addAll(repository, candidates);
-      await assertContent(repository, candidates);
-    },
-    LARGE_TIMEOUT_MS,
-  ),
 
   // Concurrency
 
@@ -298,14 +214,14 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
 
   // Reading
 
-  repositoryCase('reads every plant once, ordered by id', async (repository) => {
+  repositoryCase('reads every plant once, ordered by id, for each of several readers', async (repository) => {
     const shuffled = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500));
     const ids = shuffled.flatMap((id) => [MIN_PLANT_ID + id, (id - 750n) * 3n, MAX_PLANT_ID - id]);
     const candidates = ids.map((id) => plant(id, `plant ${id}`));
     for (let start = 0; start < candidates.length; start += 1000) {
       await addAll(repository, candidates.slice(start, start + 1000));
     }
-    await assertContent(repository, candidates);
+    await Promise.all([1, 2, 3].map(() => assertContent(repository, candidates)));
     await assertContent(repository, candidates);
   }),
 
@@ -323,14 +239,8 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     LARGE_TIMEOUT_MS,
   ),
 
-  repositoryCase('reads every plant for each of several concurrent readers', async (repository) => {
-    const candidates = createPlants(2500);
-    await addAll(repository, candidates);
-    await Promise.all([1, 2, 3].map(() => assertContent(repository, candidates)));
-  }),
-
   repositoryCase('reads every plant once, ordered by id, during concurrent adds', async (repository) => {
-    const before = createPlants(2500).map(({ id, name }) => plant(id * 2n, name));
+    const before = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'before'));
     await addAll(repository, before);
     const read: Plant[] = [];
     let batches = 0;
@@ -342,62 +252,44 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     }
     const ids = read.map(({ id }) => id);
     assertSameElements(ids, [...new Set(ids)].sort(ascending), 'ids that were read', (a, b) => a === b);
-    const earlier = read.filter(({ id }) => id % 2n === 0n);
+    const earlier = read.filter(({ name }) => name === 'before');
     assertSameElements(earlier, before, 'plants added before', (a, b) => a.equals(b));
   }),
 
-  repositoryCase('does not modify batches after returning them to a reader', async (repository) => {
+  repositoryCase('leaves batches to the reader, who may keep and modify them', async (repository) => {
     const candidates = createPlants(2500);
     await addAll(repository, candidates);
     const batches: (readonly Plant[])[] = [];
     for await (const batch of repository.readAll()) batches.push(batch);
     assertSameElements(batches.flat(), candidates, 'plants of all batches', (a, b) => a.equals(b));
-  }),
-
-  repositoryCase('is not affected by a reader that modifies a batch', async (repository) => {
-    const candidates = createPlants(2);
-    await addAll(repository, candidates);
-    for await (const batch of repository.readAll()) Reflect.set(batch, 0, batch[1]);
+    for (const batch of batches) Reflect.set(batch, 0, batch[1]);
     await assertContent(repository, candidates);
   }),
 
-  repositoryCase(`keeps working after ${MORE_CALLS_THAN_CONNECTIONS} readers stop early`, async (repository) => {
-    const candidates = createPlants(1100);
-    await addAll(repository, candidates);
-    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++) for await (const _ of repository.readAll()) break;
-    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++)
-      await repository.readAll()[Symbol.asyncIterator]().return?.();
-    await addAll(repository, [plant(-1n, 'later')]);
-    await assertContent(repository, [plant(-1n, 'later'), ...candidates]);
-  }),
-
   repositoryCase(`keeps working after ${MORE_CALLS_THAN_CONNECTIONS} calls of each kind`, async (repository) => {
-    const stored = plant(1n, 'Monstera');
-    await addAll(repository, [stored]);
+    const stored = createPlants(1100);
+    await addAll(repository, stored);
     for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++) {
-      await assertHolders(repository, [stored]);
-      await assertOutcomes(repository, [], []);
-      await assertRejects('add', TypeError, () => addUntyped(repository, [undefined]));
-      await assertContent(repository, [stored]);
+      await assertHolders(repository, stored.slice(0, 1));
       await repository.ready();
+      for await (const _ of repository.readAll()) break;
+      await repository.readAll()[Symbol.asyncIterator]().return?.();
+      await assertContent(repository, stored);
     }
+    await addAll(repository, [plant(-1n, 'later')]);
   }),
 
   // Errors
 
   repositoryCase('an error reveals no value of a plant', async (repository) => {
     await addAll(repository, [CONFIDENTIAL]);
-    const { id, name, tag } = CONFIDENTIAL;
-    for (const batch of [[{ id, name, tag }], [CONFIDENTIAL, { id, name, tag }], CONFIDENTIAL])
-      assertConfidential(await assertRejects('add', TypeError, () => addUntyped(repository, batch)));
     await repository.close();
-    assertConfidential(await assertRejects('add', StorageUnavailable, () => repository.add([CONFIDENTIAL])));
-    assertConfidential(await assertRejects('readAll', StorageUnavailable, () => readToEnd(repository.readAll())));
+    const calls = [async () => repository.add([CONFIDENTIAL]), async () => readToEnd(repository.readAll())];
+    for (const call of calls) assertConfidential(await call().catch((error: unknown) => error));
   }),
 
   repositoryCase('leaves no rejection unhandled', async (repository) => {
     await addAll(repository, createPlants(2500));
-    await assertRejects('add', TypeError, () => addUntyped(repository, [undefined]));
     const reader = repository.readAll()[Symbol.asyncIterator]();
     await reader.next();
     const closing = repository.close();
@@ -412,27 +304,14 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
 
   // Closing
 
-  repositoryCase('is ready after opening, and checking this stores no plant', async (repository) => {
-    await repository.ready();
-    await repository.ready();
-    await assertContent(repository, []);
-  }),
-
-  repositoryCase('add throws StorageUnavailable after close', async (repository) => {
-    await repository.close();
-    await assertRejects('add', StorageUnavailable, () => repository.add([plant(1n, 'late')]));
-    await assertRejects('add of an empty batch', StorageUnavailable, () => repository.add([]));
-  }),
-
-  repositoryCase('readAll throws StorageUnavailable after close, while iterating', async (repository) => {
+  repositoryCase('close is idempotent, and each later call throws StorageUnavailable', async (repository) => {
     await addAll(repository, [plant(1n, 'Monstera')]);
+    await Promise.all([repository.close(), repository.close()]);
+    await assertRejects('add', 'STORAGE_UNAVAILABLE', () => repository.add([plant(2n, 'late')]));
+    await assertRejects('add of an empty batch', 'STORAGE_UNAVAILABLE', () => repository.add([]));
+    await assertRejects('readAll', 'STORAGE_UNAVAILABLE', () => readToEnd(repository.readAll()));
+    await assertRejects('ready', 'STORAGE_UNAVAILABLE', () => repository.ready());
     await repository.close();
-    await assertRejects('readAll', StorageUnavailable, () => readToEnd(repository.readAll()));
-  }),
-
-  repositoryCase('ready throws StorageUnavailable after close', async (repository) => {
-    await repository.close();
-    await assertRejects('ready', StorageUnavailable, () => repository.ready());
   }),
 
   repositoryCase('close waits for pending adds', async (repository) => {
@@ -464,11 +343,6 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
     },
   ),
 
-  repositoryCase('close is idempotent', async (repository) => {
-    await Promise.all([repository.close(), repository.close()]);
-    await repository.close();
-  }),
-
   contractCase('close leaves no timer running', (harness) =>
     assertTimersEnd(() =>
       useRepository(harness, 'open', async (repository) => {
@@ -483,15 +357,10 @@ export const plantRepositoryContract: readonly ContractCase<PlantRepositoryHarne
 
 function repositoryCase(
   name: string,
-  check: (repository: PlantRepository) => Promise<void>,
+  check: (repository: OpenPlantRepository) => Promise<void>,
   timeoutMs?: number,
-): ContractCase<PlantRepositoryHarness> {
+): HarnessCase<PlantRepositoryHarness> {
   return contractCase(name, (harness) => useRepository(harness, 'open', check), timeoutMs);
-}
-
-/** Calls `add` without type checks, as JavaScript code can. */
-async function addUntyped(repository: PlantRepository, batch: unknown): Promise<unknown> {
-  return Reflect.apply(repository.add, repository, [batch]);
 }
 
 async function readToEnd(batches: AsyncIterable<readonly Plant[]>): Promise<void> {

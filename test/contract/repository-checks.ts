@@ -1,5 +1,5 @@
 /** What the cases of plant repositories share: opening and closing, and assertions about plants. */
-import { type AddOutcome, Plant, type PlantRepository, PlantStoreError, StorageUnavailable } from '../../core/index.js';
+import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository, TEXT_FIELDS } from '../../core/index.js';
 import {
   assertEqual,
   assertFunction,
@@ -13,11 +13,44 @@ import {
 import { countTimers } from './host.js';
 import { CONFIDENTIAL, plant } from './sample-plants.js';
 
+/** A repository, and what the owner of its storage calls. */
+export interface OpenPlantRepository extends PlantRepository {
+  /**
+   * Checks that the storage can be read and, after an `add` that threw `StorageUnavailable`, written. Stores no plant.
+   * Throws `StorageUnavailable` if it cannot.
+   */
+  ready(): Promise<void>;
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
+}
+
 /** Gives the cases access to an adapter. */
 export interface PlantRepositoryHarness {
   /** Opens a repository on new, empty storage. The case closes it. */
-  open(): Promise<PlantRepository>;
+  open(): Promise<OpenPlantRepository>;
+  /**
+   * For plants that survive a restart: reopens the storage that `open` or `reopen` opened last, in its current state. The
+   * previous repository may still be open, as after a crash; if the storage can be open only once, open a copy. The case
+   * closes both.
+   */
+  reopen?(): Promise<OpenPlantRepository>;
+  /**
+   * For storage that several processes can open: opens the storage of the last `open` once more, while the other
+   * repositories have it open, with its own connection or file handle. The case closes it.
+   */
+  openAnother?(): Promise<OpenPlantRepository>;
+  /**
+   * Makes the storage of the last `open` unavailable, at least for `add`, runs `work`, and restores the storage. May wait
+   * until the repository is connected again; otherwise the cases wait up to ten seconds. Rejects if `work` rejects.
+   */
+  whileUnavailable?(work: () => Promise<void>): Promise<void>;
+  /** Returns a plant that the storage rejects: for example, one that is too long for it, or that a constraint excludes. */
+  rejectedPlant?(): Plant;
 }
+
+/** A harness that has certain optional members. */
+export type HarnessWith<Member extends keyof PlantRepositoryHarness> = PlantRepositoryHarness &
+  Required<Pick<PlantRepositoryHarness, Member>>;
 
 /** Maximum time to close a repository after its case has failed, in milliseconds. */
 const CLOSE_AFTER_FAILURE_MS = 1000;
@@ -30,9 +63,9 @@ const MIN_CONFIDENTIAL_LENGTH = 6;
 
 /** Calls a function of the harness that opens a repository, runs `check` with it, and closes it. */
 export async function useRepository<Name extends string>(
-  harness: Readonly<Record<Name, () => Promise<PlantRepository>>>,
+  harness: Readonly<Record<Name, () => Promise<OpenPlantRepository>>>,
   name: Name,
-  check: (repository: PlantRepository) => Promise<void>,
+  check: (repository: OpenPlantRepository) => Promise<void>,
 ): Promise<void> {
   assertFunction(harness, name);
   const repository = await harness[name]();
@@ -167,7 +200,7 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
     await work();
     return true;
   } catch (error) {
-    if (error instanceof StorageUnavailable) return false;
+    if (isPlantStoreError(error, 'STORAGE_UNAVAILABLE')) return false;
     if (error instanceof ContractViolation || error instanceof InvalidHarness) throw error;
     throw new ContractViolation(`expected StorageUnavailable, got ${error}`);
   }
@@ -177,11 +210,13 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
  * Asserts that neither the message of an error nor those of the core's errors in its `cause` chain contain a value of a
  * plant. Other causes may be errors of a driver, whose messages the log drops.
  */
-export function assertConfidential(error: unknown, { id, name, tag = '' }: Plant = CONFIDENTIAL): void {
-  const values = [`${id}`, name, tag].filter((value) => value.length >= MIN_CONFIDENTIAL_LENGTH);
+export function assertConfidential(error: unknown, plant: Plant = CONFIDENTIAL): void {
+  const values = [`${plant.id}`, ...TEXT_FIELDS.map((field) => plant[field] ?? '')].filter(
+    (value) => value.length >= MIN_CONFIDENTIAL_LENGTH,
+  );
   for (let cause = error, first = true; cause instanceof Error; cause = cause.cause, first = false) {
     const { message } = cause;
-    if (!first && !(cause instanceof PlantStoreError)) continue;
+    if (!first && !isPlantStoreError(cause)) continue;
     if (values.some((value) => message.includes(value)))
       throw new ContractViolation(`the message of ${cause.name} contains a value of a plant`);
   }
@@ -205,7 +240,7 @@ export function sortById(plants: readonly Plant[]): Plant[] {
   return [...plants].sort((a, b) => ascending(a.id, b.id));
 }
 
-export function ascending(a: bigint, b: bigint): number {
+export function ascending<Id extends Plant['id'] | bigint>(a: Id, b: Id): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -215,10 +250,12 @@ export function toTuple(outcome: AddOutcome): OutcomeTuple {
   return [outcome.kind, outcome.holder];
 }
 
-function assertPlants(values: unknown): asserts values is readonly Plant[] {
-  try {
-    Plant.assertAll(values);
-  } catch {
+function assertPlants(values: readonly Plant[]): void {
+  if (!Array.isArray(values) || !values.every(isPlant))
     throw new ContractViolation(`expected plants created by Plant.from, got ${describe(values)}`);
-  }
+}
+
+/** Returns whether JavaScript code, too, has passed a plant. Another copy of the core may have created it. */
+export function isPlant(value: Plant): boolean {
+  return typeof value?.equals === 'function' && Plant.from(value).kind === 'valid';
 }

@@ -1,8 +1,21 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, Plant } from '../../core/index.js';
+import {
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  OPTIONAL_TEXTS,
+  Plant,
+  type RawTexts,
+  TEXT_FIELDS,
+  toNewPlant,
+} from '../../core/index.js';
 
 /** Creates a plant. */
-export function plant(id: bigint, name: string, tag?: string): Plant {
-  const result = Plant.from({ id, name, tag });
+export function plant(id: bigint | Plant['id'], name: string, tag?: string): Plant {
+  return plantWith(id, { name, tag });
+}
+
+/** Creates a plant with any texts. The one place that converts the ids of the cases. */
+export function plantWith(id: bigint | Plant['id'], texts: RawTexts): Plant {
+  const result = Plant.from(toNewPlant(id, texts));
   if (result.kind === 'valid') return result.plant;
   throw new TypeError(
     `invalid plant in a contract case: ${result.violations.map(({ message }) => message).join('; ')}`,
@@ -70,6 +83,11 @@ export const TEXTS: readonly string[] = [
 const LENGTHS = [16, 32, 50, 64, 72, 100, 128, 191, 200, 255, 256, 500, 512, 767, 1000, 1024, 2048, 3072, 4000, 4096];
 const LARGE_LENGTHS = [8000, 8192, 16_384, 32_767, 32_768, 65_535, 65_536];
 
+function toSimilarTexts(length: number): readonly string[] {
+  const long = 'x'.repeat(length);
+  return [long, `${long}a`, `${long}b`, `a${long}`, `b${long}`];
+}
+
 /** Groups of texts that are different but that a loose comparison treats as equal. */
 const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   words('Monstera monstera MONSTERA Monsterá Monstera\u0301 \u041constera'),
@@ -96,24 +114,15 @@ const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   EMPTY_WORDS,
 ];
 
-/** The texts of a plant. */
-export interface Texts {
-  readonly name: string;
-  readonly tag?: string | undefined;
-}
-
-/** Groups of names and tags that are different but that a loose comparison treats as equal. */
-export const SIMILAR_PLANTS: readonly (readonly Texts[])[] = [
-  ...SIMILAR_TEXTS.map((names) => names.map((name) => ({ name }))),
-  ...SIMILAR_TEXTS.map((tags) => [{ name: 'Aloe' }, ...tags.map((tag) => ({ name: 'Aloe', tag }))]),
-  ...[...LENGTHS, ...LARGE_LENGTHS].map((length) => {
-    const long = 'x'.repeat(length);
-    return [long, `${long}a`, `${long}b`, `a${long}`, `b${long}`].map((name) => ({ name }));
-  }),
-  ...LENGTHS.map((length) => {
-    const long = 'x'.repeat(length);
-    return [long, `${long}a`, `${long}b`, `a${long}`, `b${long}`].map((tag) => ({ name: 'Aloe', tag }));
-  }),
+/** Groups of texts of plants that are different but that a loose comparison treats as equal. */
+export const SIMILAR_PLANTS: readonly (readonly RawTexts[])[] = [
+  ...TEXT_FIELDS.flatMap((field) =>
+    [...SIMILAR_TEXTS, ...LENGTHS.map(toSimilarTexts)].map((texts) => [
+      ...OPTIONAL_TEXTS.filter((optional) => optional === field).map(() => ({ name: 'Aloe' })),
+      ...texts.map((text) => ({ name: 'Aloe', [field]: text })),
+    ]),
+  ),
+  ...LARGE_LENGTHS.map((length) => toSimilarTexts(length).map((name) => ({ name }))),
   [
     { name: 'a', tag: 'bc' },
     { name: 'ab', tag: 'c' },
@@ -138,12 +147,16 @@ export const READ_COUNTS: readonly number[] = [
     [1, 2, 5, 8, 10, 16, 20, 25, 30, 32, 40, 50, 64, 100, 128, 200, 250, 256, 500, 512, 1000, 1024]
       .flatMap((size) => [size, 2 * size, 3 * size])
       .concat(2500, 4000, 4096, 5000, 8192, 10_000)
-      .flatMap((count) => (count > 1100 ? [count] : [count - 1, count, count + 1])),
+      .flatMap((count) => (count > 1100 ? [count] : [count - 1, count, count + 1]))
+      .filter((count) => count > 0),
   ),
 ].sort((a, b) => a - b);
 
 /** A plant whose values appear in no other text. */
-export const CONFIDENTIAL: Plant = plant(7_310_492_655_018_273_645n, 'Quxilvane-name', 'Zorbuthic-tag');
+export const CONFIDENTIAL: Plant = plantWith(7_310_492_655_018_273_645n, {
+  name: 'Quxilvane-name',
+  ...Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, `Zorbuthic-${field}`])),
+});
 
 /** Returns the elements in a fixed order that is neither ascending nor descending. */
 function shuffle<T>(elements: readonly T[]): T[] {

@@ -11,19 +11,7 @@ const HINT_LENGTH = 4;
 
 /** Characters that some comparisons ignore or remove: white space, controls, marks and invisible characters. */
 const IGNORABLE = [
-  ' ',
-  '\t',
-  '\n',
-  '\r\n',
-  '\0',
-  '\u0001',
-  '\u00a0',
-  '\u00ad',
-  '\u0301',
-  '\u200b',
-  '\u200d',
-  '\ufe0f',
-  '\ufeff',
+  ...[' ', '\t', '\n', '\r\n', '\0', '\u0001', '\u00a0', '\u00ad', '\u0301', '\u200b', '\u200d', '\ufe0f', '\ufeff'],
 ];
 
 /** The alphabet of Base64. */
@@ -34,86 +22,55 @@ const OBJECT_MEMBERS = [...new Set([{}, [], new Map(), new String(), () => {}].f
 
 /** Invalid tokens, by how they are derived. A derived token may equal the valid one: filter it out. */
 export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly string[]>> = {
-  'an empty token': () => [''],
   'another token': (valid) => ['b3RoZXI', 'a', '0', 'null', 'undefined', 'true', 'x'.repeat(valid.length)],
-  'every part of a valid token': (valid) =>
-    positionsOf(valid).flatMap((index) => [valid.slice(0, index), valid.slice(index + 1), valid.charAt(index)]),
-  'a valid token followed by characters': (valid) =>
-    ['A', '=', '.', '-', '0', 'A'.repeat(100), '%00', '?a', '#a', '/..'].map((suffix) => valid + suffix),
-  'a valid token preceded by characters': (valid) =>
-    ['A', '=', '.', 'x'.repeat(valid.length)].map((prefix) => prefix + valid),
-  'a valid token with a different character at any position': (valid) =>
-    positionsOf(valid).map(
-      (index) => valid.slice(0, index) + differentCharacter(valid.charAt(index)) + valid.slice(index + 1),
+  'every part of a valid token, also an empty one': (valid) =>
+    // A JSON Web Token ends with its signature.
+    [...positionsOf(valid), valid.lastIndexOf('.'), valid.lastIndexOf('.') + 1].flatMap((index) => [
+      valid.slice(0, Math.max(0, index)),
+      valid.slice(index + 1),
+      valid.charAt(index),
+    ]),
+  'a valid token inside a longer text': (valid) => [
+    ...['A', '=', '.', '-', '0', 'A'.repeat(100), '%00', '?a', '#a', '/..', '\n', '\r\n', '\nb3RoZXI', valid].map(
+      (suffix) => valid + suffix,
     ),
-  'a valid token with two characters exchanged': (valid) => [
-    ...positionsOf(valid).map(
-      (index) => valid.slice(0, index) + reverse(valid.slice(index, index + 2)) + valid.slice(index + 2),
-    ),
-    reverse(valid),
-    [...valid].sort().join(''),
-  ],
-  'a different token with the same hash': (valid) => [...withSameHash(valid, 31), ...withSameHash(valid, 33)],
-  'a valid token twice': (valid) => [valid + valid],
-  'a valid token in a list': (valid) =>
-    [',', ' ', ';', '\n', '|', ':', '\t'].flatMap((separator) => [
+    ...['A', '=', '.', 'x'.repeat(valid.length)].map((prefix) => prefix + valid),
+    ...['Bearer ', 'bearer ', 'Basic ', 'Token ', 'Bearer:'].map((scheme) => scheme + valid),
+    ...[',', ' ', ';', '\n', '|', ':', '\t'].flatMap((separator) => [
       ...[`${valid}${separator}b3RoZXI`, `b3RoZXI${separator}${valid}`, `${valid}${separator}`, `${separator}${valid}`],
       separator,
     ]),
-  'a valid token in quotes or brackets': (valid) => [
-    `"${valid}"`,
-    `'${valid}'`,
-    `[${valid}]`,
-    `<${valid}>`,
-    `["${valid}"]`,
+    ...[`"${valid}"`, `'${valid}'`, `[${valid}]`, `<${valid}>`, `["${valid}"]`],
+    ...IGNORABLE.flatMap((character) => [valid + character, character + valid, character + valid + character]),
   ],
-  'a valid token surrounded by white space or invisible characters': (valid) =>
-    IGNORABLE.flatMap((character) => [valid + character, character + valid, character + valid + character]),
-  'a valid token with an invisible character inside': (valid) =>
-    IGNORABLE.map((character) => valid.slice(0, 5) + character + valid.slice(5)),
-  'a valid token followed by a line break': (valid) => [`${valid}\n`, `${valid}\r\n`, `${valid}\nb3RoZXI`],
-  'a valid token with its scheme': (valid) =>
-    ['Bearer ', 'bearer ', 'Basic ', 'Token ', 'Bearer:'].map((scheme) => scheme + valid),
+  'a valid token with one or two characters changed': (valid) => [
+    ...positionsOf(valid).flatMap((index) => [
+      valid.slice(0, index) + differentCharacter(valid.charAt(index)) + valid.slice(index + 1),
+      valid.slice(0, index) + reverse(valid.slice(index, index + 2)) + valid.slice(index + 2),
+    ]),
+    ...[reverse(valid), [...valid].sort().join('')],
+    ...[...withSameHash(valid, 31), ...withSameHash(valid, 33)],
+  ],
   'a valid token in a different letter case': (valid) =>
     [valid.toLowerCase(), valid.toUpperCase(), swapCase(valid), valid.replace(/[a-z]/i, swapCase)].filter(
       (text) => text !== valid,
     ),
-  'a valid token in similar characters': (valid) => [
+  'a valid token in similar or with invisible characters': (valid) => [
     mapCodes(valid, (code) => code + 0xfee0),
     ...[0x80, 0x100, 0x200, 0x1000].map((offset) => mapCodes(valid, (code) => code + offset)),
     mapCodes(valid.slice(0, 1), (code) => code + 0x100) + valid.slice(1),
+    ...IGNORABLE.map((character) => valid.slice(0, 5) + character + valid.slice(5)),
   ],
   'an encoded valid token': (valid) => [
     ...[toHex(valid), toHex(valid).toUpperCase(), toBase64(valid), toBase64Url(valid)],
     ...[toPercent(valid), encodeFirst(valid, toPercent), encodeFirst(valid, (text) => `&#${text.charCodeAt(0)};`)],
     encodeFirst(valid, (text) => `\\u00${toHex(text)}`),
   ],
-  'a pattern that matches a valid token': (valid) => [
-    ...[
-      '%',
-      '*',
-      '.*',
-      '.+',
-      '^',
-      '$',
-      '()',
-      '[^]*',
-      '^.*$',
-      '\\S+',
-      '_'.repeat(valid.length),
-      '?'.repeat(valid.length),
-    ],
-    ...[`${valid.slice(0, 4)}%`, `${valid.slice(0, 4)}*`, `${valid.slice(0, 4)}.*`, `^${valid}$`, `.${valid.slice(1)}`],
-    ...[`_${valid.slice(1)}`, `(${valid})`, `${valid}|a`],
-  ],
-  'code instead of a token': (valid) => [
-    "' OR '1'='1",
-    "' OR 1=1 --",
-    '" or ""="',
-    `${valid}' --`,
-    '{"$ne":null}',
-    '{"$gt":""}',
-    '*)(uid=*',
+  'a pattern that matches a valid token, or code': (valid) => [
+    ...['%', '*', '.*', '.+', '^', '$', '()', '[^]*', '^.*$', '\\S+'],
+    ...['_'.repeat(valid.length), '?'.repeat(valid.length), `${valid.slice(0, 4)}%`, `${valid.slice(0, 4)}*`],
+    ...[`${valid.slice(0, 4)}.*`, `^${valid}$`, `.${valid.slice(1)}`, `_${valid.slice(1)}`, `(${valid})`, `${valid}|a`],
+    ...["' OR '1'='1", "' OR 1=1 --", '" or ""="', `${valid}' --`, '{"$ne":null}', '{"$gt":""}', '*)(uid=*'],
   ],
   'the name of an object member': () => OBJECT_MEMBERS,
   'a token with forbidden characters': (valid) => [
@@ -122,6 +79,16 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
   ],
   'a token of one megabyte': (valid) => ['a'.repeat(2 ** 20), valid + 'a'.repeat(2 ** 20), '.'.repeat(2 ** 20)],
 };
+
+/** Returns a JSON Web Token with headers that require no signature. Returns none for other tokens. */
+export function toUnsigned(token: string): readonly string[] {
+  const [, header = '', payload = '', signature = ''] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? [];
+  if (signature === '') return [];
+  const fields: object = JSON.parse(atob(header.replaceAll('-', '+').replaceAll('_', '/')));
+  return ['none', 'None', 'NONE', 'nOnE', '', undefined]
+    .map((alg) => toBase64Url(JSON.stringify({ ...fields, alg })))
+    .flatMap((changed) => ['', '.', `.${signature}`].map((end) => `${changed}.${payload}${end}`));
+}
 
 /** Returns whether `text` contains a part of `token`, plain or in a common encoding. Digests are not parts. */
 export function revealsToken(text: string, token: string): boolean {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/memory/index.js';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import {
   CreatePlant,
   type NewPlant,
@@ -13,9 +13,9 @@ import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
 
-const MONSTERA = { id: 1n, name: 'Monstera', tag: 'indoor' };
-const FICUS = { id: 2n, name: 'Ficus', tag: undefined };
-const INVALID = { id: 2n ** 63n, name: '\0' };
+const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
+const FICUS: NewPlant = { id: 2n, name: 'Ficus' };
+const INVALID: NewPlant = { id: 2n ** 63n, name: '\0' };
 
 /** Invalid arguments of JavaScript callers, with the expected messages. */
 const WRONG_TYPES: readonly (readonly [newPlant: unknown, ...messages: string[]])[] = [
@@ -49,14 +49,14 @@ describe('CreatePlant.execute', () => {
   it('stores and returns the plant', async () => {
     const outcome = await createPlant.execute(MONSTERA);
     expect(outcome).to.deep.equal({ kind: 'created', plant: toPlant(MONSTERA) });
-    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA].map(toPlant));
   });
 
   it('returns already-stored for an identical plant', async () => {
     await createPlant.execute(MONSTERA);
     const outcome = await createPlant.execute({ ...MONSTERA });
     expect(outcome).to.deep.equal({ kind: 'already-stored', plant: toPlant(MONSTERA) });
-    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA].map(toPlant));
   });
 
   for (const [what, other] of [
@@ -67,21 +67,21 @@ describe('CreatePlant.execute', () => {
     it(`returns id-taken for the same id with ${what}, and changes nothing`, async () => {
       await createPlant.execute(MONSTERA);
       expect(await createPlant.execute(other)).to.deep.equal({ kind: 'id-taken' });
-      expect(await readFields(repository)).to.deep.equal([MONSTERA]);
+      expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA].map(toPlant));
     });
   }
 
   it('returns the violations of an invalid plant, and stores nothing', async () => {
     const outcome = await createPlant.execute(INVALID);
     expect(outcome).to.deep.equal(Plant.from(INVALID));
-    expect(await readFields(repository)).to.deep.equal([]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([]);
   });
 
   for (const [index, [newPlant, ...messages]] of WRONG_TYPES.entries()) {
     it(`rejects wrong types and stores nothing: ${messages.join(', ')} (${index + 1})`, async () => {
       const outcome = await callUntyped(createPlant, 'execute', newPlant);
       expect(messagesOf(outcome)).to.deep.equal(messages);
-      expect(await readFields(repository)).to.deep.equal([]);
+      expect(await readPlants(repository.readAll())).to.deep.equal([]);
     });
   }
 
@@ -115,12 +115,12 @@ describe('CreatePlant.executeAll', () => {
   it('stores every plant', async () => {
     const outcomes = await createPlant.executeAll([FICUS, MONSTERA]);
     expect(outcomes).to.deep.equal([FICUS, MONSTERA].map((plant) => ({ kind: 'created', plant: toPlant(plant) })));
-    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA, FICUS].map(toPlant));
   });
 
   it('returns one outcome per plant, in order, and stores only the created plants', async () => {
     await createPlant.execute(MONSTERA);
-    const aloe = { id: 3n, name: 'Aloe', tag: undefined };
+    const aloe: NewPlant = { id: 3n, name: 'Aloe' };
     const batch = [INVALID, FICUS, { ...MONSTERA, name: 'Ficus' }, INVALID, MONSTERA, aloe];
     const outcomes = await createPlant.executeAll(batch);
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal([
@@ -131,7 +131,7 @@ describe('CreatePlant.executeAll', () => {
       'already-stored',
       'created',
     ]);
-    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS, aloe]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA, FICUS, aloe].map(toPlant));
   });
 
   it('reports the wrong types of each plant, and stores the others', async () => {
@@ -142,7 +142,7 @@ describe('CreatePlant.executeAll', () => {
     const last = others.pop();
     expect([first, last]).to.deep.equal([MONSTERA, FICUS].map((plant) => ({ kind: 'created', plant: toPlant(plant) })));
     expect(others.map(messagesOf)).to.deep.equal(WRONG_TYPES.map(([, ...messages]) => messages));
-    expect(await readFields(repository)).to.deep.equal([MONSTERA, FICUS]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA, FICUS].map(toPlant));
   });
 
   it('returns an outcome for a hole in a sparse array', async () => {
@@ -164,14 +164,14 @@ describe('CreatePlant.executeAll', () => {
     it(`throws TypeError for ${what}, and stores nothing`, async () => {
       const error = await catchError(callUntyped(createPlant, 'executeAll', notAnArray));
       expect(error).to.be.instanceOf(TypeError).with.property('message', 'newPlants must be an array');
-      expect(await readFields(repository)).to.deep.equal([]);
+      expect(await readPlants(repository.readAll())).to.deep.equal([]);
     });
   }
 
   it('stores the first of several plants with the same id', async () => {
     const outcomes = await createPlant.executeAll([MONSTERA, MONSTERA, { ...MONSTERA, tag: '' }]);
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['created', 'already-stored', 'id-taken']);
-    expect(await readFields(repository)).to.deep.equal([MONSTERA]);
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA].map(toPlant));
   });
 
   it('returns no outcomes for an empty array', async () => {
@@ -207,9 +207,4 @@ function messagesOf(outcome: unknown): unknown {
   expect(outcome).to.have.property('kind', 'invalid');
   const { violations }: { violations: { message: string }[] } = Object(outcome);
   return violations.map(({ message }) => message);
-}
-
-/** Returns the stored plants as plain objects. */
-async function readFields(repository: MemoryPlantRepository): Promise<object[]> {
-  return (await readPlants(repository.readAll())).map((plant) => ({ ...plant }));
 }

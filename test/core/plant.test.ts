@@ -8,10 +8,11 @@ import {
   type NewPlant,
   Plant,
   type PlantResult,
+  TEXT_FIELDS,
   type Violation,
 } from '../../core/index.js';
 import { toPlant } from '../support/plants.js';
-import { storableText } from '../support/texts.js';
+import { newPlant, storableText } from '../support/texts.js';
 
 const int64 = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
 const beyondInt64 = fc.oneof(
@@ -25,12 +26,13 @@ const unstorable = fc
   .map((parts) => parts.join(''));
 
 describe('Plant', () => {
-  it('keeps id, name and tag exactly', () => {
+  it('keeps every field exactly', () => {
     fc.assert(
-      fc.property(int64, storable, fc.option(storable, { nil: undefined }), (id, name, tag) => {
-        const plant = toPlant({ id, name, tag });
+      fc.property(newPlant(int64), (fields) => {
+        const plant = toPlant(fields);
         expect(plant).to.be.instanceOf(Plant);
-        expect({ ...plant }).to.deep.equal({ id, name, tag });
+        expect(plant).to.include(fields);
+        expect(Object.keys(plant)).to.have.members(['id', ...TEXT_FIELDS]);
       }),
     );
   });
@@ -82,6 +84,12 @@ describe('Plant', () => {
   });
 
   it('returns every violation, with messages that name the field', () => {
+    const types: unknown = { id: 1, name: null, tag: 2 };
+    expect(violations(types).map(({ field, rule }) => `${field} ${rule}`)).to.deep.equal([
+      'id type',
+      'name type',
+      'tag type',
+    ]);
     expect(violations({ id: 2n ** 63n, name: '\0', tag: '\ud800' })).to.deep.equal([
       { field: 'id', rule: 'range', message: 'id must be an integer from -9223372036854775808 to 9223372036854775807' },
       { field: 'name', rule: 'text', message: 'name must not contain U+0000 or a lone surrogate' },
@@ -118,20 +126,25 @@ describe('Plant', () => {
     for (const [field, value] of Object.entries({ id: 2, name: 3, tag: 4, other: 5 })) {
       expect(Reflect.set(plant, field, value)).to.equal(false);
     }
-    expect({ ...plant }).to.deep.equal({ id: 1n, name: 'Monstera', tag: undefined });
+    expect(plant).to.deep.equal(toPlant({ id: 1n, name: 'Monstera' }));
   });
 
-  describe('assertAll', () => {
-    it('rejects objects that only look like plants, and a plant outside an array', () => {
-      const plant = toPlant({ id: 1n, name: 'Monstera' });
-      expect(() => Plant.assertAll([plant, plant])).to.not.throw();
-      expect(() => Plant.assertAll([plant, { ...plant }])).to.throw(TypeError, 'plants[1] is not a Plant');
-      expect(() => Plant.assertAll([Object.create(Plant.prototype)])).to.throw(TypeError, 'plants[0] is not a Plant');
-      expect(() => Plant.assertAll(plant)).to.throw(TypeError, 'plants must be an array');
-    });
+  it('has the total length of its texts', () => {
+    fc.assert(
+      fc.property(newPlant(int64), (fields) => {
+        const texts = TEXT_FIELDS.map((field) => fields[field] ?? '');
+        expect(toPlant(fields).textLength).to.equal(texts.join('').length);
+      }),
+    );
   });
 
   describe('equals', () => {
+    for (const field of TEXT_FIELDS)
+      it(`returns false for another ${field}`, () => {
+        const fields = { id: 1n, name: 'Monstera', [field]: 'a' };
+        expect(areEqual(fields, { ...fields, [field]: 'b' })).to.equal(false);
+      });
+
     const monstera = { id: 1n, name: 'Monstera', tag: 'indoor' };
 
     it('returns true for the same id, name and tag', () => {

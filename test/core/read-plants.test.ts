@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/memory/index.js';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { CreatePlant, ReadPlants, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { readPlants } from '../support/read-plants.js';

@@ -5,6 +5,7 @@ import { importsIn } from '../support/imports.js';
 import { inRepository } from '../support/paths.js';
 
 interface Locked {
+  readonly version: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly devOptional?: boolean;
@@ -35,8 +36,17 @@ describe('docs/dependencies.md', () => {
 
   it('lists every dependency of the package with its purpose', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const rows = [...document.matchAll(/^\| `([^`]+)` \| [^|]{10,} \|/gm)].map(([, name]) => name);
+    const rows = [...document.matchAll(/^\| `([^`]+)` \| [^|\d][^|]{9,} \|/gm)].map(([, name]) => name);
     expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+  });
+
+  it('lists the locked version of each of them', () => {
+    const rows = [...document.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| \d{4}-\d\d-\d\d \|/gm)];
+    const documented = rows.map(([, name, version]) => [`node_modules/${name}`, version]);
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    const direct = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    const locked = everything.filter(([path]) => direct.includes(path.replace('node_modules/', '')));
+    expect(documented).to.have.deep.members(locked.map(([path, { version }]) => [path, version]));
   });
 
   it('counts the packages of each installation', () => {
@@ -69,7 +79,7 @@ describe('package.json', () => {
       .flatMap(importsIn)
       .filter(({ from }) => !from.startsWith('/test/interop/'));
     const commands = Object.values(scripts).join('\n');
-    const build = read('docs/build.js');
+    const build = read('build.js');
     const isImported = (name: string) => inCode.some(({ to }) => to === name || to.startsWith(`${name}/`));
     const isRun = (name: string) =>
       Object.keys(locked.get(`node_modules/${name}`)?.bin ?? {}).some((bin) => RegExp(`\\b${bin}\\b`).test(commands));

@@ -18,46 +18,48 @@ describe('docs/hexagon.svg', () => {
   });
 
   it('places a new adapter that implements a port on the driven side', async () => {
-    const port = { from: '/adapters/redis/index.ts', to: '/core/index', names: ['PlantRepository'] };
-    const svg = await drawHexagon(plus(port, wires('/adapters/redis/index')));
+    const port = { from: '/adapters/driven/redis/index.ts', to: '/core/index', names: ['PlantRepository'] };
+    const svg = await drawHexagon(plus(port, wires('/adapters/driven/redis/index')));
     expect(connects(svg, 'PlantRepository', 'redis')).to.equal(true);
     expect(xOf(svg, 'redis')).to.equal(xOf(svg, 'knex'));
   });
 
-  it('places a new adapter that calls a use case on the driving side', async () => {
-    const useCase = { from: '/adapters/nats/index.ts', to: '/core/index', names: ['CreatePlant'] };
-    const svg = await drawHexagon(plus(useCase, wires('/adapters/nats/index')));
-    expect(connects(svg, 'nats', 'CreatePlant')).to.equal(true);
+  it('places a new adapter that calls a driving port on the driving side', async () => {
+    const port = { from: '/adapters/driving/nats/index.ts', to: '/core/index', names: ['CreatePlantUseCase'] };
+    const svg = await drawHexagon(plus(port, wires('/adapters/driving/nats/index')));
+    expect(connects(svg, 'nats', 'CreatePlantUseCase')).to.equal(true);
     expect(xOf(svg, 'nats')).to.equal(xOf(svg, 'koa'));
   });
 
   it('places a new use case and a new port in the core', async () => {
-    const useCase = { from: '/core/water-plant.ts', to: '/core/ports/watering-can', names: ['WateringCan'] };
+    const useCase = { from: '/core/water-plant.ts', to: '/core/ports/driven/watering-can', names: ['WateringCan'] };
     const svg = await drawHexagon(plus(useCase));
     expect(xOf(svg, 'WaterPlant')).to.equal(xOf(svg, 'CreatePlant'));
     expect(xOf(svg, 'WateringCan')).to.equal(xOf(svg, 'PlantRepository'));
   });
 
   it('shows a new import between adapters', async () => {
-    const svg = await drawHexagon(plus({ from: '/adapters/koa/app.ts', to: '/adapters/ndjson/index', names: [] }));
+    const svg = await drawHexagon(
+      plus({ from: '/adapters/driving/koa/app.ts', to: '/adapters/driving/ndjson/index', names: [] }),
+    );
     expect(connects(svg, 'koa', 'ndjson')).to.equal(true);
   });
 
   for (const [what, changed, message] of [
     [
       'an import that points out of the core',
-      plus({ from: '/core/plant.ts', to: '/adapters/api/index', names: ['apiErrors'] }),
-      '/core/plant must not import /adapters/api',
+      plus({ from: '/core/plant.ts', to: '/adapters/driving/api/index', names: ['apiErrors'] }),
+      '/core/plant must not import /adapters/driving/api',
     ],
     [
       'an import that points from an adapter to composition',
-      plus({ from: '/adapters/jwt/index.ts', to: '/composition/index', names: [] }),
-      '/adapters/jwt must not import /composition',
+      plus({ from: '/adapters/driven/jwt/index.ts', to: '/composition/index', names: [] }),
+      '/adapters/driven/jwt must not import /composition',
     ],
     [
       'an adapter that composition does not import',
-      imports.filter(({ from, to }) => !from.startsWith('/composition/') || to !== '/adapters/memory/index'),
-      'composition does not import /adapters/memory',
+      imports.filter(({ from, to }) => !from.startsWith('/composition/') || to !== '/adapters/driven/memory/index'),
+      'composition does not import /adapters/driven/memory',
     ],
   ] as const) {
     it(`rejects ${what}`, async () => {

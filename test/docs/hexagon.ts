@@ -3,11 +3,11 @@ import type { Import } from '../support/imports.js';
 
 /** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
 const OUTSIDE: Readonly<Record<string, string>> = {
-  '/adapters/koa': 'clients',
-  '/adapters/ndjson': 'files',
-  '/adapters/management': 'Prometheus',
-  '/adapters/jwt': 'issuer',
-  '/adapters/knex': 'SQLite\nPostgreSQL\nMariaDB',
+  '/adapters/driving/koa': 'clients',
+  '/adapters/driving/ndjson': 'files',
+  '/adapters/driving/management': 'Prometheus',
+  '/adapters/driven/jwt': 'issuer',
+  '/adapters/driven/knex': 'SQLite\nPostgreSQL\nMariaDB',
 };
 const TITLE = 'The hexagon: adapters around a core, wired by composition';
 const ENTRY = '/core/index';
@@ -31,8 +31,7 @@ const STYLE = `
 type Edge = readonly [from: string, to: string];
 
 /**
- * Draws the hexagon as an SVG image from the imports of the code. An adapter that imports a use case or serves HTTP is
- * placed on the driving side, any other on the driven side.
+ * Draws the hexagon as an SVG image from the imports of the code.
  *
  * @throws {Error} An import points outward, or composition leaves out an adapter.
  */
@@ -42,16 +41,18 @@ export async function drawHexagon(imports: readonly Import[]): Promise<string> {
   const importsAny = (part: string, targets: readonly string[]) =>
     edges.some(([from, to]) => from === part && targets.includes(to));
   const ports = parts.filter((part) => part.startsWith('/core/ports/'));
-  const useCases = parts.filter((part) => isCore(part) && part !== ENTRY && importsAny(part, ports));
+  const useCases = parts.filter(
+    (part) => isCore(part) && part !== ENTRY && importsAny(part, ports) && !ports.includes(part),
+  );
   const adapters = parts.filter((part) => part.startsWith('/adapters/'));
-  const servesHttp = (part: string) => imports.some(({ from, to }) => partOf(from) === part && to === 'node:http');
-  const callsUseCase = (part: string) => importsAny(part, useCases);
+  const drivesUseCase = (part: string) => importsAny(part, [...ports, '/adapters/driving/http']);
   // In this order, Graphviz crosses no arrows.
-  const driving = [
-    ...adapters.filter((part) => servesHttp(part) && !callsUseCase(part)),
-    ...adapters.filter(callsUseCase),
-  ];
-  const driven = adapters.filter((part) => !driving.includes(part));
+  const driving = adapters
+    .filter((part) => isOn('driving', part))
+    .sort((a, b) => Number(drivesUseCase(a)) - Number(drivesUseCase(b)));
+  const driven = adapters.filter((part) => isOn('driven', part));
+  const drivingPorts = ports.filter((part) => isOn('driving', part));
+  const drivenPorts = ports.filter((part) => isOn('driven', part));
 
   const problems = [
     ...edges
@@ -74,7 +75,7 @@ export async function drawHexagon(imports: readonly Import[]): Promise<string> {
   const arrows = edges
     .filter(([from, to]) => boxes.includes(from) && boxes.includes(to))
     .map(([from, to]) =>
-      driven.includes(from) && isCore(to)
+      (driven.includes(from) && isCore(to)) || (useCases.includes(from) && drivingPorts.includes(to))
         ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
         : `${toNode(from)} -> ${toNode(to)}`,
     );
@@ -90,8 +91,9 @@ export async function drawHexagon(imports: readonly Import[]): Promise<string> {
       ${column('driving', 'top', 'adapter', driving)}
       ${column('driven', 'top', 'adapter', driven)}
       subgraph cluster_core { label="core"; class=core; style=solid; margin=14
+        ${column('driving ports', 'bottom', 'port', drivingPorts)}
         ${column('use cases', 'bottom', 'use-case', useCases)}
-        ${column('ports', 'bottom', 'port', ports)}
+        ${column('driven ports', 'bottom', 'port', drivenPorts)}
       }
     }
     ${arrows.join('\n')}
@@ -129,18 +131,22 @@ function edgesIn(imports: readonly Import[]): Edge[] {
   return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge);
 }
 
-/** `/adapters/koa` for `/adapters/koa/router.ts`, `/core/ports/token-verifier` for a port, `/composition` for its files. */
+/** `/adapters/driving/koa` for its files, `/core/create-plant` for a file of the core, `/composition` for its files. */
 function partOf(file: string): string {
   const path = file.replace(/\.ts$/, '');
   if (path.startsWith(`${FRAME}/`)) return FRAME;
-  return isCore(path) ? path : path.split('/').slice(0, 3).join('/');
+  return isCore(path) ? path : path.split('/').slice(0, 4).join('/');
+}
+
+function isOn(side: 'driving' | 'driven', part: string): boolean {
+  return part.includes(`/${side}/`);
 }
 
 function isCore(part: string): boolean {
   return part.startsWith('/core/');
 }
 
-/** Returns the node of a part: `"CreatePlant"` for a file of the core, the folder of an adapter. */
+/** Returns the node of a part: `"CreatePlant"` for `/core/create-plant`, the folder of an adapter. */
 function toNode(part: string): string {
   const name = part.split('/').at(-1) ?? '';
   return `"${isCore(part) ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name}"`;

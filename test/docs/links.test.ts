@@ -41,7 +41,7 @@ describe('Links in documents', () => {
     '[a heading of this document](#nothing)',
     '[a heading elsewhere](adapters.md#nothing)',
     '[without TLS](http://example.org/)',
-    '`adapters/koa/nothing.ts`',
+    '`adapters/driving/koa/nothing.ts`',
     '`adapters/nothing/`',
   ];
   for (const text of invalid) {
@@ -57,7 +57,7 @@ describe('Links in documents', () => {
     '[elsewhere](https://example.org/), [here](http://127.0.0.1:3000/docs)',
     '```\n[code](nothing.md)\n# no heading\n```',
     '`[code](nothing.md)`',
-    '`koa/server.ts`, `server.ts`, `adapters/`, `application/json`, `plant-store/core`, `/openapi.json`',
+    '`http/server.ts`, `server.ts`, `adapters/`, `application/json`, `plant-store/core`, `/openapi.json`',
   ];
   for (const text of valid) {
     it(`are not reported if valid: ${text.replaceAll('\n', ' ')}`, () => {

@@ -10,9 +10,8 @@ describe('The quotes in README.md', () => {
   const path = inRepository('README.md');
   const readme = readFileSync(path, 'utf8');
 
-  it('come from five files', () => {
-    const files = [...readme.matchAll(QUOTE)].map(([, file]) => file);
-    expect(new Set(files)).to.have.property('size', 5);
+  it('exist', () => {
+    expect(readme).to.match(QUOTE);
   });
 
   it('match the code', () => {

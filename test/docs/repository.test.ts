@@ -36,7 +36,7 @@ describe('The repository', () => {
       return ['preinstall', 'install', 'postinstall'].some((script) => script in scripts);
     });
     const names = running.map((folder) => folder.replace(/^.*node_modules\//, ''));
-    expect(names).to.include('sqlite3');
-    expect(Object.keys(JSON.parse(read('package.json')).allowScripts)).to.have.members(names);
+    // An installation may omit optional packages.
+    expect(Object.keys(JSON.parse(read('package.json')).allowScripts)).to.include.members(names);
   });
 });

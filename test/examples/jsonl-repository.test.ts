@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import { services } from '../../composition/container.js';
 import { type Plant, StorageUnavailable } from '../../core/index.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
-import { durablePlantRepositoryContract } from '../contract/index.js';
+import { plantRepositoryContract } from '../contract/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
@@ -20,21 +20,23 @@ describe('The JSON Lines repository example', () => {
 
   describe('meets the contract:', () => {
     let path: string;
-    runContract(durablePlantRepositoryContract, {
-      open: () => {
-        path = newFile();
-        return JsonlPlantRepository.open(path);
-      },
-      reopen: () => {
-        // Only one repository can open the file, so this opens a copy if the previous one is not closed.
-        const previous = path;
-        if (existsSync(`${previous}.lock`)) {
+    runContract(
+      plantRepositoryContract({
+        open: () => {
           path = newFile();
-          copyFileSync(previous, path);
-        }
-        return JsonlPlantRepository.open(path);
-      },
-    });
+          return JsonlPlantRepository.open(path);
+        },
+        reopen: () => {
+          // Only one repository can open the file, so this opens a copy if the previous one is not closed.
+          const previous = path;
+          if (existsSync(`${previous}.lock`)) {
+            path = newFile();
+            copyFileSync(previous, path);
+          }
+          return JsonlPlantRepository.open(path);
+        },
+      }),
+    );
   });
 
   it('recovers from a partial last line of any length', async () => {

@@ -1,34 +1,30 @@
 /** The part of mocha that the core tests use, for runtimes without mocha. `runtimes.test.ts` bundles it. */
 
-const cases = [];
-let suite = { path: [], hooks: [] };
+const titles = [];
+const tests = [];
+let hooks = [];
 
 export function describe(title, define) {
-  const outer = suite;
-  suite = { path: [...outer.path, title], hooks: [...outer.hooks] };
+  const outer = hooks;
+  titles.push(title);
+  hooks = [...outer];
   define();
-  suite = outer;
+  hooks = outer;
+  titles.pop();
 }
 
-export function beforeEach(hook) {
-  suite.hooks.push(hook);
-}
+export const beforeEach = (hook) => hooks.push(hook);
+export const it = (title, test) => tests.push([[...titles, title].join(' '), [...hooks, test]]);
 
-export function it(title, test) {
-  cases.push({ name: [...suite.path, title].join(' '), steps: [...suite.hooks, test] });
-}
-
-/** Runs every test; returns the names of those that passed, and the errors of the others. */
+/** Runs every test; returns the number of those that passed, and the errors of the others. */
 export async function run() {
-  const passed = [];
   const failed = [];
-  for (const { name, steps } of cases) {
+  for (const [name, steps] of tests) {
     try {
       for (const step of steps) await step();
-      passed.push(name);
     } catch (error) {
       failed.push(`${name}: ${error}`);
     }
   }
-  return { passed, failed };
+  return { passed: tests.length - failed.length, failed };
 }

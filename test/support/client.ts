@@ -1,50 +1,29 @@
-import { Executable } from './executable.js';
+import { type Program, plantStore } from './executable.js';
+import type { TestPlant } from './plants.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
-
-/** The access token of the services that {@link serve} starts. */
-export const TOKEN = 'system-test-token';
+import { TOKEN } from './service.js';
 
 /**
- * Starts the executable in `folder` on a free port, with {@link TOKEN}.
+ * Starts the service in `folder` on a free port, with {@link TOKEN}.
  *
- * @param command wrapper that runs the executable, such as `strace …`
+ * @param wrapper command that runs the executable, such as `strace …`
  */
 export function serve(
   folder: string,
   environment: Readonly<Record<string, string>> = {},
-  command: readonly string[] = [],
-): Executable {
-  return new Executable(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, ...environment }, command);
+  wrapper: readonly string[] = [],
+): Program {
+  return plantStore(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, ...environment }, wrapper);
 }
 
-/** Runs the service until it exits, and fails if it listens. */
-export async function runFailingStart(
-  folder: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<{ exitCode: number | NodeJS.Signals; lines: string[]; all: string }> {
-  const run = new Executable(folder, [], { PORT: '0', DATABASE_URL: 'memory:', ...environment });
-  const started = await run.waitForOutput(/listens on/).then(
-    () => true,
-    () => false,
-  );
-  if (started) throw new Error('the service started');
-  return { exitCode: await run.exited(), lines: toLines(run.stderr), all: run.stdout + run.stderr };
-}
+export type { TestPlant } from './plants.js';
 
-/** A plant as a test sends it and expects it in the store. */
-export interface TestPlant {
-  readonly id: bigint;
-  readonly name: string;
-  readonly tag?: string;
-}
+/** Headers of a valid create. */
+export const CREATE_HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
 /** Returns the bytes of a request that creates `plant`. */
 export function createRequest({ id, ...texts }: TestPlant, headers: Readonly<Record<string, string>> = {}): Buffer {
-  return request(
-    'POST /plants',
-    { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
-    `{"id":${id},${JSON.stringify(texts).slice(1)}`,
-  );
+  return request('POST /plants', { ...CREATE_HEADERS, ...headers }, `{"id":${id},${JSON.stringify(texts).slice(1)}`);
 }
 
 /** Creates `plant` over a new connection. */
@@ -69,11 +48,11 @@ export async function beginCreate(
   return { client, finish: () => client.send(bytes.subarray(bodyAt)) };
 }
 
-/** Converts a response to its outcome: `200`, the number of the Error object, or `undefined` without a response. */
-export function toOutcome(response: RawResponse | undefined): unknown {
-  if (response === undefined || response.status === 200) return response?.status;
-  const body: unknown = response.json();
-  return typeof body === 'object' && body !== null && 'error' in body ? body.error : body;
+/** Returns the status of `GET /readyz` and of its check of the storage. */
+export async function readiness(managementPort: number): Promise<string> {
+  const response = await exchange(managementPort, request('GET /readyz'));
+  const body: { checks?: { storage?: string } } = Object(response?.json());
+  return `${response?.status} ${body.checks?.storage}`;
 }
 
 /** Sorts plants by id, the order in which stores return them. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLI, Executable, endProgramsAfterEach, Program } from './executable.js';
+import { CLI, Program, plantStore } from './executable.js';
 import { temporaryFolder } from './temporary.js';
 
 /** Exit code and output of a command. */
@@ -14,10 +14,6 @@ export interface CommandResult {
 export class CommandFolder {
   readonly path: string = temporaryFolder();
   #names = 0;
-
-  constructor() {
-    endProgramsAfterEach();
-  }
 
   /** Returns an unused file name. */
   newName(extension: string): string {
@@ -41,13 +37,13 @@ export class CommandFolder {
     return join(this.path, DATABASE_URL.slice('sqlite:'.length));
   }
 
-  /** Runs the executable until it exits. */
+  /** Runs the executable until it exits, by default without lines such as "created a new, empty store". */
   run(
     args: readonly string[],
     environment: Readonly<Record<string, string>>,
     input: string | Uint8Array = '',
   ): Promise<CommandResult> {
-    return runToEnd(new Executable(this.path, args, environment), input);
+    return plantStore(this.path, args, { LOG_LEVEL: 'warn', ...environment }).result(input);
   }
 
   /** Runs a shell command line, in which `$PLANT_STORE` is the executable. */
@@ -57,16 +53,8 @@ export class CommandFolder {
     shell: readonly [string, ...string[]] = ['sh', '-c'],
   ): Promise<CommandResult> {
     const settings = { ...environment, PLANT_STORE: `${process.execPath} ${CLI}` };
-    return runToEnd(new Program(this.path, [...shell, line], settings), '');
+    return new Program(this.path, [...shell, line], settings).result();
   }
-}
-
-async function runToEnd(program: Program, input: string | Uint8Array): Promise<CommandResult> {
-  // A failing command may close its standard input early.
-  program.process.stdin?.on('error', () => {});
-  program.process.stdin?.end(input);
-  const exitCode = await program.exited();
-  return { exitCode, stdout: program.stdout, stderr: program.stderr };
 }
 
 /** Returns NDJSON lines for `count` plants with ascending ids from `first`. */

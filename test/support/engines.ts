@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import { TEXT_FIELDS } from '../../core/index.js';
 import type { TestPlant } from './client.js';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from './database-servers.js';
+import { fromRow } from './plants.js';
 import { SqliteFile } from './sqlite-file.js';
 import { temporaryFolder } from './temporary.js';
 
@@ -16,6 +18,11 @@ export interface TestStore {
   /** Makes the engine reject plants named `poison`. */
   rejectPoison(): Promise<void>;
 }
+
+/** SQLite cannot add a constraint to a table. */
+const REJECT_POISON = `
+  CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
+  BEGIN SELECT RAISE(ABORT, 'poisoned'); END`;
 
 /** A database engine under test. */
 export interface TestEngine {
@@ -61,7 +68,7 @@ export function sqliteStore(path: string): TestStore {
     url: `sqlite:${path}`,
     readPlants: () => withFile((file) => file.readPlants()),
     checkIntegrity: () => withFile((file) => file.checkIntegrity()),
-    rejectPoison: () => withFile((file) => file.exec(POISON.sqlite)),
+    rejectPoison: () => withFile((file) => file.exec(REJECT_POISON)),
   };
 }
 
@@ -71,10 +78,10 @@ export function serverStore(url: string, client: DatabaseServer['client'], knex:
   return {
     url,
     readPlants: async () => {
-      const rows: { id: string; name: string; tag: string | null }[] = await knex('plants')
-        .select(knex.raw(`${toText} AS id`), 'name', 'tag')
+      const rows: Parameters<typeof fromRow>[0][] = await knex('plants')
+        .select(knex.raw(`${toText} AS id`), ...TEXT_FIELDS)
         .orderBy('plants.id');
-      return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, ...(tag === null ? {} : { tag }) }));
+      return rows.map(fromRow);
     },
     checkIntegrity: async () => {
       if (client === 'pg') {
@@ -84,9 +91,7 @@ export function serverStore(url: string, client: DatabaseServer['client'], knex:
       const [rows] = await knex.raw('CHECK TABLE plants EXTENDED');
       return rows.map(({ Msg_text }: { Msg_text: string }) => Msg_text).filter((text: string) => text !== 'OK');
     },
-    rejectPoison: async () => {
-      for (const statement of POISON[client]) await knex.raw(statement);
-    },
+    rejectPoison: async () => knex.raw("ALTER TABLE plants ADD CHECK (name <> 'poison')"),
   };
 }
 
@@ -94,8 +99,9 @@ export function serverStore(url: string, client: DatabaseServer['client'], knex:
 async function digestPlants(knex: Knex, source: 'index' | 'table'): Promise<string> {
   const disabled = source === 'index' ? ['seqscan'] : ['indexscan', 'indexonlyscan', 'bitmapscan'];
   for (const setting of disabled) await knex.raw(`SET enable_${setting} = off`);
+  const texts = TEXT_FIELDS.map((field) => `coalesce(${field}, '')`).join(' || ');
   const { rows } = await knex.raw(
-    "SELECT count(*) || ' ' || md5(string_agg(id || name || coalesce(tag, ''), '' ORDER BY id)) AS digest FROM plants",
+    `SELECT count(*) || ' ' || md5(string_agg(id || ${texts}, '' ORDER BY id)) AS digest FROM plants`,
   );
   for (const setting of disabled) await knex.raw(`RESET enable_${setting}`);
   return rows[0].digest;
@@ -115,19 +121,3 @@ function onServer(server: DatabaseServer): TestEngine {
     },
   };
 }
-
-/** Statements that create a trigger which rejects plants named `poison`. */
-const POISON = {
-  sqlite: `
-    CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
-    BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
-  pg: [
-    `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS
-     $$ BEGIN IF NEW.name = 'poison' THEN RAISE EXCEPTION 'poisoned'; END IF; RETURN NEW; END $$`,
-    'CREATE TRIGGER poison BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION poison()',
-  ],
-  mysql2: [
-    `CREATE TRIGGER poison BEFORE INSERT ON plants FOR EACH ROW
-     BEGIN IF NEW.name = 'poison' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF; END`,
-  ],
-};

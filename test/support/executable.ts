@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { after, afterEach } from 'mocha';
 import { checkOutput } from './secret-leaks.js';
 
 /** Path of the compiled executable. */
-export const CLI: string = fileURLToPath(new URL('../../composition/cli.js', import.meta.url));
+export const CLI: string = fileURLToPath(new URL('../../composition/cli/main.js', import.meta.url));
 
 /** Programs that have not exited yet. */
 const running = new Set<Program>();
@@ -20,23 +19,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-/** Kills running programs after the surrounding suite. Call it inside `describe`. */
-export function endProgramsAfterAll(): void {
-  after(() => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited())));
+/** Returns the running programs. */
+export function runningPrograms(): ReadonlySet<Program> {
+  return new Set(running);
 }
 
-/** Kills running programs after each test of the surrounding suite. Call it inside `describe`. */
-export function endProgramsAfterEach(): void {
-  const killRunning = () => Promise.all([...running].map((program) => program.killGroup('SIGKILL').exited()));
-  afterEach(killRunning);
-  // If a `before` hook fails, no test and no `afterEach` runs.
-  after(killRunning);
-}
-
-/** A child process. It leads its own process group, as a shell job does. */
+/** A child process. It leads its own process group, as a shell job does. It is killed after the test or suite that started it. */
 export class Program {
   readonly process: ChildProcess;
   readonly #exit: Promise<number | NodeJS.Signals>;
+  /** Whether it is killed after the suite rather than after the test that started it. */
+  isLasting = false;
   stdout = '';
   stderr = '';
 
@@ -44,7 +37,11 @@ export class Program {
    * @param folder the working directory
    * @param environment in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
    */
-  constructor(folder: string, command: readonly [string, ...string[]], environment: Readonly<Record<string, string>>) {
+  constructor(
+    folder: string,
+    command: readonly [string, ...string[]],
+    environment: Readonly<Record<string, string>> = {},
+  ) {
     const [program, ...args] = command;
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
     this.process = spawn(program, args, {
@@ -54,15 +51,15 @@ export class Program {
       detached: true,
     });
     running.add(this);
-    // A chunk may end in the middle of a UTF-8 character.
-    this.process.stdout?.setEncoding('utf8').on('data', (chunk) => {
-      this.stdout += chunk;
-      this.process.emit('change');
-    });
-    this.process.stderr?.setEncoding('utf8').on('data', (chunk) => {
-      this.stderr += chunk;
-      this.process.emit('change');
-    });
+    for (const stream of ['stdout', 'stderr'] as const) {
+      // A chunk may end in the middle of a UTF-8 character.
+      this.process[stream]?.setEncoding('utf8').on('data', (chunk) => {
+        this[stream] += chunk;
+        this.process.emit('change');
+      });
+    }
+    // A failing program may close its standard input early.
+    this.process.stdin?.on('error', () => {});
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
       running.delete(this);
       checkOutput(this, environment);
@@ -71,17 +68,17 @@ export class Program {
     });
   }
 
+  get isRunning(): boolean {
+    return running.has(this);
+  }
+
   /** Waits until standard output or error matches `pattern`; throws if the process exits first. */
   async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (match) return match;
-      if (this.process.exitCode !== null || this.process.signalCode !== null) {
-        await this.#exit;
-        const last = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
-        if (last) return last;
+      if (!this.isRunning)
         throw new Error(`the process exited without printing ${pattern}: ${this.stdout}${this.stderr}`);
-      }
       await once(this.process, 'change');
     }
   }
@@ -101,9 +98,22 @@ export class Program {
     return this.#exit;
   }
 
+  /** Ends standard input, waits for the process to exit, and returns the exit code and the output. */
+  async result(
+    input: string | Uint8Array = '',
+  ): Promise<{ exitCode: number | NodeJS.Signals; stdout: string; stderr: string }> {
+    this.process.stdin?.end(input);
+    return { exitCode: await this.#exit, stdout: this.stdout, stderr: this.stderr };
+  }
+
   kill(signal: NodeJS.Signals): this {
     this.process.kill(signal);
     return this;
+  }
+
+  /** Shuts the service down, and returns the exit code. */
+  stop(): Promise<number | NodeJS.Signals> {
+    return this.kill('SIGTERM').exited();
   }
 
   /** Signals the whole process group, as a terminal does on Ctrl-C. */
@@ -123,20 +133,19 @@ export class Program {
   }
 }
 
-/** A running Plant Store executable. */
-export class Executable extends Program {
-  /**
-   * @param folder the working directory
-   * @param environment as for {@link Program}
-   * @param command wrapper that runs the executable, such as `strace …`
-   */
-  constructor(
-    folder: string,
-    args: readonly string[] = [],
-    environment: Readonly<Record<string, string>> = {},
-    command: readonly string[] = [],
-  ) {
-    const [program = process.execPath, ...programArgs] = [...command, process.execPath, CLI, ...args];
-    super(folder, [program, ...programArgs], environment);
-  }
+/**
+ * Starts the Plant Store executable.
+ *
+ * @param folder the working directory
+ * @param environment as for {@link Program}
+ * @param wrapper command that runs the executable, such as `strace …`
+ */
+export function plantStore(
+  folder: string,
+  args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+  wrapper: readonly string[] = [],
+): Program {
+  const [program = process.execPath, ...programArgs] = [...wrapper, process.execPath, CLI, ...args];
+  return new Program(folder, [program, ...programArgs], environment);
 }

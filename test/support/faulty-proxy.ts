@@ -28,7 +28,7 @@ export class FaultyProxy {
   }
 
   /** Starts a proxy to the server of a URL. Always {@link close} it. */
-  static async to(url: string, defaultPort: number): Promise<FaultyProxy> {
+  static async to(url: string, defaultPort = 0): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(url, defaultPort, await freePort());
     await once(proxy.#listener, 'listening');
     return proxy;

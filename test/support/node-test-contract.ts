@@ -1,6 +1,6 @@
 /** Runs the PlantRepository contract under node:test; `ADAPTER=broken` selects a repository that closes only once. */
 import { describe, it } from 'node:test';
-import { MemoryPlantRepository } from '../../adapters/memory/index.js';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
 
 class ClosesOnce extends MemoryPlantRepository {
@@ -16,9 +16,8 @@ class ClosesOnce extends MemoryPlantRepository {
 const isBroken = process.env['ADAPTER'] === 'broken';
 
 describe('The memory repository', () => {
-  for (const { name, timeoutMs, run } of plantRepositoryContract) {
-    it(name, { timeout: timeoutMs }, () =>
-      run({ open: async () => (isBroken ? new ClosesOnce() : new MemoryPlantRepository()) }),
-    );
-  }
+  const { cases } = plantRepositoryContract({
+    open: async () => (isBroken ? new ClosesOnce() : new MemoryPlantRepository()),
+  });
+  for (const { name, timeoutMs, run } of cases) it(name, { timeout: timeoutMs }, run);
 });

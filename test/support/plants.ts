@@ -1,8 +1,20 @@
-import { type NewPlant, Plant } from '../../core/index.js';
+import { type NewPlant, OPTIONAL_TEXTS, Plant, type RawTexts, toNewPlant } from '../../core/index.js';
 
-/** Creates a plant; throws if it is invalid. */
-export function toPlant(candidate: NewPlant): Plant {
-  const result = Plant.from(candidate);
+/** A plant as a test sends it and expects it in the store. */
+export interface TestPlant extends Omit<NewPlant, 'id'> {
+  readonly id: bigint;
+}
+
+/** Creates a plant; throws if it is invalid. The one place that converts the ids of tests. */
+export function toPlant({ id, ...texts }: TestPlant | NewPlant): Plant {
+  const result = Plant.from(toNewPlant(id, texts));
   if (result.kind === 'valid') return result.plant;
   throw new TypeError(result.violations.map(({ message }) => message).join('; '));
+}
+
+/** Converts a row to the plant that a client sent, without the texts that are null. */
+export function fromRow({ id, ...row }: RawTexts & { readonly id: string }): TestPlant {
+  const plant = { ...toNewPlant(BigInt(id), row), id: BigInt(id) };
+  for (const field of OPTIONAL_TEXTS) if (plant[field] === undefined) Reflect.deleteProperty(plant, field);
+  return plant;
 }

@@ -1,20 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
 import type { DatabaseServer } from './database-servers.js';
 import { Program } from './executable.js';
 import { freePort } from './port.js';
 import { skipUnless } from './skip-unless.js';
-
-const START_TIMEOUT_MS = 60_000;
+import { waitUntil } from './wait-until.js';
 
 /** The server program, which Debian installs outside the PATH of ordinary users. */
-const MARIADBD = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
+export const MARIADBD: string = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
+/** The folder of PostgreSQL's programs, which Debian installs outside the PATH. */
+const POSTGRES_PROGRAMS = spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
 
 const isRoot = process.getuid?.() === 0;
+
+type Command = readonly [string, ...string[]];
 
 /** How to install, start and connect to a server. */
 interface Kind {
@@ -22,36 +24,25 @@ interface Kind {
   readonly client: DatabaseServer['client'];
   /** The user that runs the server if this process is root, because database servers refuse to run as root. */
   readonly user: string;
-  /** An initial database. */
-  readonly database: string;
-  readonly install: (folder: string) => Command;
-  readonly run: (folder: string, port: number) => Command;
+  /** URL of an initial database, without the port. */
+  readonly url: string;
+  install(folder: string): Command;
+  run(folder: string, port: number): Command;
 }
-type Command = readonly [string, ...string[]];
 
 const postgres: Kind = {
   name: 'PostgreSQL',
   client: 'pg',
   user: 'postgres',
-  database: 'postgres',
-  install: (folder) => [
-    join(postgresPrograms(), 'initdb'),
-    '--no-sync',
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-D',
-    join(folder, 'data'),
-  ],
+  url: 'postgres://postgres@127.0.0.1/postgres',
+  install: (folder) => {
+    const options = ['--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')];
+    return [join(POSTGRES_PROGRAMS, 'initdb'), ...options];
+  },
   run: (folder, port) => {
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
-    return [
-      join(postgresPrograms(), 'postgres'),
-      '-D',
-      join(folder, 'data'),
-      ...settings.flatMap((setting) => ['-c', setting]),
-    ];
+    const options = settings.flatMap((setting) => ['-c', setting]);
+    return [join(POSTGRES_PROGRAMS, 'postgres'), '-D', join(folder, 'data'), ...options];
   },
 };
 
@@ -59,22 +50,16 @@ const mariadb: Kind = {
   name: 'MariaDB',
   client: 'mysql2',
   user: 'mysql',
-  database: 'test',
-  install: (folder) => [
-    'mariadb-install-db',
-    '--no-defaults',
-    '--auth-root-authentication-method=normal',
-    `--datadir=${join(folder, 'data')}`,
-  ],
-  run: (folder, port) => [
-    MARIADBD,
-    '--no-defaults',
-    `--datadir=${join(folder, 'data')}`,
-    `--socket=${join(folder, 'socket')}`,
-    `--pid-file=${join(folder, 'pid')}`,
-    '--bind-address=127.0.0.1',
-    `--port=${port}`,
-  ],
+  url: 'mysql://root@127.0.0.1/test',
+  install: (folder) => {
+    const options = ['--no-defaults', '--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
+    return ['mariadb-install-db', ...options];
+  },
+  run: (folder, port) => {
+    const files = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid' });
+    const options = files.map(([option, name]) => `--${option}=${join(folder, name)}`);
+    return [MARIADBD, '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
+  },
 };
 
 /** The servers that a test can install for itself. */
@@ -82,20 +67,18 @@ export const privateServers = { postgres, mariadb } as const;
 
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
-  const backUp = join(postgresPrograms(), 'pg_basebackup');
-  const install = (folder: string): Command => [
-    backUp,
-    `--dbname=${primaryUrl}`,
-    `--pgdata=${join(folder, 'data')}`,
-    '--checkpoint=fast',
-    '--no-sync',
-    '--write-recovery-conf',
-  ];
+  const install = (folder: string): Command => {
+    const options = ['--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
+    const program = join(POSTGRES_PROGRAMS, 'pg_basebackup');
+    return [program, `--dbname=${primaryUrl}`, `--pgdata=${join(folder, 'data')}`, ...options];
+  };
   return { ...postgres, name, install };
 }
 
 /** A database server of one test, which may stop, kill and trace it. */
 export class PrivateServer {
+  /** How to connect to the server. */
+  readonly server: DatabaseServer;
   readonly #kind: Kind;
   readonly #folder: string;
   readonly #port: number;
@@ -103,6 +86,8 @@ export class PrivateServer {
   #isWrapped = false;
 
   private constructor(kind: Kind, folder: string, port: number) {
+    const { name, client, url } = kind;
+    this.server = { name, client, url: Object.assign(new URL(url), { port }).href };
     this.#kind = kind;
     this.#folder = folder;
     this.#port = port;
@@ -125,37 +110,30 @@ export class PrivateServer {
       chownSync(serverFolder, id('-u'), id('-g'));
     }
     const server = new PrivateServer(kind, serverFolder, await freePort());
-    const run = server.#runAsServerUser(kind.install(serverFolder));
-    if ((await run.exited()) !== 0) throw new Error(`cannot install ${kind.name}: ${run.stdout}${run.stderr}`);
+    const { exitCode, stdout, stderr } = await server.#runAsServerUser(kind.install(serverFolder)).result();
+    if (exitCode !== 0) throw new Error(`cannot install ${kind.name}: ${stdout}${stderr}`);
     return server;
   }
 
-  /** How to connect to the server. */
-  get server(): DatabaseServer {
-    const { name, client, user, database } = this.#kind;
-    const scheme = client === 'pg' ? `postgres://${user}` : 'mysql://root';
-    return { name, client, url: `${scheme}@127.0.0.1:${this.#port}/${database}` };
-  }
-
   /**
-   * Starts the server and waits until it responds.
+   * Starts the server, unless it runs, and waits until it responds.
    *
    * @param settings command-line options
-   * @param command wrapper that runs the server, such as `strace …`
+   * @param wrapper command that runs the server, such as `strace …`
    */
-  async start(settings: readonly string[] = [], command: readonly string[] = []): Promise<void> {
-    const program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], command);
+  async start(settings: readonly string[] = [], wrapper: readonly string[] = []): Promise<void> {
+    if (this.#program?.isRunning) return;
+    const program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], wrapper);
     this.#program = program;
-    this.#isWrapped = command.length > 0;
-    const deadline = performance.now() + START_TIMEOUT_MS;
+    this.#isWrapped = wrapper.length > 0;
     const knex = this.connect();
-    while (!(await isResponding(knex))) {
-      const { exitCode, signalCode } = program.process;
-      const isLate = performance.now() > deadline;
-      if (isLate || exitCode !== null || signalCode !== null)
-        throw new Error(`the server does not start: ${program.stderr}`);
-      await setTimeout(50);
-    }
+    await waitUntil(`${this.#kind.name} responds`, async () => {
+      if (!program.isRunning) throw new Error(`the server does not start: ${program.stderr}`);
+      return knex.raw('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    });
     await knex.destroy();
   }
 
@@ -178,9 +156,8 @@ export class PrivateServer {
 
   /** Shuts down the server and its wrapper. PostgreSQL first waits until every client has disconnected. */
   async stop(): Promise<void> {
-    const pid = this.#program?.process.pid;
-    if (pid === undefined) return;
-    for (const one of this.#isWrapped ? findChildren(pid) : [pid]) signalIfRunning(one, 'SIGTERM');
+    const [pid = 0, ...children] = this.pids;
+    for (const one of this.#isWrapped ? children : [pid]) signalIfRunning(one, 'SIGTERM');
     await this.#program?.exited();
   }
 
@@ -194,7 +171,7 @@ export class PrivateServer {
     const { user } = this.#kind;
     const asUser = isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'] : [];
     const [program = '', ...args] = [...before, ...asUser, ...command];
-    return new Program(this.#folder, [program, ...args], {});
+    return new Program(this.#folder, [program, ...args]);
   }
 }
 
@@ -209,16 +186,4 @@ function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // The process has exited already.
   }
-}
-
-async function isResponding(knex: Knex): Promise<boolean> {
-  return knex.raw('SELECT 1').then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Returns the folder of PostgreSQL's programs, which Debian installs outside the PATH. */
-function postgresPrograms(): string {
-  return spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
 }

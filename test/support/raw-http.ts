@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { Connection, type HttpResponse } from '../contract/http/connection.js';
+import { isJson, parseObject } from '../contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
 
 /** An HTTP response as received. */
-export interface RawResponse {
-  readonly status: number;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+export interface RawResponse extends HttpResponse {
+  /** The number of the Error object, or the status if there is none. */
+  readonly outcome: number;
   /** Parses the body as JSON. */
   json(): unknown;
 }
@@ -18,37 +17,25 @@ export const observedResponses: { readonly firstLine: string; readonly response:
 /** An HTTP client that sends exact bytes and reads responses one by one. */
 export class RawClient {
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
-  #ended = false;
-  #firstLine: string | undefined;
+  readonly #connection: Connection;
   readonly #isRecorded: boolean;
+  #firstLine: string | undefined;
 
-  private constructor(socket: Socket, isRecorded: boolean) {
-    this.socket = socket;
+  private constructor(connection: Connection, isRecorded: boolean) {
+    this.#connection = connection;
+    this.socket = connection.socket;
     this.#isRecorded = isRecorded;
-    socket.on('data', (chunk) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      socket.emit('change');
-    });
-    for (const event of ['end', 'close'] as const) {
-      socket.on(event, () => {
-        this.#ended = true;
-        socket.emit('change');
-      });
-    }
-    socket.on('error', () => {});
   }
 
   /** @param options `isRecorded: false` keeps the responses out of {@link observedResponses} */
   static async connect(port: number, { isRecorded = true } = {}): Promise<RawClient> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new RawClient(socket, isRecorded);
+    const url = new URL(`http://127.0.0.1:${port}`);
+    return new RawClient(await Connection.open(url, new AbortController().signal), isRecorded);
   }
 
   send(bytes: string | Uint8Array): this {
     this.#firstLine ??= Buffer.from(bytes).toString('latin1').split('\r\n', 1)[0];
-    this.socket.write(bytes);
+    this.#connection.send(bytes);
     return this;
   }
 
@@ -58,12 +45,12 @@ export class RawClient {
    * @param method `HEAD` for a response without a body, whatever its headers say
    */
   async readResponse(method?: 'HEAD'): Promise<RawResponse | undefined> {
-    for (;;) {
-      const response = this.#take(method);
-      if (response && this.#isRecorded) observedResponses.push({ firstLine: this.#firstLine ?? '', response });
-      if (response || this.#ended) return response;
-      await this.#waitForChange();
-    }
+    const received = await this.#connection.read(method);
+    if (received === undefined) return undefined;
+    checkResponse(received);
+    const response = toRawResponse(received);
+    if (this.#isRecorded) observedResponses.push({ firstLine: this.#firstLine ?? '', response });
+    return response;
   }
 
   /** Reads responses until the connection ends. */
@@ -71,41 +58,30 @@ export class RawClient {
     const responses: RawResponse[] = [];
     for (let response = await this.readResponse(); response; response = await this.readResponse())
       responses.push(response);
-    await this.ended();
     return responses;
   }
 
-  /** Waits until the other side has closed or reset the connection. */
+  /** Waits until the connection has ended or was reset. */
   async ended(): Promise<void> {
-    while (!this.#ended) await this.#waitForChange();
+    const { socket } = this;
+    if (socket.readableEnded || socket.closed) return;
+    await new Promise<void>((resolve) => {
+      for (const event of ['end', 'close']) socket.once(event, () => resolve());
+    });
   }
 
   close(): void {
     this.socket.destroy();
   }
+}
 
-  /** Waits for data or the end of the connection. Unlike `once(…)`, does not reject on a reset. */
-  #waitForChange(): Promise<void> {
-    return new Promise((resolve) => {
-      this.socket.once('change', resolve);
-    });
-  }
-
-  #take(method?: 'HEAD'): RawResponse | undefined {
-    const end = this.#received.indexOf('\r\n\r\n');
-    if (end === -1) return undefined;
-    const [statusLine = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
-    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-    const headers = Object.fromEntries(
-      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-    );
-    const bodyEnd = end + 4 + (method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0));
-    if (this.#received.length < bodyEnd) return undefined;
-    const body = this.#received.subarray(end + 4, bodyEnd).toString('utf8');
-    checkResponse(status, this.#received.subarray(0, end).toString('latin1'), body);
-    this.#received = this.#received.subarray(bodyEnd);
-    return { status, headers, body, json: () => JSON.parse(body) };
-  }
+/** Adds the outcome to a response. */
+export function toRawResponse(response: HttpResponse): RawResponse {
+  return {
+    ...response,
+    outcome: isJson(response) ? (Object(parseObject(response.body)).error ?? response.status) : response.status,
+    json: () => JSON.parse(response.body),
+  };
 }
 
 /** Sends bytes over a new connection and returns the first response. */
@@ -123,11 +99,10 @@ export function request(
   body: string | Uint8Array = '',
 ): Buffer {
   const bytes = Buffer.from(body);
-  const framed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
-  const lines = Object.entries({
-    Host: 'test',
-    ...headers,
-    ...(framed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` }),
-  }).map(([name, value]) => `${name}: ${value}`);
-  return Buffer.concat([Buffer.from(`${[`${startLine} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), bytes]);
+  const isFramed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
+  const framing = isFramed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` };
+  const lines = Object.entries({ Host: 'test', ...headers, ...framing }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return Buffer.concat([Buffer.from(`${startLine} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }

@@ -1,7 +1,8 @@
 import { it } from 'mocha';
-import type { ContractCase } from '../contract/index.js';
+import type { Contract } from '../contract/index.js';
 
-/** Defines one test per contract case. Call it inside `describe`. */
-export function runContract<Harness>(contract: readonly ContractCase<Harness>[], harness: Harness): void {
-  for (const { name, timeoutMs, run } of contract) it(name, () => run(harness)).timeout(timeoutMs);
+/** Defines one test per case of a contract, or of some of its groups. Call it inside `describe`. */
+export function runContract({ cases }: Contract, isIncluded: (group: string) => boolean = () => true): void {
+  for (const { group, name, timeoutMs, run } of cases.filter((each) => isIncluded(each.group)))
+    it(`${group}: ${name}`, run).timeout(timeoutMs);
 }

@@ -1,5 +1,4 @@
-import { expect } from 'chai';
-import type { RootHookObject } from 'mocha';
+import type { HttpResponse } from '../contract/http/connection.js';
 
 /**
  * Marker for secrets. Tests put it into tokens, passwords, plants, bodies, headers and queries; no response and no line
@@ -11,24 +10,13 @@ const INTERNALS = /\bat .{0,200}:\d+:\d+|node_modules|\/dist\//;
 /** Minimum length of a secret; ordinary output may contain shorter ones by chance. */
 const MIN_SECRET_LENGTH = 8;
 
-const leaks: string[] = [];
-
-// Mocha drops the rejection of a promise that no test awaits.
-process.on('unhandledRejection', (reason) => {
-  throw reason;
-});
-
-/** Fails the run if any test leaked a secret. `.mocharc.cjs` registers these hooks. */
-export const mochaHooks: RootHookObject = {
-  afterAll() {
-    expect(leaks.splice(0)).to.deep.equal([]);
-  },
-};
+/** The leaks found so far. */
+export const leaks: string[] = [];
 
 /** Checks a response for leaks. The body of a 200 may contain the client's own plant. */
-export function checkResponse(status: number, head: string, body: string): void {
-  const text = status === 200 ? head : head + body;
-  if (CANARY.test(text) || INTERNALS.test(text)) leaks.push(`response: ${head}${body}`);
+export function checkResponse({ status, headers, body }: HttpResponse): void {
+  const text = [...Object.entries(headers).flat(), status === 200 ? '' : body].join('\n');
+  if (CANARY.test(text) || INTERNALS.test(text)) leaks.push(`response: ${text}`);
 }
 
 /** Checks the output of a program for canaries on standard error and for its tokens and password on both streams. */

@@ -1,15 +1,17 @@
 import type { Container } from 'inversify';
+import type { StorageLifecycle } from '../../adapters/driven/monitoring/index.js';
 import { type Config, readConfig } from '../../composition/config.js';
 import { createContainer, services } from '../../composition/container.js';
 import type { PlantRepository } from '../../core/index.js';
 
-/** The access token of the services that {@link startService} starts. */
-export const TOKEN = 'test-token';
+/** The access token of the services that tests start. */
+export const TOKEN = 'token-of-the-tests';
 
 /** A service in this process, wired by the real container, on a free port. */
 export interface TestService {
   readonly port: number;
   readonly repository: PlantRepository;
+  readonly storage: StorageLifecycle;
   readonly config: Config;
   stop(): Promise<boolean>;
 }
@@ -35,14 +37,16 @@ export async function startService(
   rebind(container);
   const server = await container.getAsync(services.HttpServer);
   const repository = await container.getAsync(services.PlantRepository);
+  const storage = await container.getAsync(services.MonitoredStorage);
   const { port } = await server.listen(config.port, config.host);
   return {
     port,
     repository,
+    storage,
     config,
     stop: async () => {
       const finished = await server.stop(config.shutdownTimeoutMs);
-      await repository.close();
+      await storage.close();
       return finished;
     },
   };

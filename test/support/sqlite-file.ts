@@ -1,58 +1,54 @@
-import { once } from 'node:events';
-import { promisify } from 'node:util';
-import sqlite3 from 'sqlite3';
+import { writeFileSync } from 'node:fs';
+import { loadSqliteDriver } from '../../adapters/driven/knex/sqlite-database.js';
+import type { SqliteConnection, SqliteRow } from '../../adapters/driven/knex/sqlite-driver.js';
+import { TEXT_FIELDS } from '../../core/index.js';
 import type { TestPlant } from './client.js';
+import { fromRow } from './plants.js';
 
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
-/** A separate connection to the SQLite file of a service. */
+/** A separate connection to the SQLite file of a service, on the same driver. */
 export class SqliteFile {
-  readonly #database: sqlite3.Database;
+  readonly #connection: SqliteConnection;
 
-  private constructor(database: sqlite3.Database) {
-    this.#database = database;
+  private constructor(connection: SqliteConnection) {
+    this.#connection = connection;
   }
 
   static async open(path: string): Promise<SqliteFile> {
-    const database = new sqlite3.Database(path, sqlite3.OPEN_READWRITE);
-    await once(database, 'open');
-    return new SqliteFile(database);
+    const driver = loadSqliteDriver();
+    if (driver === undefined) throw new Error('there is no driver');
+    const connection = await driver.open(path, 'rw');
+    await connection.exec('PRAGMA busy_timeout = 10000');
+    return new SqliteFile(connection);
   }
 
   static async create(path: string): Promise<SqliteFile> {
-    const database = new sqlite3.Database(path);
-    await once(database, 'open');
-    return new SqliteFile(database);
+    writeFileSync(path, '', { flag: 'wx' });
+    return SqliteFile.open(path);
   }
 
   exec(sql: string): Promise<void> {
-    return promisify<string, void>(this.#database.exec.bind(this.#database))(sql);
+    return this.#connection.exec(sql);
+  }
+
+  all(sql: string): Promise<readonly SqliteRow[]> {
+    return this.#connection.all(sql);
   }
 
   close(): Promise<void> {
-    return promisify<void>(this.#database.close.bind(this.#database))();
+    return this.#connection.close();
   }
 
   /** Runs an integrity check and returns the errors (https://sqlite.org/pragma.html#pragma_integrity_check). */
   async checkIntegrity(): Promise<string[]> {
-    const rows = await this.#all<{ integrity_check: string }>('PRAGMA integrity_check');
-    return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+    const rows = await this.all('PRAGMA integrity_check');
+    return rows.map((row) => `${row['integrity_check']}`).filter((text) => text !== 'ok');
   }
 
   /** Reads every plant, ascending by id. */
   async readPlants(): Promise<TestPlant[]> {
-    const rows = await this.#all<Row>('SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY plants.id');
-    return rows.map(({ id, name, tag }) => ({ id: BigInt(id), name, ...(tag === null ? {} : { tag }) }));
-  }
-
-  #all<T>(sql: string): Promise<T[]> {
-    return new Promise((resolve, reject) => {
-      this.#database.all<T>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
-    });
+    const texts = TEXT_FIELDS.map((field) => `'${field}', ${field}`).join(', ');
+    const rows = await this.all(`SELECT json_object('id', CAST(id AS TEXT), ${texts}) AS row FROM plants ORDER BY id`);
+    return rows.map(({ row }) => fromRow(JSON.parse(`${row}`)));
   }
 }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { type NewPlant, OPTIONAL_TEXTS, toNewPlant } from '../../core/index.js';
 
 const SURROGATES = 0x800;
 
@@ -13,4 +14,13 @@ const codePoint = fc
 /** Generates valid names and tags. */
 export function storableText(constraints: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
   return fc.string({ ...constraints, unit: codePoint });
+}
+
+/** Generates plants, some of which lack optional texts. */
+export function newPlant(
+  id: fc.Arbitrary<bigint>,
+  text: fc.Arbitrary<string> = storableText(),
+): fc.Arbitrary<NewPlant> {
+  const optional = fc.record(Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, text])), { requiredKeys: [] });
+  return fc.tuple(id, text, optional).map(([id, name, texts]) => toNewPlant(id, { name, ...texts }));
 }

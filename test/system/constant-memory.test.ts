@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,36 +31,20 @@ describe('Import and export in constant memory', () => {
     return { ...result, peaks };
   }
 
-  /** Writes lines to a file in the folder and returns their digest. */
-  function write(name: string, count: number, line: (index: number) => string): string {
-    const file = openSync(join(folder.path, name), 'w');
-    const digest = createHash('sha256');
-    let lines = '';
-    for (let index = 0; index < count; index++) {
-      lines += line(index);
-      if (lines.length < 2 ** 20 && index < count - 1) continue;
-      writeSync(file, lines);
-      digest.update(lines);
-      lines = '';
-    }
-    closeSync(file);
-    return digest.digest('hex');
-  }
-
   for (const [what, count, line] of [
     ['300,000 plants', 300_000, (index: number) => `{"id":${index},"name":"plant ${index}","tag":"indoor"}\n`],
     ['300 plants with names of 1 MiB', 300, (index: number) => `{"id":${index},"name":"${'x'.repeat(2 ** 20)}"}\n`],
   ] as const) {
     it(`imports and exports ${what}, each in less than 256 MiB`, async () => {
-      const database = { ...folder.newDatabase(), BODY_LIMIT: '2mb' };
       const name = folder.newName('ndjson');
-      const digest = write(name, count, line);
-      const { peaks } = await runMeasured(
-        `$PLANT_STORE import < ${name} && $PLANT_STORE export | tee /dev/null | sha256sum > ${name}.sum`,
-        database,
-      );
+      const file = openSync(join(folder.path, name), 'w');
+      for (let index = 0; index < count; index++) writeSync(file, line(index));
+      closeSync(file);
+      const { peaks } = await runMeasured(`$PLANT_STORE import < ${name} && $PLANT_STORE export | cmp - ${name}`, {
+        ...folder.newDatabase(),
+        BODY_LIMIT: '2mb',
+      });
       expect(peaks).to.have.lengthOf(2);
-      expect(readFileSync(join(folder.path, `${name}.sum`), 'utf8')).to.match(RegExp(`^${digest} `));
     });
   }
 

@@ -3,94 +3,90 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { create, serve, TOKEN, toLines, toOutcome } from '../support/client.js';
-import { Executable, endProgramsAfterEach } from '../support/executable.js';
+import { create, serve } from '../support/client.js';
 import { PrivateServer, privateServers } from '../support/private-server.js';
-import { skipUnlessInstalled } from '../support/skip-unless.js';
+import { slowSyncs } from '../support/slow-syncs.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { isBefore, isOnPath, isSyncOf, type SystemCall, systemCalls } from './system-calls.js';
+import {
+  isBefore,
+  isOnPath,
+  isSyncOf,
+  type SystemCall,
+  skipUnlessTraceable,
+  strace,
+  systemCalls,
+} from './system-calls.js';
 
-describe('An acknowledged plant', () => {
-  endProgramsAfterEach();
-  const folder = temporaryFolder();
+/** Delay of each sync. */
+const SYNC_MS = 3000;
+/** How much earlier a response may arrive than the one that it must follow, because both may share one sync. */
+const SLACK_MS = 2000;
+const CALLS = 'fsync,fdatasync,pwrite64,write,writev,recvfrom,read,sendto,sendmsg';
 
-  describe('is durable in SQLite before the response is sent:', () => {
-    const name = 'Strelitzia reginae';
-    let calls: SystemCall[] = [];
-    before(async function () {
-      skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
-      const trace = join(folder, 'trace');
-      const names = 'fsync,fdatasync,write,writev,pwrite64,sendto,sendmsg';
-      const strace = ['strace', '-f', '-y', '-s', '8192', '-e', 'signal=none', '-e', `trace=${names}`, '-o', trace];
-      const environment = { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'sqlite:new/traced.db' };
-      const service = new Executable(folder, [], environment, strace);
-      expect(toOutcome(await create(await service.port(), { id: 1n, name }))).to.equal(200);
-      await service.killGroup('SIGTERM').exited();
-      calls = systemCalls(readFileSync(trace, 'utf8'));
-    });
-
-    /** Returns the first matching call. */
-    function find(what: string, matches: (call: SystemCall) => boolean): SystemCall {
-      const call = calls.find(matches);
-      if (call === undefined) throw new Error(`no ${what} in the trace`);
-      return call;
-    }
-    const acknowledgement = () => find('response', ({ args }) => args.includes('"HTTP/1.1 200 OK'));
-
-    it('the entry in the write-ahead log is synced', () => {
-      const log = join(realpathSync(folder), 'new/traced.db-wal');
-      const write = find('write of the plant', (call) => isOnPath(call, log) && call.args.includes(name));
-      const synced = find('sync after the write', (call) => isSyncOf(call, log) && isBefore(write, call));
-      expect(isBefore(synced, acknowledgement())).to.equal(true);
-    });
-
-    for (const parent of ['.', 'new']) {
-      it(`the folder ${parent}, which has a new entry, is synced`, () => {
-        const synced = find('sync of the folder', (call) => isSyncOf(call, join(realpathSync(folder), parent)));
-        expect(isBefore(synced, acknowledgement())).to.equal(true);
-      });
-    }
+describe('Before a response', () => {
+  const folder = realpathSync(temporaryFolder());
+  before(function () {
+    skipUnlessTraceable(this);
   });
 
-  const binaryLogFolder = temporaryFolder();
-  it('may be lost by a MariaDB server that does not sync its binary log; the service warns at startup', async function () {
-    PrivateServer.skipUnlessAvailable(this, privateServers.mariadb);
-    const server = await PrivateServer.install(privateServers.mariadb, binaryLogFolder);
-    const collectWarnings = async (...settings: string[]) => {
-      await server.start(settings);
-      const service = serve(folder, { DATABASE_URL: server.server.url });
-      await service.port();
-      await service.kill('SIGTERM').exited();
-      await server.stop();
-      return toLines(service.stderr).filter((line) => /before they are durable/.test(line));
-    };
-    expect(await collectWarnings('--log-bin', '--sync-binlog=1')).to.deep.equal([]);
-    expect((await collectWarnings('--log-bin', '--sync-binlog=0')).join()).to.include('sync_binlog=0');
+  const readTrace = (trace: string) => systemCalls(readFileSync(trace, 'utf8')).filter(({ result }) => result >= 0);
+
+  /** Returns the first matching call. */
+  function find(calls: readonly SystemCall[], what: string, matches: (call: SystemCall) => boolean): SystemCall {
+    const call = calls.find(matches);
+    if (call === undefined) throw new Error(`no ${what} in the trace`);
+    return call;
+  }
+
+  it('the plant in the log of SQLite and the folder with its new files are synced', async () => {
+    const [name, trace] = ['Strelitzia reginae', join(folder, 'trace')];
+    const service = serve(folder, { DATABASE_URL: 'sqlite:traced.db' }, strace(trace, CALLS));
+    expect((await create(await service.port(), { id: 1n, name }))?.outcome).to.equal(200);
+    await service.killGroup('SIGTERM').exited();
+    const calls = readTrace(trace);
+    const response = find(calls, 'response', ({ args }) => args.includes('"HTTP/1.1 200 OK'));
+    const log = join(folder, 'traced.db-wal');
+    const write = find(calls, 'write of the plant', (call) => isOnPath(call, log) && call.args.includes(name));
+    const sync = find(calls, 'sync after the write', (call) => isSyncOf(call, log) && isBefore(write, call));
+    expect(isBefore(sync, response), 'log').to.equal(true);
+    const syncOfFolder = find(calls, 'sync of the folder', (call) => isSyncOf(call, folder));
+    expect(isBefore(syncOfFolder, response), 'folder').to.equal(true);
+  });
+
+  it('that a plant is already stored, the log of SQLite is synced, because a killed service may have left it unsynced', async () => {
+    const environment = { DATABASE_URL: 'sqlite:killed.db' };
+    const plant = { id: 1n, name: 'Monstera' };
+    const killed = serve(folder, environment);
+    expect((await create(await killed.port(), plant))?.outcome).to.equal(200);
+    await killed.killGroup('SIGKILL').exited();
+    const trace = join(folder, 'trace-killed');
+    const service = serve(folder, environment, strace(trace, CALLS));
+    expect((await create(await service.port(), plant))?.outcome).to.equal(40902);
+    await service.killGroup('SIGTERM').exited();
+    const calls = readTrace(trace);
+    const response = find(calls, 'response', ({ args }) => args.includes('"HTTP/1.1 409 Conflict'));
+    const log = join(folder, 'killed.db-wal');
+    expect(calls.some((call) => isSyncOf(call, log) && isBefore(call, response))).to.equal(true);
   });
 
   for (const { kind, log } of [
     { kind: privateServers.postgres, log: /\/pg_wal\/[\dA-F]{24}>/ },
     { kind: privateServers.mariadb, log: /\/ib_logfile0>/ },
   ]) {
-    it(`is durable in ${kind.name} before the server confirms it, with default settings`, async function () {
+    it(`${kind.name} syncs its log with default settings, and the service does not warn`, async function () {
       PrivateServer.skipUnlessAvailable(this, kind);
-      skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
       const server = await PrivateServer.install(kind, folder);
       const trace = join(folder, `trace-${kind.name}`);
-      const names = 'fsync,fdatasync,pwrite64,write,recvfrom,read,sendto,sendmsg';
-      await server.start(
-        [],
-        ['strace', '-f', '-y', '-s', '8192', '-e', 'signal=none', '-e', `trace=${names}`, '-o', trace],
-      );
+      await server.start([], strace(trace, CALLS));
       const service = serve(folder, { DATABASE_URL: server.server.url });
       const port = await service.port();
       const plants = Array.from({ length: 10 }, (_, id) => ({ id: BigInt(id), name: randomBytes(16).toString('hex') }));
-      for (const plant of plants) expect(toOutcome(await create(port, plant))).to.equal(200);
-      expect(service.stderr, 'warnings').not.to.match(/before they are durable/);
-      await service.kill('SIGTERM').exited();
+      for (const plant of plants) expect((await create(port, plant))?.outcome).to.equal(200);
+      expect(service.stderr).not.to.match(/before they are durable/);
+      await service.stop();
       await server.stop();
 
-      const calls = systemCalls(readFileSync(trace, 'utf8')).filter(({ result }) => result >= 0);
+      const calls = readTrace(trace);
       const syncs = calls.filter((call) => /^f(data)?sync$/.test(call.name) && log.test(call.args));
       // A name may be split across two pages of the log; such a plant is skipped.
       const found = plants.flatMap(({ name }) => {
@@ -101,10 +97,47 @@ describe('An acknowledged plant', () => {
         return logged && confirmed ? [{ logged, confirmed }] : [];
       });
       expect(found.length).to.be.above(plants.length / 2);
-      for (const { logged, confirmed } of found) {
-        const synced = syncs.some((sync) => isBefore(logged, sync) && isBefore(sync, confirmed));
-        expect(synced, 'synced between the write to the log and the response').to.equal(true);
-      }
+      for (const { logged, confirmed } of found)
+        expect(syncs.some((sync) => isBefore(logged, sync) && isBefore(sync, confirmed))).to.equal(true);
+    });
+  }
+
+  it('MariaDB may not have synced its binary log; the service warns at startup', async function () {
+    PrivateServer.skipUnlessAvailable(this, privateServers.mariadb);
+    const server = await PrivateServer.install({ ...privateServers.mariadb, name: 'binary-log' }, folder);
+    for (const [sync, warning] of [
+      [1, /^(?![\s\S]*before they are durable)/],
+      [0, /before they are durable.*sync_binlog=0|sync_binlog=0.*before they are durable/],
+    ] as const) {
+      await server.start(['--log-bin', `--sync-binlog=${sync}`]);
+      const service = serve(folder, { DATABASE_URL: server.server.url });
+      await service.port();
+      await service.stop();
+      await server.stop();
+      expect(service.stderr).to.match(warning);
+    }
+  });
+
+  for (const kind of [undefined, ...Object.values(privateServers)]) {
+    it(`that a plant is already stored, its sync by another service ends: ${kind?.name ?? 'SQLite'}`, async function () {
+      if (kind) PrivateServer.skipUnlessAvailable(this, kind);
+      const server = kind && (await PrivateServer.install({ ...kind, name: `${kind.name}-slow` }, folder));
+      await server?.start();
+      // Longer than the syncs of a create.
+      const environment = { DATABASE_URL: server?.server.url ?? 'sqlite:shared.db', STORAGE_TIMEOUT: '60s' };
+      const services = [serve(folder, environment), serve(folder, environment)];
+      const ports = await Promise.all(services.map((service) => service.port()));
+      // Opens the database connections of both.
+      for (const [id, port] of ports.entries())
+        expect((await create(port, { id: BigInt(id), name: 'first' }))?.outcome).to.equal(200);
+      await slowSyncs(folder, server?.pids ?? services.flatMap(({ process: { pid } }) => pid ?? []), SYNC_MS);
+
+      const plant = { id: 7n, name: randomBytes(8).toString('hex') };
+      const responses = await Promise.all(
+        ports.map(async (port) => ({ outcome: (await create(port, plant))?.outcome, at: performance.now() })),
+      );
+      const at = (outcome: number) => responses.find((response) => response.outcome === outcome)?.at ?? Number.NaN;
+      expect(at(40902) - at(200), 'ms from the 200 to the 40902').to.be.above(-SLACK_MS);
     });
   }
 });

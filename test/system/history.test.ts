@@ -3,112 +3,66 @@ import { describe, it } from 'mocha';
 import type { TestPlant } from '../support/client.js';
 import { type Operation, type Rule, violationsOf } from './history.js';
 
-const monstera: TestPlant = { id: 1n, name: 'Monstera' };
-const ficus: TestPlant = { id: 1n, name: 'Ficus' };
-const tagged: TestPlant = { id: 1n, name: 'Monstera', tag: '' };
+/** Plants with the same id, except for O. */
+const PLANTS: Readonly<Record<string, TestPlant>> = {
+  M: { id: 1n, name: 'Monstera' },
+  F: { id: 1n, name: 'Ficus' },
+  T: { id: 1n, name: 'Monstera', tag: '' },
+  O: { id: 2n, name: 'Ohia' },
+};
+const plantOf = (letter: string) => PLANTS[letter] ?? { id: 0n, name: '' };
 
-/** A create that was sent at `sentAt` and ended at `endedAt`. */
-function op(plant: TestPlant, outcome: unknown, sentAt: number, endedAt: number): Operation {
-  return { plant, outcome, sentAt, endedAt };
+/** Parses a history, such as `M200@0-1 F-@2-3`: a plant, its outcome, if any, and the times of start and end. */
+function parseHistory(text: string): Operation[] {
+  return [...text.matchAll(/([A-Z])(\d+|-)@(\d)-(\d)/g)].map(([, letter = '', outcome, sentAt, endedAt]) => ({
+    plant: plantOf(letter),
+    outcome: outcome === '-' ? undefined : Number(outcome),
+    sentAt: Number(sentAt),
+    endedAt: Number(endedAt),
+  }));
 }
 
-describe('The history checker', () => {
-  const good: Readonly<Record<string, [Operation[], TestPlant[]]>> = {
-    'an empty history': [[], []],
-    'a create, a duplicate and conflicts': [
-      [op(monstera, 200, 0, 1), op(monstera, 40902, 2, 3), op(ficus, 40901, 2, 3), op(tagged, 40901, 2, 3)],
-      [monstera],
-    ],
-    'a duplicate and a conflict that end before the overlapping create': [
-      [op(monstera, 200, 0, 9), op(monstera, 40902, 1, 2), op(ficus, 40901, 1, 2)],
-      [monstera],
-    ],
-    'several ids': [
-      [op(monstera, 200, 0, 1), op({ id: 2n, name: 'Ficus' }, 200, 0, 1)],
-      [monstera, { ...ficus, id: 2n }],
-    ],
-    'an unknown outcome whose plant is not stored': [[op(monstera, 50301, 0, 1), op(monstera, undefined, 2, 3)], []],
-    'an unknown outcome whose plant is stored': [[op(monstera, undefined, 0, 1)], [monstera]],
-    'a retry that finds the plant of an unknown outcome': [
-      [op(monstera, 50301, 0, 1), op(monstera, 40902, 2, 3), op(ficus, 40901, 2, 3)],
-      [monstera],
-    ],
-    'a retry that stores the plant of an unknown outcome': [
-      [op(monstera, 50301, 0, 1), op(monstera, 200, 2, 3)],
-      [monstera],
-    ],
-    'another plant after an unknown outcome': [
-      [op(monstera, undefined, 0, 1), op(ficus, 200, 2, 3), op(monstera, 40901, 4, 5)],
-      [ficus],
-    ],
-  };
-  for (const [what, [history, stored]] of Object.entries(good)) {
-    it(`accepts ${what}`, () => {
-      expect(violationsOf(history, stored)).to.deep.equal([]);
-    });
-  }
+const LOST: Rule = 'an acknowledged plant is lost or altered';
+const NO_CONFLICT: Rule = '40901 was sent, but no other plant is stored';
+const EARLY: Rule = '409 was sent before a plant could have been stored';
+const UNSENT: Rule = 'a plant that no client sent is stored';
+const TWICE: Rule = '200 was sent twice for one id';
 
-  const bad: Readonly<Record<string, [Operation[], TestPlant[], Rule[]]>> = {
-    'a 200 whose plant is lost': [[op(monstera, 200, 0, 1)], [], ['an acknowledged plant is lost or altered']],
-    'a 40902 whose plant is lost': [
-      [op(monstera, 50301, 0, 1), op(monstera, 40902, 2, 3)],
-      [],
-      ['an acknowledged plant is lost or altered', '409 was sent before a plant could have been stored'],
-    ],
-    'a 200 whose plant lost its tag': [
-      [op(tagged, 200, 0, 1), op(monstera, 40901, 2, 3)],
-      [monstera],
-      ['an acknowledged plant is lost or altered', '40901 was sent, but no other plant is stored'],
-    ],
-    'two plants with 200 under one id': [
-      [op(monstera, 200, 0, 1), op(ficus, 200, 0, 1)],
-      [monstera],
-      [
-        'an acknowledged plant is lost or altered',
-        'two plants were acknowledged under one id',
-        '200 was sent twice for one id',
-      ],
-    ],
-    'a second 200 for the same plant': [
-      [op(monstera, 200, 0, 1), op(monstera, 200, 2, 3)],
-      [monstera],
-      ['200 was sent twice for one id'],
-    ],
-    'a 40901 for the stored plant': [
-      [op(monstera, 200, 0, 1), op(monstera, 40901, 2, 3)],
-      [monstera],
-      ['40901 was sent, but no other plant is stored'],
-    ],
-    'a 40901 for a free id': [
-      [op(ficus, 50301, 0, 1), op(monstera, 40901, 2, 3)],
-      [],
-      ['40901 was sent, but no other plant is stored', '409 was sent before a plant could have been stored'],
-    ],
-    'a 40902 for a plant that no other create sent': [
-      [op(monstera, 40902, 0, 1)],
-      [monstera],
-      ['409 was sent before a plant could have been stored'],
-    ],
-    'a 200 for a create that was sent after the plant was acknowledged': [
-      [op(monstera, undefined, 0, 1), op(monstera, 40902, 2, 3), op(monstera, 200, 4, 5)],
-      [monstera],
-      ['409 was sent before a plant could have been stored'],
-    ],
-    'a 40901 that ended before the other plant was sent': [
-      [op(monstera, 40901, 0, 1), op(ficus, 200, 2, 3)],
-      [ficus],
-      ['409 was sent before a plant could have been stored'],
-    ],
-    'a stored plant under an id that no client sent': [[], [monstera], ['a plant that no client sent is stored']],
-    'a stored plant that differs from the one sent under its id': [
-      [op(monstera, 50301, 0, 1)],
-      [ficus],
-      ['a plant that no client sent is stored'],
-    ],
-  };
-  for (const [what, [history, stored, rules]] of Object.entries(bad)) {
-    it(`finds ${what}`, () => {
-      expect(violationsOf(history, stored).map(({ rule }) => rule)).to.deep.equal(rules);
+/** A history, the stored plants, and the violated rules. */
+const rows: readonly [what: string, history: string, stored: string, rules: readonly Rule[]][] = [
+  ['an empty history', '', '', []],
+  ['a create, a duplicate and conflicts', 'M200@0-1 M40902@2-3 F40901@2-3 T40901@2-3', 'M', []],
+  ['a duplicate and a conflict that end before the overlapping create', 'M200@0-9 M40902@1-2 F40901@1-2', 'M', []],
+  ['several ids', 'M200@0-1 O200@0-1', 'MO', []],
+  ['an unknown outcome whose plant is not stored', 'M50301@0-1 M-@2-3', '', []],
+  ['an unknown outcome whose plant is stored', 'M-@0-1', 'M', []],
+  ['a retry that finds the plant of an unknown outcome', 'M50301@0-1 M40902@2-3 F40901@2-3', 'M', []],
+  ['a retry that stores the plant of an unknown outcome', 'M50301@0-1 M200@2-3', 'M', []],
+  ['another plant after an unknown outcome', 'M-@0-1 F200@2-3 M40901@4-5', 'F', []],
+  ['a 200 whose plant is lost', 'M200@0-1', '', [LOST]],
+  ['a 40902 whose plant is lost', 'M50301@0-1 M40902@2-3', '', [LOST, EARLY]],
+  ['a 200 whose plant lost its tag', 'T200@0-1 M40901@2-3', 'M', [LOST, NO_CONFLICT]],
+  [
+    'two plants with 200 under one id',
+    'M200@0-1 F200@0-1',
+    'M',
+    [LOST, 'two plants were acknowledged under one id', TWICE],
+  ],
+  ['a second 200 for the same plant', 'M200@0-1 M200@2-3', 'M', [TWICE]],
+  ['a 40901 for the stored plant', 'M200@0-1 M40901@2-3', 'M', [NO_CONFLICT]],
+  ['a 40901 for a free id', 'F50301@0-1 M40901@2-3', '', [NO_CONFLICT, EARLY]],
+  ['a 40902 for a plant that no other create sent', 'M40902@0-1', 'M', [EARLY]],
+  ['a 200 to a create that was sent after the plant was acknowledged', 'M-@0-1 M40902@2-3 M200@4-5', 'M', [EARLY]],
+  ['a 40901 that ended before the other plant was sent', 'M40901@0-1 F200@2-3', 'F', [EARLY]],
+  ['a stored plant under an id that no client sent', '', 'M', [UNSENT]],
+  ['a stored plant that differs from the one sent under its id', 'M50301@0-1', 'F', [UNSENT]],
+];
+
+describe('The history checker', () => {
+  for (const [what, history, stored, rules] of rows) {
+    it(`${rules.length === 0 ? 'accepts' : 'finds'} ${what}`, () => {
+      const violations = violationsOf(parseHistory(history), [...stored].map(plantOf));
+      expect(violations.map(({ rule }) => rule)).to.deep.equal(rules);
     });
   }
 });

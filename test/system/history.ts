@@ -1,4 +1,5 @@
 import type { TestPlant } from '../support/client.js';
+import { toPlant } from '../support/plants.js';
 
 /** One create, as its client observed it. Times are from `performance.now()`. */
 export interface Operation {
@@ -78,5 +79,5 @@ function violationsOfId(operations: readonly Operation[], holder: TestPlant | un
 }
 
 function isSame(one: TestPlant, other: TestPlant | undefined): boolean {
-  return other !== undefined && one.id === other.id && one.name === other.name && one.tag === other.tag;
+  return other !== undefined && toPlant(one).equals(toPlant(other));
 }

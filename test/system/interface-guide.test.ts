@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { serve, TOKEN } from '../support/client.js';
-import { endProgramsAfterAll } from '../support/executable.js';
+import { serve } from '../support/client.js';
 import { codeBlocks, section } from '../support/guide.js';
+import { TOKEN } from '../support/service.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 describe('The curl commands of docs/interface.md', () => {
-  endProgramsAfterAll();
   const folder = temporaryFolder();
   let url: string;
   before(async function () {

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { serve } from '../support/client.js';
-import { mariadbEngine, postgresEngine, sqliteEngine, type TestStore } from '../support/engines.js';
-import { endProgramsAfterEach } from '../support/executable.js';
+import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
 import { randomNumbers } from '../support/random.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -14,8 +13,8 @@ import { CLIENTS, Load } from './load.js';
 const MAX_LIFETIME_MS = 150;
 
 describe('Exactly the acknowledged plants are stored', () => {
-  endProgramsAfterEach();
   const random = randomNumbers();
+  const folder = temporaryFolder();
 
   for (const { engine, times } of [
     { engine: sqliteEngine, times: testOrSoak(30, 300) },
@@ -23,35 +22,28 @@ describe('Exactly the acknowledged plants are stored', () => {
     { engine: mariadbEngine, times: testOrSoak(10, 100) },
   ]) {
     describe(`on ${engine.name}`, () => {
-      const folder = temporaryFolder();
       const stores = engine.stores();
-      const load = new Load();
-      let store: TestStore;
-      before(async () => {
-        store = await stores.create();
-      });
 
       it(`after kill -9 at ${times} random moments under load from ${CLIENTS} clients`, async function () {
         this.timeout(120_000 + times * 5000);
-        const environment = { DATABASE_URL: store.url, LOG_LEVEL: 'warn' };
+        const store = await stores.create();
+        const start = () => serve(folder, { DATABASE_URL: store.url, LOG_LEVEL: 'warn' });
+        const load = new Load();
         for (let time = 0; time < times; time++) {
-          const service = serve(folder, environment);
+          const service = start();
           const port = await service.port();
           const retried = load.retryUnknown(port);
           load.start(port);
           await load.waitForOutcomes(1, 200);
           await retried;
           await setTimeout(random() * MAX_LIFETIME_MS);
-          service.kill('SIGKILL');
+          await service.kill('SIGKILL').exited();
           await load.ended();
-          await service.exited();
         }
-        const service = serve(folder, environment);
-        await load.retryUnknown(await service.port());
+        const service = start();
+        await load.expectNothingLost(await service.port(), store);
         expect(load.outcomes()).to.have.members([...conclusive, undefined]);
-        load.expectNoViolations(await store.readPlants());
-        expect(await service.kill('SIGTERM').exited()).to.equal(0);
-        expect(await store.checkIntegrity()).to.deep.equal([]);
+        expect(await service.stop()).to.equal(0);
       });
     });
   }

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { create, createRequest, type TestPlant, toOutcome } from '../support/client.js';
-import { RawClient } from '../support/raw-http.js';
+import { create, createRequest, type TestPlant } from '../support/client.js';
+import type { TestStore } from '../support/engines.js';
+import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive, type Operation, violationsOf } from './history.js';
 
@@ -71,8 +72,8 @@ export class Load {
   }
 
   /** Creates a plant over a new connection, records it in the history and returns the outcome. */
-  create(port: number, plant: TestPlant): Promise<unknown> {
-    return this.#record(port, plant, () => create(port, plant));
+  async create(port: number, plant: TestPlant): Promise<unknown> {
+    return (await this.#record(port, plant, () => create(port, plant)))?.outcome;
   }
 
   /** Retries every create with an unknown outcome until its outcome is conclusive. */
@@ -94,28 +95,42 @@ export class Load {
     );
   }
 
+  /** Stops the load, retries every create with an unknown outcome, and expects an intact and consistent store. */
+  async expectNothingLost(port: number, store: TestStore): Promise<void> {
+    await this.stop();
+    await this.retryUnknown(port);
+    this.expectNoViolations(await store.readPlants());
+    expect(await store.checkIntegrity()).to.deep.equal([]);
+  }
+
   async #send(port: number): Promise<void> {
-    const client = await RawClient.connect(port).catch(() => undefined);
+    const connect = () => RawClient.connect(port, { isRecorded: false }).catch(() => undefined);
+    let client = await connect();
     let plant: TestPlant | undefined;
     while (client && !this.#isStopped) {
-      const sent = plant ?? this.#makePlant(this.#plants++);
-      const outcome = await this.#record(port, sent, () => client.send(createRequest(sent)).readResponse());
-      if (outcome === undefined) return;
-      plant = conclusive.includes(outcome) ? undefined : sent;
+      const [connection, sent] = [client, plant ?? this.#makePlant(this.#plants++)];
+      const response = await this.#record(port, sent, () => connection.send(createRequest(sent)).readResponse());
+      if (response === undefined) return;
+      plant = conclusive.includes(response.outcome) ? undefined : sent;
       if (plant) await setTimeout(RETRY_AFTER_MS);
+      if (response.headers['connection'] === 'close') client = await connect();
     }
     client?.close();
   }
 
-  async #record(port: number, plant: TestPlant, send: () => ReturnType<typeof create>): Promise<unknown> {
+  async #record<Response extends RawResponse | undefined>(
+    port: number,
+    plant: TestPlant,
+    send: () => Promise<Response>,
+  ): Promise<Response> {
     const sentAt = performance.now();
-    const outcome = toOutcome(await send());
-    const operation = { port, plant, outcome, sentAt, endedAt: performance.now() };
+    const response = await send();
+    const operation = { port, plant, outcome: response?.outcome, sentAt, endedAt: performance.now() };
     this.history.push(operation);
-    if (conclusive.includes(outcome)) this.#unknown.delete(plant);
+    if (conclusive.includes(operation.outcome)) this.#unknown.delete(plant);
     else this.#unknown.add(plant);
     this.#events.emit('operation', operation);
-    return outcome;
+    return response;
   }
 }
 

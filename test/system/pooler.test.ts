@@ -1,17 +1,17 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, before, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
-import { endProgramsAfterEach, Program } from '../support/executable.js';
+import { Program } from '../support/executable.js';
 import { freePort } from '../support/port.js';
 import { PrivateServer, privateServers } from '../support/private-server.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { Load } from './load.js';
 
-const isRoot = process.getuid?.() === 0;
+const IGNORE = 'ignore_startup_parameters = statement_timeout';
 
 describe('Behind pgbouncer', () => {
   const folder = temporaryFolder();
@@ -20,43 +20,32 @@ describe('Behind pgbouncer', () => {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     skipUnlessInstalled(this, 'pgbouncer', '--version');
     server = await PrivateServer.install(privateServers.postgres, folder);
+    await server.start();
   });
-  afterEach(() => server.kill());
-  endProgramsAfterEach();
+  after(() => server.kill());
 
   /** Starts a pooler in front of the server and returns its URL. */
   async function startPooler(...settings: string[]): Promise<string> {
-    await server.start();
     const { hostname, port, pathname } = new URL(server.server.url);
     const poolerPort = await freePort();
     const file = join(folder, 'pgbouncer.ini');
-    const lines = [
-      '[databases]',
-      `* = host=${hostname} port=${port} user=postgres`,
-      '[pgbouncer]',
-      'listen_addr = 127.0.0.1',
-      `listen_port = ${poolerPort}`,
-      'unix_socket_dir =',
-      'auth_type = any',
-      ...settings,
-    ];
-    writeFileSync(file, `${lines.join('\n')}\n`);
+    const databases = ['[databases]', `* = host=${hostname} port=${port} user=postgres`];
+    const listener = ['listen_addr = 127.0.0.1', `listen_port = ${poolerPort}`, 'unix_socket_dir =', 'auth_type = any'];
+    writeFileSync(file, [...databases, '[pgbouncer]', ...listener, ...settings, ''].join('\n'));
     chmodSync(file, 0o644);
     // pgbouncer refuses to run as root.
-    const userOption = isRoot ? ['--user=postgres'] : [];
-    const pooler = new Program(folder, ['pgbouncer', ...userOption, file], {});
-    await pooler.waitForOutput(/process up/);
+    const user = process.getuid?.() === 0 ? ['--user=postgres'] : [];
+    await new Program(folder, ['pgbouncer', ...user, file]).waitForOutput(/process up/);
     return `postgres://postgres@127.0.0.1:${poolerPort}${pathname}`;
   }
 
-  for (const mode of ['session', 'transaction']) {
+  // In session mode, each connection of a service occupies a server connection.
+  for (const [mode, poolSize] of [
+    ['session', 20],
+    ['transaction', 2],
+  ] as const) {
     it(`in ${mode} mode, two services create plants`, async () => {
-      const url = await startPooler(
-        `pool_mode = ${mode}`,
-        'ignore_startup_parameters = statement_timeout',
-        // In session mode, each connection of a service occupies a server connection.
-        `default_pool_size = ${mode === 'session' ? 20 : 2}`,
-      );
+      const url = await startPooler(`pool_mode = ${mode}`, IGNORE, `default_pool_size = ${poolSize}`);
       const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
       const ports = await Promise.all(services.map((service) => service.port()));
       const load = new Load();
@@ -65,17 +54,14 @@ describe('Behind pgbouncer', () => {
       await load.stop();
       expect(load.outcomes()).to.have.members([200, 40901, 40902]);
       const knex = server.connect();
-      try {
-        load.expectNoViolations(await serverStore(server.server.url, 'pg', knex).readPlants());
-        await knex('plants').delete();
-      } finally {
-        await knex.destroy();
-      }
-      for (const service of services) expect(await service.kill('SIGTERM').exited()).to.equal(0);
+      load.expectNoViolations(await serverStore(server.server.url, 'pg', knex).readPlants());
+      await knex('plants').delete();
+      await knex.destroy();
+      for (const service of services) expect(await service.stop()).to.equal(0);
     });
   }
 
-  for (const settings of [[], ['pool_mode = statement', 'ignore_startup_parameters = statement_timeout']]) {
+  for (const settings of [[], ['pool_mode = statement', IGNORE]]) {
     it(`with ${settings.join(', ') || 'default settings'}, the service fails to start and prints what to set`, async () => {
       const service = serve(folder, { DATABASE_URL: await startPooler(...settings) });
       expect(await service.exited()).to.equal(1);

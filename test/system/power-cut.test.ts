@@ -2,14 +2,14 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { createRequest, type TestPlant, TOKEN, toOutcome } from '../support/client.js';
-import { Executable, endProgramsAfterEach, Program } from '../support/executable.js';
+import { createRequest, serve, type TestPlant } from '../support/client.js';
+import { Program } from '../support/executable.js';
 import { randomNumbers } from '../support/random.js';
 import { RawClient } from '../support/raw-http.js';
-import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { simulatePowerCuts, traceCommand } from './power-cut.js';
+import { skipUnlessTraceable } from './system-calls.js';
 
 /** Expected number of power cuts. */
 const CUTS = testOrSoak(10, 200);
@@ -19,27 +19,26 @@ const NAME_LENGTH = 20_000;
 const CLIENTS = 8;
 
 describe('A power cut while a response is sent', () => {
-  endProgramsAfterEach();
   const random = randomNumbers();
   const folder = realpathSync(temporaryFolder());
   const plants = new Map<bigint, TestPlant>();
   before(function () {
-    skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
+    skipUnlessTraceable(this);
     for (let id = 1n; id <= PLANTS; id++) plants.set(id, { id, name: `${id} `.repeat(NAME_LENGTH / 4) });
   });
 
   it('loses no acknowledged plant and does not corrupt the SQLite file', async function () {
     this.timeout(120_000 + CUTS * 1000);
     const [trace, database] = [join(folder, 'trace'), join(folder, 'plants.db')];
-    const environment = { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal' };
-    const service = new Executable(folder, [], environment, traceCommand(trace));
+    const environment = { DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal' };
+    const service = serve(folder, environment, traceCommand(trace));
     const port = await service.port();
     const unsent = plants.values();
     const clients = Array.from({ length: CLIENTS }, async () => {
       const client = await RawClient.connect(port);
       for (const plant of unsent) {
         const response = await client.send(createRequest(plant, { 'X-Request-Id': `${plant.id}` })).readResponse();
-        expect(toOutcome(response)).to.equal(200);
+        expect(response?.outcome).to.equal(200);
       }
     });
     await Promise.all(clients);
@@ -64,17 +63,15 @@ describe('A power cut while a response is sent', () => {
 
 /** A program that responds as the service does but syncs less. */
 const UNSAFE_PROGRAM = `
-  import { writeSync } from 'node:fs';
-  import { promisify } from 'node:util';
-  import sqlite3 from 'sqlite3';
+  import { writeFileSync, writeSync } from 'node:fs';
+  import { loadSqliteDriver } from '${new URL('../../adapters/driven/knex/sqlite-database.js', import.meta.url)}';
   const [path, synchronous] = process.argv.slice(1);
-  const database = new sqlite3.Database(path);
-  const run = promisify(database.run.bind(database));
-  await run('PRAGMA journal_mode = WAL');
-  await run('PRAGMA synchronous = ' + synchronous);
-  await run('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+  writeFileSync(path, '');
+  const connection = await loadSqliteDriver().open(path, 'rw');
+  await connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = ' + synchronous);
+  await connection.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
   for (let id = 1; id <= 20; id++) {
-    await run('INSERT INTO plants (id, name) VALUES (?, ?)', id, (id + ' ').repeat(${NAME_LENGTH / 4}));
+    await connection.all('INSERT INTO plants (id, name) VALUES (?, ?)', [id, (id + ' ').repeat(${NAME_LENGTH / 4})]);
     writeSync(1, 'HTTP/1.1 200 OK\\r\\nX-Request-Id: ' + id + '\\r\\n\\r\\n');
   }
   process.exit();`;

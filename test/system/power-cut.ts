@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import type { TestPlant } from '../support/client.js';
 import { sqliteStore, type TestStore } from '../support/engines.js';
 import type { Random } from '../support/random.js';
-import { isBefore, type SystemCall, systemCalls } from './system-calls.js';
+import { isBefore, type SystemCall, strace, systemCalls } from './system-calls.js';
 
 /** Returns the command prefix that traces a program for {@link simulatePowerCuts}. */
 export function traceCommand(trace: string): readonly [string, ...string[]] {
-  const names = 'pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg';
-  const untruncated = ['-xx', '-s', '10000000'];
-  return ['strace', '-f', '-y', ...untruncated, '-e', 'signal=none', '-e', `trace=${names}`, '-o', trace];
+  const calls = 'pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg';
+  return strace(trace, calls, '-xx', '-s', '10000000');
 }
 
 /** Effects of power cuts on a SQLite file. */

@@ -3,45 +3,30 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { openRepository, postgresDatabase, sqliteDatabase } from '../../adapters/knex/index.js';
+import { openRepository, postgresDatabase, sqliteDatabase } from '../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
-import { create, serve, toOutcome } from '../support/client.js';
-import { Executable, endProgramsAfterEach } from '../support/executable.js';
+import { create, serve } from '../support/client.js';
+import { plantStore } from '../support/executable.js';
 import { toPlant } from '../support/plants.js';
-import { PrivateServer, privateServers } from '../support/private-server.js';
-import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
+import { PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
+import { skipUnless } from '../support/skip-unless.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { expectReadable } from './readable.js';
 
-/** Runs a read-only command until it exits. */
-async function run(folder: string, url: string, ...args: string[]) {
-  const program = new Executable(folder, args, { DATABASE_URL: url });
-  const exitCode = await program.exited();
-  return { exitCode, stdout: program.stdout, stderr: program.stderr };
-}
-
-/** Expects both read-only commands to work on a store with exactly this plant. */
-async function expectReadable(folder: string, url: string, plant: string): Promise<void> {
-  expect(await run(folder, url, 'export')).to.deep.equal({ exitCode: 0, stdout: `${plant}\n`, stderr: '' });
-  const expected = { exitCode: 0, stdout: 'the schema is up to date\n', stderr: '' };
-  expect(await run(folder, url, 'migrate', '--dry-run')).to.deep.equal(expected);
-}
+const PLANT = '{"id":1,"name":"Monstera"}';
 
 describe('On a read-only file system, export and migrate --dry-run', () => {
-  endProgramsAfterEach();
   // Registered first, so that it runs before the folder is removed.
   after(() => spawnSync('umount', ['--lazy', view]));
   const folder = temporaryFolder();
   /** The same folder under two paths: `data` is writable, `view` is not. */
-  const data = join(folder, 'data');
-  const view = join(folder, 'view');
+  const [data, view] = [join(folder, 'data'), join(folder, 'view')];
   const url = `sqlite:${join(view, 'plants.db')}`;
-  const plant = '{"id":1,"name":"Monstera"}';
 
   before(function () {
-    mkdirSync(data);
-    mkdirSync(view);
+    for (const path of [data, view]) mkdirSync(path);
     const isMounted = ['--bind', '--options=remount,bind,ro'].every(
       (option) => spawnSync('mount', [option, data, view]).status === 0,
     );
@@ -51,35 +36,31 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     for (const name of readdirSync(data)) rmSync(join(data, name));
   });
 
-  /** Starts a service and creates a plant. */
-  async function serveOnePlant(): Promise<Executable> {
+  /** Starts a service, creates a plant, and ends the service with a signal, if any. */
+  async function storePlant(signal?: NodeJS.Signals): Promise<void> {
     const service = serve(data);
-    expect(toOutcome(await create(await service.port(), { id: 1n, name: 'Monstera' }))).to.equal(200);
-    return service;
+    expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+    if (signal) await service.kill(signal).exited();
   }
 
-  it('read the file of a stopped service', async () => {
-    await (await serveOnePlant()).kill('SIGTERM').exited();
-    expect(readdirSync(data)).to.deep.equal(['plants.db']);
-    await expectReadable(folder, url, plant);
-  });
-
-  it('read the file of a running service', async () => {
-    await serveOnePlant();
-    await expectReadable(folder, url, plant);
-  });
-
-  it('read the file of a killed service', async () => {
-    await (await serveOnePlant()).kill('SIGKILL').exited();
-    expect(readdirSync(data)).to.include('plants.db-wal');
-    await expectReadable(folder, url, plant);
-  });
+  for (const [state, signal, files] of [
+    ['stopped', 'SIGTERM', ['plants.db']],
+    ['running', undefined, ['plants.db', 'plants.db-shm', 'plants.db-wal']],
+    ['killed', 'SIGKILL', ['plants.db', 'plants.db-shm', 'plants.db-wal']],
+  ] as const) {
+    it(`read the file of a ${state} service`, async () => {
+      await storePlant(signal);
+      expect(readdirSync(data)).to.deep.equal(files);
+      await expectReadable(folder, url, PLANT);
+    });
+  }
 
   it('fail if the write-ahead log lacks its shared-memory file', async () => {
-    await serveOnePlant();
+    await storePlant();
     for (const suffix of ['', '-wal']) copyFileSync(join(data, `plants.db${suffix}`), join(data, `copy.db${suffix}`));
     for (const args of [['export'], ['migrate', '--dry-run']]) {
-      const { exitCode, stdout, stderr } = await run(folder, `sqlite:${join(view, 'copy.db')}`, ...args);
+      const copy = { DATABASE_URL: `sqlite:${join(view, 'copy.db')}` };
+      const { exitCode, stdout, stderr } = await plantStore(folder, args, copy).result();
       expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' });
       expect(stderr).to.match(/^plant-store: cannot open .*: permission denied for the file or its directory\n$/);
     }
@@ -89,24 +70,21 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     const file = await SqliteFile.create(join(data, 'plants.db'));
     await file.exec('PRAGMA user_version = 1');
     await file.close();
-    expect(await run(folder, url, 'export')).to.deep.equal({
-      exitCode: 1,
-      stdout: '',
-      stderr: `plant-store: cannot open sqlite:${join(view, 'plants.db')}: its schema lacks 001_plants; run plant-store migrate\n`,
-    });
-    expect((await run(folder, url, 'migrate', '--dry-run')).stdout).to.equal('would apply 001_plants\n');
+    const run = (...args: string[]) => plantStore(folder, args, { DATABASE_URL: url }).result();
+    const stderr = `plant-store: cannot open ${url}: its schema lacks 001_plants; run plant-store migrate\n`;
+    expect(await run('export')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
+    expect((await run('migrate', '--dry-run')).stdout).to.equal('would apply 001_plants\n');
   });
 
   it('use a repository that fails if another program writes to the file meanwhile', async () => {
-    await (await serveOnePlant()).kill('SIGTERM').exited();
-    const repository = await openRepository(
-      sqliteDatabase({ path: join(view, 'plants.db'), timeoutMs: 1000, readOnly: true }),
-    );
+    await storePlant('SIGTERM');
+    const options = { path: join(view, 'plants.db'), timeoutMs: 1000, readOnly: true };
+    const repository = await openRepository(sqliteDatabase(options));
     try {
       const file = await SqliteFile.open(join(data, 'plants.db'));
       await file.exec("INSERT INTO plants VALUES (2, 'Ficus', NULL)");
       await file.close();
-      const error = await catchError(repository.readAll().next());
+      const error = await catchError(repository.readAll()[Symbol.asyncIterator]().next());
       expect(error).to.be.instanceOf(StorageUnavailable);
       expect(`${error}`).to.include('another program wrote to the SQLite file');
     } finally {
@@ -115,31 +93,31 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
   });
 });
 
-describe('On a PostgreSQL hot standby, export and migrate --dry-run', () => {
+describe('On a PostgreSQL hot standby', () => {
   const folder = temporaryFolder();
-  const servers: PrivateServer[] = [];
-  afterEach(() => Promise.all(servers.map((server) => server.kill())));
-  endProgramsAfterEach();
 
-  it('read the plants of the primary', async function () {
+  it('export and migrate --dry-run work, and a repository is ready once the standby is promoted', async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
-    skipUnlessInstalled(this, 'pg_basebackup', '--version');
-    const start = async (kind: Parameters<typeof PrivateServer.install>[0]) => {
-      const server = await PrivateServer.install(kind, folder);
-      servers.push(server);
-      await server.start();
-      return server.server.url;
-    };
-    const primary = await start(privateServers.postgres);
-    const repository = await openRepository(postgresDatabase({ url: primary, timeoutMs: 10_000 }));
-    const plant = toPlant({ id: 1n, name: 'Monstera' });
-    await repository.add([plant]);
+    const primary = await PrivateServer.install(privateServers.postgres, folder);
+    await primary.start();
+    const repository = await openRepository(postgresDatabase({ url: primary.server.url, timeoutMs: 10_000 }));
+    await repository.add([toPlant({ id: 1n, name: 'Monstera' })]);
     await repository.close();
-    const standby = await start({
-      ...privateServers.postgres,
-      name: 'standby',
-      install: (own) => ['pg_basebackup', '-R', '-D', join(own, 'data'), '-d', primary],
-    });
-    await expectReadable(folder, standby, '{"id":1,"name":"Monstera"}');
+    const standby = await PrivateServer.install(postgresStandby(primary.server.url, 'standby'), folder);
+    await standby.start();
+    const { url } = standby.server;
+    await expectReadable(folder, url, PLANT);
+
+    const onStandby = await openRepository(postgresDatabase({ url, timeoutMs: 10_000 }));
+    const other = toPlant({ id: 2n, name: 'Ficus' });
+    expect(await catchError(onStandby.add([other]))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(onStandby.ready())).to.be.instanceOf(Error);
+    const admin = standby.connect();
+    await admin.raw('SELECT pg_promote()');
+    await admin.destroy();
+    await onStandby.ready();
+    const [outcome] = await onStandby.add([other]);
+    expect(outcome).to.include({ kind: 'added' });
+    await onStandby.close();
   });
 });

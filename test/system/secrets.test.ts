@@ -1,87 +1,116 @@
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { toOutcome } from '../support/client.js';
-import { Executable, endProgramsAfterEach } from '../support/executable.js';
-import { exchange, request } from '../support/raw-http.js';
+import { before, describe, it } from 'mocha';
+import { serve, toLines } from '../support/client.js';
+import { exchange, type RawResponse, request } from '../support/raw-http.js';
 import { CANARY } from '../support/secret-leaks.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const TOKEN = 'canary-token-1234567890';
+const GOOD = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+// The second line looks like a stack frame, because stack traces are logged.
+const PLANT = '{"id":1,"name":"canary-name\\n    at canary-frame","tag":"canary-tag","canary-field":"canary-value"}';
+const post = (headers: Readonly<Record<string, string>>, body: string | Uint8Array = PLANT) =>
+  request('POST /plants?canary-query', { 'X-Canary': 'canary-header', ...headers }, body);
+const encoded = (coding: string) => ({ ...GOOD, 'Content-Encoding': coding });
 
-describe('Secrets of clients and operators', () => {
-  endProgramsAfterEach();
+/** Requests that contain secrets, and their outcomes. A string is SQL that another program executes. */
+const EXCHANGES: readonly (string | readonly [bytes: Buffer | string, outcome: number])[] = [
+  [post(GOOD), 200],
+  [post(GOOD), 40902],
+  [post({ ...GOOD, 'X-Request-Id': `${TOKEN}{` }), 40902],
+  [post(GOOD, PLANT.replace('canary-name', 'canary-other')), 40901],
+  [post(GOOD, '{"canary'), 40001],
+  [post(GOOD, '"canary"'), 40002],
+  [post(GOOD, '{"id":"canary","name":["canary"],"tag":{"canary":1}}'), 40002],
+  [post(GOOD, '{"id":2,"name":"canary\\u0000","tag":"canary\\ud800"}'), 40003],
+  [post(GOOD, `"${'canary'.repeat(1000)}"`), 41301],
+  [post(encoded('gzip'), 'canary'), 40001],
+  [post(encoded('gzip'), gzipSync('canary')), 40001],
+  [post(encoded('br'), brotliCompressSync('"canary"')), 40002],
+  [post(encoded('canary')), 41501],
+  [post({ ...GOOD, 'Content-Type': 'canary/canary' }), 41501],
+  [post({ ...GOOD, Expect: 'canary' }), 41701],
+  [post({ Authorization: 'Bearer canary-wrong-token' }), 40102],
+  [post({ Authorization: 'Basic canary:canary' }), 40101],
+  [post({ Authorization: `Bearer ${TOKEN} ${TOKEN}` }), 40101],
+  [post({ Cookie: 'canary=canary' }), 40101],
+  [request('PUT /plants?canary', GOOD, PLANT), 40501],
+  [request('GET http://canary:canary@canary.example/nowhere?canary'), 40401],
+  ['canary canary canary\r\n\r\n', 40000],
+  [`POST /plants HTTP/1.1\r\nHost: canary\r\nHost: canary\r\nX-Canary: ${TOKEN}\r\n\r\n`, 40000],
+  [`POST /plants HTTP/1.1\r\nHost: test\r\nX-Canary: ${'canary'.repeat(4000)}\r\n\r\n`, 43101],
+  `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END`,
+  [post(GOOD, PLANT.replace('1', '3')), 50002],
+  'DROP TRIGGER reject; ALTER TABLE plants RENAME TO canary_table',
+  [post(GOOD, PLANT.replace('1', '4')), 50301],
+  'ALTER TABLE canary_table RENAME TO plants; BEGIN EXCLUSIVE',
+  [post(GOOD, PLANT.replace('1', '5')), 50301],
+];
+
+describe('The log and the responses', () => {
   const folder = temporaryFolder();
+  const responses: (RawResponse | undefined)[] = [];
+  let stdout: string;
+  let lines: Record<string, unknown>[];
 
-  it('appear in no response and no log line, for any request and any failure', async () => {
-    const environment = {
-      PORT: '0',
-      ACCESS_TOKENS: TOKEN,
-      DATABASE_URL: 'sqlite:secrets.db',
+  before(async () => {
+    const settings = {
       LOG_LEVEL: 'trace',
       STORAGE_TIMEOUT: '1s',
       BODY_LIMIT: '1kb',
+      DATABASE_URL: 'sqlite:secrets.db',
     };
-    const service = new Executable(folder, [], environment);
+    const service = serve(folder, { ACCESS_TOKENS: TOKEN, ...settings });
     const port = await service.port();
-    const good = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
-    const plant = '{"id":1,"name":"canary-name","tag":"canary-tag","canary-field":"canary-value"}';
-    const other = plant.replace('canary-name', 'canary-other');
-    const requests: readonly [bytes: Buffer | string, outcome: number][] = [
-      [request('POST /plants?canary-query', good, plant), 200],
-      [request('POST /plants', good, plant), 40902],
-      [request('POST /plants', good, other), 40901],
-      [request('POST /plants', good, '{"canary'), 40001],
-      [request('POST /plants', good, '"canary"'), 40002],
-      [request('POST /plants', good, '{"id":"canary","name":["canary"],"tag":{"canary":1}}'), 40002],
-      [request('POST /plants', good, '{"id":2,"name":"canary\\u0000","tag":"canary\\ud800"}'), 40003],
-      [request('POST /plants', good, `"${'canary'.repeat(1000)}"`), 41301],
-      [request('POST /plants', { ...good, 'Content-Encoding': 'gzip' }, 'canary'), 40001],
-      [request('POST /plants', { ...good, 'Content-Encoding': 'gzip' }, gzipSync('canary')), 40001],
-      [request('POST /plants', { ...good, 'Content-Encoding': 'br' }, brotliCompressSync('"canary"')), 40002],
-      [request('POST /plants', { ...good, 'Content-Encoding': 'canary' }, plant), 41501],
-      [request('POST /plants', { ...good, 'Content-Type': 'canary/canary' }, plant), 41501],
-      [request('POST /plants', { ...good, Expect: 'canary' }, plant), 41701],
-      [request('POST /plants', { Authorization: 'Bearer canary-wrong-token' }, plant), 40102],
-      [request('POST /plants', { Authorization: 'Basic canary:canary' }, plant), 40101],
-      [request('POST /plants', { Authorization: `Bearer ${TOKEN} ${TOKEN}` }, plant), 40101],
-      [request('POST /plants', { Cookie: 'canary=canary', 'X-Canary': 'canary' }, plant), 40101],
-      [request('POST /plants', { ...good, 'X-Request-Id': `${TOKEN}{` }, plant), 40902],
-      [request('PUT /plants?canary', good, plant), 40501],
-      [request('GET http://canary:canary@canary.example/nowhere?canary'), 40401],
-      ['canary canary canary\r\n\r\n', 40000],
-      [`POST /plants HTTP/1.1\r\nHost: canary\r\nHost: canary\r\nX-Canary: ${TOKEN}\r\n\r\n`, 40000],
-      [`POST /plants HTTP/1.1\r\nHost: test\r\nX-Canary: ${'canary'.repeat(4000)}\r\n\r\n`, 43101],
-    ];
-    const outcomes: unknown[] = [];
-    for (const [bytes] of requests) outcomes.push(toOutcome(await exchange(port, bytes)));
-    expect(outcomes).to.deep.equal(requests.map(([, outcome]) => outcome));
-
     const file = await SqliteFile.open(join(folder, 'secrets.db'));
-    const next = (id: number) => request('POST /plants', good, plant.replace('"id":1', `"id":${id}`));
-    await file.exec(`CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END`);
-    expect(toOutcome(await exchange(port, next(3))), 'rejected').to.equal(50002);
-    await file.exec('DROP TRIGGER reject; ALTER TABLE plants RENAME TO canary_table');
-    expect(toOutcome(await exchange(port, next(4))), 'broken').to.equal(50001);
-    await file.exec('ALTER TABLE canary_table RENAME TO plants; BEGIN EXCLUSIVE');
-    expect(toOutcome(await exchange(port, next(5))), 'unavailable').to.equal(50301);
-    await file.exec('COMMIT');
+    for (const step of EXCHANGES) {
+      if (typeof step === 'string') await file.exec(step);
+      else responses.push(await exchange(port, step[0]));
+    }
     await file.close();
-    expect(await service.kill('SIGTERM').exited()).to.equal(0);
-    expect(service.stdout + service.stderr).to.not.match(CANARY);
+    expect(await service.stop()).to.equal(0);
+    stdout = service.stdout;
+    lines = toLines(service.stderr).map((line) => JSON.parse(line));
   });
 
-  for (const scheme of ['postgres', 'mysql']) {
-    it(`such as the password of an unavailable ${scheme} server do not appear in the startup error`, async () => {
-      const DATABASE_URL = `${scheme}://gardener:canary-password@127.0.0.1:1/garden`;
-      const service = new Executable(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL, LOG_LEVEL: 'trace' });
-      expect(await service.exited()).to.equal(1);
-      expect(service.stderr).to.match(/^plant-store: /);
-      expect(service.stdout + service.stderr)
-        .to.not.include('canary-password')
-        .and.not.include(TOKEN);
-    });
-  }
+  it('contain no token, name, tag, body, header, query or SQL, for any request and any failure', () => {
+    const expected = EXCHANGES.flatMap((step) => (typeof step === 'string' ? [] : step[1]));
+    expect(responses.map((response) => response?.outcome)).to.deep.equal(expected);
+    const logged = stdout + JSON.stringify(lines);
+    expect(logged).not.to.match(CANARY);
+    expect(logged).not.to.match(/insert into|select /i);
+    for (const response of responses.slice(1)) expect(JSON.stringify(response)).not.to.match(CANARY);
+  });
+
+  it('leave standard output with two lines: the URLs of the service and of its documentation', () => {
+    expect(stdout).to.match(/^Plant Store listens on http:\S+\nAPI documentation: http:\S+\/docs\n$/);
+  });
+
+  it('have one log line per request, with the request id of the response, and its error number or status', () => {
+    const requests = lines.filter(({ level, status }) => level === 'info' && status !== undefined);
+    expect(requests.map(({ requestId, status, error }) => [requestId, error ?? status])).to.deep.equal(
+      responses.map((response) => [response?.headers['x-request-id'], response?.outcome]),
+    );
+    for (const { error, method, path, durationMs } of requests) {
+      // Malformed HTTP has no method or path, and a target with user information is logged without a path.
+      if (error === 40000 || error === 43101) continue;
+      expect([method, path]).to.satisfy(([verb, at]: unknown[]) =>
+        /^(GET undefined|P\w+ \/plants)$/.test(`${verb} ${at}`),
+      );
+      expect(durationMs).to.be.a('number');
+    }
+  });
+
+  it('have a time and a level in every log line, and the stack of every failure', () => {
+    for (const { time, level } of lines) {
+      expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(level).to.be.oneOf(['info', 'warn', 'error']);
+    }
+    const failures = lines.filter(({ level }) => level === 'error');
+    expect(failures.map(({ error }) => error)).to.deep.equal([50002, 50301, 50301]);
+    for (const { err } of failures) expect(err).to.have.property('stack').that.contains('    at ');
+  });
 });

@@ -1,3 +1,16 @@
+import type { Context } from 'mocha';
+import { skipUnlessInstalled } from '../support/skip-unless.js';
+
+/** Skips a test without strace, or without the permission to trace. */
+export function skipUnlessTraceable(context: Context): void {
+  skipUnlessInstalled(context, 'strace', '-o', '/dev/null', 'true');
+}
+
+/** Returns the command prefix that writes the system calls of a program to `file`, for {@link systemCalls}. */
+export function strace(file: string, calls: string, ...options: readonly string[]): readonly [string, ...string[]] {
+  return ['strace', '-f', '-y', '-s', '8192', ...options, '-e', 'signal=none', '-e', `trace=${calls}`, '-o', file];
+}
+
 /** A system call in a trace of `strace -f -y -o FILE`. */
 export interface SystemCall {
   readonly name: string;

@@ -2,74 +2,55 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
-import { create, TOKEN, toLines, toOutcome } from '../support/client.js';
-import { CLI, endProgramsAfterEach, Program } from '../support/executable.js';
+import { describe, it } from 'mocha';
+import { create, serve, toLines } from '../support/client.js';
+import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const CLIENTS = 20;
-/** Maximum number of pipelined requests that the service processes per connection. */
+/** Number of pipelined requests. */
 const REQUESTS_PER_CLIENT = 100;
-/** Maximum time for a shutdown, on a busy machine. */
-const MAX_STOP_MS = 10_000;
 /** Makes log lines long, so that few of them fill every buffer. */
 const LONG_PATH = `/${'x'.repeat(250)}`;
 /** Makes the service throw outside of any request on SIGUSR2. */
 const THROW_ON_SIGUSR2 = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('defect'))})`;
-const SETTINGS = {
-  NODE: process.execPath,
-  CLI,
-  PORT: '0',
-  MANAGEMENT_PORT: '0',
-  DATABASE_URL: 'memory:',
-  ACCESS_TOKENS: TOKEN,
-};
 
 describe('An unwritable standard error', () => {
-  endProgramsAfterEach();
   const folder = temporaryFolder();
   let pipes = 0;
   const newPipe = () => new Pipe(join(folder, `pipe-${++pipes}`));
-
-  /** Starts the service with a shell redirection such as `2>/dev/full`. */
-  async function start(redirection: string, environment: Readonly<Record<string, string>> = {}): Promise<Service> {
-    const program = new Program(folder, ['bash', '-c', `exec "$NODE" "$CLI" ${redirection}`], {
-      ...SETTINGS,
-      ...environment,
-    });
-    return Service.waitFor(program);
-  }
+  const start = (...wrapper: string[]) => {
+    const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', TERM: 'xterm', NODE_OPTIONS: THROW_ON_SIGUSR2 };
+    return LoggingService.waitFor(serve(folder, settings, wrapper));
+  };
+  const startWith = (redirection: string) => start('bash', '-c', `exec "$@" ${redirection}`, 'bash');
 
   it('makes the service drop and count lines while the pipe is not read, and keep the other lines intact', async () => {
     const pipe = newPipe();
-    const service = await start(`2>${pipe.path}`);
-    while ((await service.countDroppedLines()) < 100) await service.load();
-    await service.expectToWork();
-
+    const service = await startWith(`2>${pipe.path}`);
+    await service.loadUntilDropped(100);
     let log = '';
     for (let times = 0; !log.includes('"requestId":"late-'); times++) {
-      await service.request(request('GET /', { 'X-Request-Id': `late-${times}` }));
+      await service.request(`late-${times}`);
       log += pipe.read();
     }
-    const dropped = await service.countDroppedLines();
-    expect(await service.stop()).to.equal(0);
+    const dropped = await service.countDropped();
+    expect(await service.program.stop()).to.equal(0);
     const lines = toLines(log + pipe.read()).map((line): Record<string, unknown> => JSON.parse(line));
     expect(lines.at(-1)).to.include({ msg: 'stopped' });
     expect(lines.filter(({ msg }) => msg === 'request').length + dropped).to.equal(service.requests);
   });
 
-  it('ends with a complete line on SIGTERM, without waiting for a reader, if the pipe is not read', async () => {
+  it('ends with a complete line at shutdown if the pipe is not read', async () => {
     const pipe = newPipe();
-    const service = await start(`2>${pipe.path}`);
+    const service = await startWith(`2>${pipe.path}`);
     await service.load();
     let log = pipe.read();
     // The service refills the pipe from its buffer.
     for (const { length } = log; log.length === length; await new Promise(setImmediate)) log += pipe.read();
-    const startedAt = performance.now();
-    expect(await service.stop()).to.equal(0);
-    expect(performance.now() - startedAt, 'ms').to.be.below(MAX_STOP_MS);
+    expect(await service.program.stop()).to.equal(0);
     log += pipe.read();
     expect(log.at(-1)).to.equal('\n');
     for (const line of toLines(log)) JSON.parse(line);
@@ -77,18 +58,17 @@ describe('An unwritable standard error', () => {
 
   it('is written again once the pipe has a reader again', async () => {
     const pipe = newPipe();
-    const service = await start(`2>${pipe.path}`);
+    const service = await startWith(`2>${pipe.path}`);
     pipe.close();
-    while ((await service.countDroppedLines()) === 0) await service.load();
-    await service.expectToWork();
+    await service.loadUntilDropped(1);
     pipe.open();
     let log = '';
     while (!log.includes('"requestId":"late"')) {
-      await service.request(request('GET /', { 'X-Request-Id': 'late' }));
+      await service.request('late');
       log += pipe.read();
     }
     for (const line of toLines(log)) JSON.parse(line);
-    expect(await service.stop()).to.equal(0);
+    expect(await service.program.stop()).to.equal(0);
   });
 
   for (const [what, redirection] of Object.entries({
@@ -96,40 +76,31 @@ describe('An unwritable standard error', () => {
     'a pipe to an exited process': '2> >(:)',
     'a pipe to a process that does not read': '2> >(exec tail --pid=$$ -f /dev/null >/dev/null 2>&1)',
   })) {
-    it(`does not affect the service if it is ${what}`, async () => {
-      const service = await start(redirection);
-      while ((await service.countDroppedLines()) === 0) await service.load();
-      await service.expectToWork();
-      expect(await service.stop()).to.equal(0);
-    });
-
-    it(`does not delay the exit after an uncaught exception if it is ${what}`, async () => {
-      const service = await start(redirection, { NODE_OPTIONS: THROW_ON_SIGUSR2 });
-      await service.load();
-      expect(await service.program.kill('SIGUSR2').exited()).to.equal(1);
-    });
+    for (const [ending, signal, exitCode] of [
+      ['shutdown', 'SIGTERM', 0],
+      ['the exit after an uncaught exception', 'SIGUSR2', 1],
+    ] as const) {
+      it(`affects neither requests nor ${ending} if it is ${what}`, async () => {
+        const service = await startWith(redirection);
+        await service.loadUntilDropped(1);
+        expect(await service.program.kill(signal).exited()).to.equal(exitCode);
+      });
+    }
   }
 
-  describe('on a stopped terminal', () => {
-    before(function () {
-      skipUnlessInstalled(this, 'script', '--version');
+  it('affects no request if it is a stopped terminal, and is written again when the terminal continues', async function () {
+    skipUnlessInstalled(this, 'script', '--version');
+    // The arguments of the shell are those of the executable.
+    const service = await start('sh', '-c', 'exec script -qec "exec $*" /dev/null', 'sh');
+    service.program.kill('SIGSTOP');
+    await service.loadUntilDropped(1);
+    service.program.kill('SIGCONT');
+    let isWritten = false;
+    service.program.waitForOutput(/"late"/).then(() => {
+      isWritten = true;
     });
-
-    it('does not affect the service, and is written again when the terminal continues', async () => {
-      const command: [string, ...string[]] = ['script', '-qec', 'exec "$NODE" "$CLI"', '/dev/null'];
-      const terminal = new Program(folder, command, { ...SETTINGS, TERM: 'xterm' });
-      const service = await Service.waitFor(terminal);
-      terminal.kill('SIGSTOP');
-      while ((await service.countDroppedLines()) === 0) await service.load();
-      await service.expectToWork();
-      terminal.kill('SIGCONT');
-      let isWritten = false;
-      terminal.waitForOutput(/"late"/).then(() => {
-        isWritten = true;
-      });
-      while (!isWritten) await service.request(request('GET /', { 'X-Request-Id': 'late' }));
-      expect(await terminal.type('\x03').exited()).to.equal(0);
-    });
+    while (!isWritten) await service.request('late');
+    expect(await service.program.type('\x03').exited()).to.equal(0);
   });
 });
 
@@ -173,12 +144,11 @@ class Pipe {
   }
 }
 
-/** A running service, with its public and its management listener. */
-class Service {
+/** A running service whose requests cause log lines. */
+class LoggingService {
   readonly program: Program;
   readonly #port: number;
   readonly #managementPort: number;
-  #nextId = 1n;
   /** Number of requests sent. */
   requests = 0;
 
@@ -188,21 +158,21 @@ class Service {
     this.#managementPort = managementPort;
   }
 
-  static async waitFor(program: Program): Promise<Service> {
-    const port = await program.port();
-    return new Service(program, port, await program.managementPort());
+  static async waitFor(program: Program): Promise<LoggingService> {
+    return new LoggingService(program, await program.port(), await program.managementPort());
   }
 
   /** Sends one request. */
-  async request(bytes: Buffer): Promise<void> {
+  async request(id: string): Promise<void> {
     this.requests++;
-    expect(await exchange(this.#port, bytes)).to.have.property('status');
+    expect(await exchange(this.#port, request('GET /', { 'X-Request-Id': id }))).to.have.property('status');
   }
 
   /** Sends requests whose log lines are long. */
   async load(): Promise<void> {
     this.requests += CLIENTS * REQUESTS_PER_CLIENT;
-    const bytes = Buffer.concat(Array(REQUESTS_PER_CLIENT).fill(request(`GET ${LONG_PATH}`)));
+    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
+    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
     const clients = Array.from({ length: CLIENTS }, async () => {
       const client = await RawClient.connect(this.#port, { isRecorded: false });
       expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
@@ -210,14 +180,15 @@ class Service {
     await Promise.all(clients);
   }
 
-  /** Expects creates and `/healthz` to succeed. */
-  async expectToWork(): Promise<void> {
-    this.requests++;
-    expect(toOutcome(await create(this.#port, { id: this.#nextId++, name: 'Monstera' }))).to.equal(200);
+  /** Sends requests until `count` lines are dropped, and expects that the service works. */
+  async loadUntilDropped(count: number): Promise<void> {
+    while ((await this.countDropped()) < count) await this.load();
+    const plant = { id: BigInt(++this.requests), name: 'Monstera' };
+    expect((await create(this.#port, plant))?.outcome).to.equal(200);
     expect(await this.#getFromManagement('/healthz')).to.equal('{"status":"ok"}');
   }
 
-  async countDroppedLines(): Promise<number> {
+  async countDropped(): Promise<number> {
     const metrics = await this.#getFromManagement('/metrics');
     const count = /^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1];
     if (count === undefined) throw new Error(`the metric is missing in ${metrics}`);
@@ -226,10 +197,5 @@ class Service {
 
   async #getFromManagement(path: string): Promise<string> {
     return (await exchange(this.#managementPort, request(`GET ${path}`)))?.body ?? 'no response';
-  }
-
-  /** Shuts the service down and returns the exit code. */
-  async stop(): Promise<number | NodeJS.Signals> {
-    return this.program.kill('SIGTERM').exited();
   }
 }

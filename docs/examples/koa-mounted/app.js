@@ -1,23 +1,18 @@
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { AdmissionControl, createApp } from 'plant-store/adapters/koa';
+import { createApp } from 'plant-store/adapters/koa';
 import { createContainer, readConfig, services } from 'plant-store/composition';
 
 const config = readConfig(process.env);
 const container = createContainer(config);
-const repository = await container.getAsync(services.PlantRepository);
-const admission = new AdmissionControl(config);
+const storage = await container.getAsync(services.MonitoredStorage);
 const plants = createApp({
+  ...config,
+  docs: false,
   createPlant: await container.getAsync(services.CreatePlant),
   tokenVerifier: await container.getAsync(services.TokenVerifier),
-  codec: await container.getAsync(services.PlantCodec),
-  description: await container.getAsync(services.OpenApiDescription),
   log: await container.getAsync(services.Logger),
-  admission,
-  basePath: '',
-  bodyLimitBytes: config.bodyLimitBytes,
-  storageTimeoutMs: config.storageTimeoutMs,
 });
 
 const app = new Koa();
@@ -45,8 +40,5 @@ const server = app.listen(config.port, config.host, () => {
   console.log(`listens on http://${config.host}:${server.address().port}`);
 });
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    admission.stop();
-    server.close(() => repository.close());
-  });
+  process.once(signal, () => server.close(() => storage.close()));
 }

@@ -5,7 +5,7 @@ import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
 import { CreatePlant } from 'plant-store/core';
 
 /** Maximum number of requests in flight. */
-const MAX_PENDING = 1000;
+const MAX_IN_FLIGHT = 1000;
 
 const sqlite = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 10_000 }));
 const repository = new BatchingPlantRepository(sqlite);
@@ -34,7 +34,7 @@ console.log(`listens on ${nats.getServer()}`);
 
 const inFlight = new Set();
 for await (const request of requests) {
-  if (inFlight.size >= MAX_PENDING) {
+  if (inFlight.size >= MAX_IN_FLIGHT) {
     request.respond(JSON.stringify(apiErrors.overloaded));
     continue;
   }
@@ -46,4 +46,4 @@ for await (const request of requests) {
 }
 await Promise.all(inFlight);
 await nats.drain();
-await repository.close();
+await sqlite.close();

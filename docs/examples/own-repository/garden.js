@@ -7,14 +7,14 @@ const INSERT = `INSERT INTO garden SELECT number, label, kind FROM unnest($1::bi
   WITH ORDINALITY AS new (number, label, kind) ORDER BY number, ordinality ON CONFLICT DO NOTHING RETURNING number`;
 const READ_BATCH = 'SELECT * FROM garden WHERE $1::bigint IS NULL OR number > $1 ORDER BY number LIMIT 1000';
 
-/** The plugin: replaces the storage. The factory gets the service's logger from the container. */
+/** The plugin: opens the URLs of the scheme `garden`. The driver expects the scheme `postgres`. */
 export default (container) => {
-  const openGarden = (log) => {
-    const pool = new pg.Pool({ connectionString: process.env.GARDEN_URL });
+  const openGarden = ({ url, log }) => {
+    const pool = new pg.Pool({ connectionString: url.replace(/^garden:/, 'postgres:') });
     pool.on('error', (error) => log.error({ err: error }, 'lost a connection to the garden'));
     return new GardenRepository(pool);
   };
-  container.rebind(services.Storage).toResolvedValue(openGarden, [services.Logger]).inSingletonScope();
+  container.bind(services.OpenStorage).toConstantValue(openGarden).whenNamed('garden');
 };
 
 /** Stores plants in an existing PostgreSQL table: `garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)`. */
@@ -32,7 +32,6 @@ export class GardenRepository {
   }
 
   async #add(plants) {
-    Plant.assertAll(plants);
     const ids = plants.map(({ id }) => `${id}`);
     const inserted = await this.#query(INSERT, [ids, plants.map(({ name }) => name), plants.map(({ tag }) => tag)]);
     const added = new Set(inserted.map(({ number }) => number));

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
-import { CreatePlant, StorageUnavailable } from 'plant-store/core';
+import { CreatePlant, isPlantStoreError } from 'plant-store/core';
 
 /** Maximum number of concurrent jobs. */
 const MAX_JOBS = 1000;
@@ -22,7 +22,7 @@ async function processJob(bytes) {
     const isDone = outcome.kind === 'created' || outcome.kind === 'already-stored';
     return { state: isDone ? 'accepted' : 'rejected', ...toApiError(outcome) };
   } catch (failure) {
-    if (!(failure instanceof StorageUnavailable)) throw failure;
+    if (!isPlantStoreError(failure, 'STORAGE_UNAVAILABLE')) throw failure;
     return { state: 'released', ...failureToApiError(failure) };
   }
 }
@@ -40,4 +40,4 @@ for await (const line of createInterface({ input: process.stdin.setEncoding('lat
   if (inFlight.size >= MAX_JOBS) await Promise.race(inFlight);
 }
 await Promise.all(inFlight);
-await repository.close();
+await sqlite.close();

@@ -1,147 +1,155 @@
-import { batchTimesMs, syncTimeMs } from '../harness/batch-times.js';
-import type { Bench, Column, Settings } from '../harness/bench.js';
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { openRepository, sqliteDatabase } from '../../../adapters/driven/knex/index.js';
+import { toPlant } from '../../support/plants.js';
+import type { Bench, Contender, Target } from '../harness/bench.js';
+import { ndjsonLine, plantStore, runTimed, scattered, writeLines } from '../harness/bulk.js';
 import { onSqlite } from '../harness/candidates.js';
-import { closedLoop } from '../harness/closed-loop.js';
-import { inTurn, killUnderLoad } from '../harness/closed-loop-rounds.js';
 import { predictedRates } from '../harness/prediction.js';
-import { probe } from '../harness/probe.js';
-import { checkRun } from '../harness/run-check.js';
-import { Server } from '../harness/server.js';
+import { runRound } from '../harness/round.js';
 import { linearFit, median } from '../harness/statistics.js';
-import { sqlite } from '../harness/stores.js';
-import { canTrace, SyncTrace } from '../harness/syncs.js';
 
-const BATCH_ROWS = [1, 8, 32, 128, 512];
-const DELAYS_MS = [0, 1, 10];
-const CONNECTIONS = [64, 512];
+const PASSES = 8;
 
-/** A load on a slowed-down disk. */
-interface Case {
-  readonly name: string;
-  readonly delayMs: number;
-  readonly connections: number;
-}
+export const tenMillion: Bench = {
+  name: 'ten-million',
+  title: 'A large store',
+  how: `Plant Store on SQLite, closed loop of 64 connections, on a new file, and on one that \`plant-store import\` filled beforehand and that every round adds to. Ascending ids start at 1; random ids are spread over 2⁵² and imported in ${PASSES} ascending passes over that range, which is faster than random order and leaves the pages equally full. The file fits in memory.`,
+  prepare(settings) {
+    const plants = settings.quick ? 200_000 : 10_000_000;
+    const size = `${plants / 1e6} million`;
+    const ndjson = join(settings.folder, 'plants.ndjson');
+    const contenders: Contender[] = [];
+    const ratios: Target[] = [];
+    for (const [ids, what, idOf, atLeast] of [
+      ['ascending', 'ascending ids', (number: number) => number, 0.9],
+      ['scattered', 'random ids', idsInPasses(plants), 0.6],
+    ] as const) {
+      // The rounds share one file, because copying it would keep the disk busy during the measurement.
+      const file = join(settings.folder, `${ids}.db`);
+      settings.say(`prefill the store: ${size}, ${what}`);
+      writeLines(ndjson, plants, (number) => ndjsonLine(idOf(number)));
+      runTimed(plantStore('import', ndjson), { databaseUrl: `sqlite:${file}` });
+      rmSync(ndjson);
+      const [against, of] = [`empty, ${what}`, `${size}, ${what}`];
+      contenders.push(
+        [against, () => runRound(onSqlite, { connections: 64, ids }, settings)],
+        [of, () => runRound(onSqlite, { connections: 64, ids, file }, settings)],
+      );
+      const work = `create rate with ${size} plants stored, ${what}: relative to an empty store`;
+      ratios.push({ work, of, against, atLeast });
+    }
+    return [
+      {
+        head: 'store',
+        columns: [
+          { key: 'rate', title: 'requests/s', digits: 0 },
+          { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
+          { key: 'p99Ms', title: 'p99, ms', digits: 1 },
+        ],
+        contenders,
+        ratios,
+      },
+    ];
+  },
+};
 
-interface Sample {
-  /** Responses per second. */
-  readonly rate: number;
-  readonly cpuUs: number;
-  readonly responsesPerSync: number;
-  /** Mean duration of a sync, without the delay. */
-  readonly syncMs: number;
-  readonly invalidReason: string | undefined;
+/**
+ * Returns scattered ids in several ascending passes over the whole range. Inserts split pages as in random order and
+ * leave them equally full, but the import is many times faster.
+ */
+function idsInPasses(count: number): (number: number) => number {
+  const ids = Float64Array.from({ length: count }, (_, index) => scattered(index + 1));
+  const passSize = Math.ceil(count / PASSES);
+  for (let from = 0; from < count; from += passSize) ids.subarray(from, from + passSize).sort();
+  return (number) => ids[number - 1] ?? Number.NaN;
 }
 
 export const scale: Bench = {
   name: 'scale',
-  about: 'the costs that determine the rate, and predicted and measured rates on slowed-down disks',
-  missing: async () => (canTrace ? undefined : 'strace cannot trace system calls on this machine'),
-  async run(settings) {
+  title: 'Scale: slowed-down syncs',
+  how: 'Plant Store on SQLite in a closed loop, run under `strace -f --seccomp-bpf`, which delays and counts every fsync and fdatasync (`inject=…:delay_exit`). The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has half as many plants as there are connections; it costs the processor time of these plants, measured on the unmodified disk, plus one write, which takes a + b · plants + the delay. The lower bound of the rate assumes that the two run one after the other, the upper bound that they overlap.',
+  async prepare(settings) {
     const times = settings.quick ? 50 : 300;
     const syncMs = syncTimeMs(settings.folder, times);
-    const batches = await batchTimesMs(settings.folder, BATCH_ROWS, times);
+    const batches = await batchTimesMs(settings.folder, [1, 8, 32, 128, 512], times);
     const batchMs = linearFit(batches);
-    settings.say(`sync ${syncMs.toFixed(3)} ms, batch ${JSON.stringify({ batches, batchMs })}`);
+    const { intercept, slope } = batchMs;
+    /** Processor time per request on the unmodified disk, by number of connections. */
+    const cpuMs = new Map<number, number>();
 
-    const cases = DELAYS_MS.flatMap((delayMs) =>
-      CONNECTIONS.map((connections): Case => {
-        const disk = delayMs === 0 ? 'unmodified' : `${delayMs} ms slower`;
-        return { name: `sync ${disk}, ${connections} connections`, delayMs, connections };
-      }),
-    );
-    const samplesOf = await inTurn(
-      cases,
-      settings,
-      (one) => round(one, settings),
-      ({ rate, responsesPerSync, invalidReason }) =>
-        invalidReason ?? `${Math.round(rate)} requests/s, ${responsesPerSync.toFixed(1)} a sync`,
-    );
-
-    const rows = cases.map((one) => {
-      const samples = samplesOf(one);
-      const rate = samples.map((sample) => sample.rate);
-      // Processor time from the unmodified disk, so that no slowed-down measurement influences its own prediction.
-      const unmodified =
-        cases.find(({ delayMs, connections }) => delayMs === 0 && connections === one.connections) ?? one;
-      const cpuMs = median(samplesOf(unmodified).map(({ cpuUs }) => cpuUs)) / 1000;
-      const { atLeast, atMost } = predictedRates({
-        cpuMs,
-        batchMs,
-        syncDelayMs: one.delayMs,
-        connections: one.connections,
-      });
-      return {
-        name: one.name,
-        cells: {
-          rate,
-          atLeast: [atLeast],
-          atMost: [atMost],
-          responsesPerSync: samples.map((sample) => sample.responsesPerSync),
-          syncMs: samples.map((sample) => sample.syncMs),
-          cpuUs: samples.map((sample) => sample.cpuUs),
+    const runs = [0, 1, 10].flatMap((syncDelayMs) => [64, 512].map((connections) => ({ syncDelayMs, connections })));
+    const contenders = runs.map(({ syncDelayMs, connections }): Contender => {
+      const disk = syncDelayMs === 0 ? 'unmodified' : `${syncDelayMs} ms slower`;
+      return [
+        `sync ${disk}, ${connections} connections`,
+        async () => {
+          const figures = await runRound(onSqlite, { connections, syncDelayMs }, settings);
+          // Only these, so that no slowed-down measurement influences its own prediction.
+          if (syncDelayMs === 0) cpuMs.set(connections, figures.cpuUs / 1000);
+          const costs = { cpuMs: cpuMs.get(connections) ?? Number.NaN, batchMs, syncDelayMs, connections };
+          return { ...figures, ...predictedRates(costs) };
         },
-        invalidReason: samples.find(({ invalidReason }) => invalidReason)?.invalidReason,
-      };
+      ];
     });
-    return {
-      title: 'Scale: slowed-down syncs',
-      how: 'Plant Store on SQLite in a closed loop, run under `strace -f --seccomp-bpf`, which delays and counts every fsync and fdatasync (`inject=…:delay_exit`). The prediction is `predictedRates` in `test/bench/harness/prediction.ts`: a batch has half as many plants as there are connections; it costs the processor time of these plants, measured on the unmodified disk, plus one write, which takes a + b · plants + the delay. The lower bound of the rate assumes that the two run one after the other, the upper bound that they overlap.',
-      tables: [
-        {
-          caption: `Costs: a sync of 4 KiB takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${batchMs.intercept.toFixed(3)} ms (including one sync) and b = ${(batchMs.slope * 1000).toFixed(2)} µs`,
-          head: 'plants in a batch',
-          columns: [
-            { key: 'ms', title: 'measured, ms', digits: 2 },
-            { key: 'fit', title: 'a + b · plants, ms', digits: 2 },
-          ],
-          rows: batches.map(([size, ms]) => ({
-            name: `${size}`,
-            cells: { ms: [ms], fit: [batchMs.intercept + batchMs.slope * size] },
-          })),
-        },
-        { caption: 'The rate', head: 'run', columns: COLUMNS, rows },
-      ],
-      ratios: [],
-      facts: { syncMs, batchInterceptMs: batchMs.intercept, batchSlopeMs: batchMs.slope },
-    };
+    return [
+      {
+        caption: `Costs: a sync of 4 KiB takes ${syncMs.toFixed(3)} ms, a batch a + b · plants with a = ${intercept.toFixed(3)} ms (including one sync) and b = ${(slope * 1000).toFixed(2)} µs`,
+        head: 'plants in a batch',
+        columns: [
+          { key: 'ms', title: 'measured, ms', digits: 2 },
+          { key: 'fit', title: 'a + b · plants, ms', digits: 2 },
+        ],
+        rounds: 1,
+        contenders: batches.map(([plants, ms]) => [`${plants}`, async () => ({ ms, fit: intercept + slope * plants })]),
+      },
+      {
+        caption: 'The rate',
+        head: 'run',
+        columns: [
+          { key: 'rate', title: 'requests/s', digits: 0 },
+          { key: 'atLeast', title: 'predicted, at least', digits: 0 },
+          { key: 'atMost', title: 'predicted, at most', digits: 0 },
+          { key: 'responsesPerSync', title: 'requests/sync', digits: 1 },
+          { key: 'syncMs', title: 'sync without the delay, ms', digits: 2 },
+          { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
+        ],
+        contenders,
+      },
+    ];
   },
 };
 
-const COLUMNS: readonly Column[] = [
-  { key: 'rate', title: 'requests/s', digits: 0 },
-  { key: 'atLeast', title: 'predicted, at least', digits: 0 },
-  { key: 'atMost', title: 'predicted, at most', digits: 0 },
-  { key: 'responsesPerSync', title: 'requests/sync', digits: 1 },
-  { key: 'syncMs', title: 'sync without the delay, ms', digits: 2 },
-  { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
-];
-
-async function round(
-  { delayMs, connections }: Case,
-  { folder, loadSeconds, warmUpSeconds }: Settings,
-): Promise<Sample> {
-  const store = await sqlite.create(folder);
-  const trace = new SyncTrace(folder, delayMs);
-  try {
-    const server = await Server.start(onSqlite, store, folder, trace.command);
-    try {
-      await probe(server.port);
-      const warmUp = await closedLoop(server.port, connections, warmUpSeconds);
-      const cpuBefore = server.cpuMs();
-      const beganMs = Date.now();
-      const measured = await closedLoop(server.port, connections, loadSeconds);
-      const endedMs = Date.now();
-      const cpuUs = ((server.cpuMs() - cpuBefore) * 1000) / measured.responses;
-      const killed = await killUnderLoad(server, connections);
-      const invalidReason = checkRun([warmUp, measured], killed, (await store.rows()) - 1);
-      const syncs = trace.between(beganMs, endedMs);
-      const responsesPerSync = measured.responses / syncs.length;
-      const syncMs = syncs.reduce((sum, { tookMs }) => sum + tookMs, 0) / syncs.length;
-      return { rate: measured.rate, cpuUs, responsesPerSync, syncMs, invalidReason };
-    } finally {
-      await server.kill();
+/** Measures `add` on SQLite for each batch size; returns the median of `times` samples, in milliseconds. */
+async function batchTimesMs(folder: string, sizes: readonly number[], times: number) {
+  const repository = await openRepository(sqliteDatabase({ path: join(folder, 'batches.db'), timeoutMs: 10_000 }));
+  let nextId = 1;
+  const points: (readonly [plants: number, ms: number])[] = [];
+  for (const size of sizes) {
+    const samples: number[] = [];
+    for (; samples.length < times; nextId += size) {
+      const ids = Array.from({ length: size }, (_, index) => BigInt(nextId + index));
+      const batch = ids.map((id) => toPlant({ id, name: `Monstera ${id}`, tag: 'indoor' }));
+      const beganMs = performance.now();
+      await repository.add(batch);
+      samples.push(performance.now() - beganMs);
     }
-  } finally {
-    await store.drop();
+    points.push([size, median(samples)]);
   }
+  await repository.close();
+  return points;
+}
+
+/** Measures an append and sync of 4 KiB; returns the median of `times` samples, in milliseconds. */
+function syncTimeMs(folder: string, times: number): number {
+  const file = openSync(join(folder, 'sync'), 'w');
+  const samples = Array.from({ length: times }, () => {
+    writeSync(file, Buffer.alloc(4096, 1));
+    const beganMs = performance.now();
+    fdatasyncSync(file);
+    return performance.now() - beganMs;
+  });
+  closeSync(file);
+  return median(samples);
 }

@@ -1,33 +1,27 @@
-import { inRepository } from '../../support/paths.js';
 import { mariadb, postgres, type Storage, sqlite } from './stores.js';
 
-/** A program that is measured. */
+/** A program that is measured, and its durable storage, whose rows are checked after a run. */
 export interface Candidate {
   readonly name: string;
-  /** Arguments of Node. */
-  readonly args: readonly string[];
-  /** Durable storage, whose rows are checked after a run. */
-  readonly storage?: Storage;
-  readonly environment?: Readonly<Record<string, string>>;
+  /** File that Node runs. */
+  readonly file: string;
+  readonly storage?: Storage | undefined;
 }
 
 /** The service with default settings, including its request log. */
-const serve = [inRepository('dist/composition/cli.js'), 'serve'];
-
-export const onSqlite: Candidate = { name: 'Plant Store on SQLite', args: serve, storage: sqlite };
-export const onPostgres: Candidate = { name: 'Plant Store on PostgreSQL', args: serve, storage: postgres };
-export const onMariadb: Candidate = { name: 'Plant Store on MariaDB', args: serve, storage: mariadb };
-export const onMemory: Candidate = {
-  name: 'Plant Store in memory',
-  args: serve,
-  environment: { DATABASE_URL: 'memory:' },
+const service = (name: string, storage?: Storage): Candidate => ({
+  name,
+  file: 'dist/composition/cli/main.js',
+  storage,
+});
+const peer = (name: string, file: string, storage?: Storage): Candidate => {
+  return { name, file: `test/bench/peers/${file}`, storage };
 };
 
-/** Returns a program in `test/bench/peers`. */
-function peer(name: string, file: string, storage?: Storage): Candidate {
-  return { name, args: [inRepository(`test/bench/peers/${file}`)], ...(storage ? { storage } : {}) };
-}
-
+export const onSqlite: Candidate = service('Plant Store on SQLite', sqlite);
+export const onPostgres: Candidate = service('Plant Store on PostgreSQL', postgres);
+export const onMariadb: Candidate = service('Plant Store on MariaDB', mariadb);
+export const onMemory: Candidate = service('Plant Store in memory');
 export const koaEcho: Candidate = peer('Koa echo (no storage, validation or log)', 'koa-echo.js');
 export const fastify: Candidate = peer('Fastify + better-sqlite3', 'fastify-better-sqlite3.js', sqlite);
 export const feathers: Candidate = peer('Feathers (Koa, Knex, sqlite3)', 'feathers.js', sqlite);

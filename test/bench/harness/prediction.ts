@@ -15,10 +15,7 @@ export interface Costs {
  * connection once, half of them each on average. Lower bound: the processor is idle during a write. Upper bound: either
  * the processor or the disk is always busy.
  */
-export function predictedRates({ cpuMs, batchMs, syncDelayMs, connections }: Costs): {
-  readonly atLeast: number;
-  readonly atMost: number;
-} {
+export function predictedRates({ cpuMs, batchMs, syncDelayMs, connections }: Costs) {
   const rows = Math.max(1, connections / 2);
   const writeMs = batchMs.intercept + batchMs.slope * rows + syncDelayMs;
   const workMs = cpuMs * rows;

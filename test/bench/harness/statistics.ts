@@ -7,19 +7,17 @@ export function median(samples: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Divides each sample by the other sample of the same round. */
-export function ratios(samples: readonly number[], others: readonly number[]): number[] {
-  if (samples.length !== others.length) throw new RangeError('rounds are missing');
-  return samples.map((sample, round) => sample / (others[round] ?? Number.NaN));
+/** Adds up a number of each element. */
+export function sum<T>(all: readonly T[], term: (one: T) => number): number {
+  return all.reduce((total, one) => total + term(one), 0);
 }
 
 /** Fits `y = intercept + slope · x` by least squares of relative errors, so that small values have weight. */
 export function linearFit(points: readonly (readonly [x: number, y: number])[]): { intercept: number; slope: number } {
-  const sum = (term: (x: number, y: number) => number) =>
-    points.reduce((total, [x, y]) => total + term(x, y) / (y * y), 0);
-  const weights = sum(() => 1);
-  const meanX = sum((x) => x) / weights;
-  const meanY = sum((_, y) => y) / weights;
-  const slope = sum((x, y) => (x - meanX) * (y - meanY)) / sum((x) => (x - meanX) ** 2);
+  const weighted = (term: (x: number, y: number) => number) => sum(points, ([x, y]) => term(x, y) / (y * y));
+  const weights = weighted(() => 1);
+  const meanX = weighted((x) => x) / weights;
+  const meanY = weighted((_, y) => y) / weights;
+  const slope = weighted((x, y) => (x - meanX) * (y - meanY)) / weighted((x) => (x - meanX) ** 2);
   return { intercept: meanY - slope * meanX, slope };
 }

@@ -1,142 +1,119 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import knexFactory, { type Knex } from 'knex';
-import { mariadbServer, postgresServer } from '../../support/database-servers.js';
+import knexFactory from 'knex';
+import { type DatabaseServer, mariadbServer, postgresServer } from '../../support/database-servers.js';
+import { sum } from './statistics.js';
 
 /** A storage engine. */
 export interface Storage {
   readonly name: string;
-  /** Whether the engine responds. */
-  isAvailable(): Promise<boolean>;
+  /** Returns the version of the engine, or `unavailable`. */
+  version(): Promise<string>;
   /** Creates an empty store. */
   create(folder: string): Promise<Store>;
-  /** Returns the version of the engine. */
-  version(): Promise<string>;
 }
 
 /** The store of one program. */
 export interface Store {
   /** Environment variables for the program. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Path of the SQLite file, if any. */
-  readonly file?: string;
   /** Counts the plants over a separate connection. */
   rows(): Promise<number>;
-  /** Returns the number of syncs so far, if the engine counts them. */
-  syncs?(): Promise<number>;
-  drop(): Promise<void>;
+  /** Counts syncs, if the program runs under `command`. On SQLite, also delays each. */
+  countSyncs(folder: string, delayMs: number): SyncCount;
+  drop?(): Promise<unknown>;
 }
 
-export const sqlite: Storage = {
-  name: 'SQLite',
-  isAvailable: async () => true,
-  create: async (folder) => sqliteFile(join(mkdtempSync(join(folder, 'sqlite-')), 'plants.db')),
-  version: () =>
-    using(connect('sqlite3', { filename: ':memory:' }), (knex) => readValue(knex, 'SELECT sqlite_version()')),
-};
-
-/** Returns a store in a new or existing SQLite file; dropping it removes its folder. */
-export function sqliteFile(file: string): Store {
-  return {
-    file,
-    environment: { DATABASE_URL: `sqlite:${file}`, DATABASE_FILE: file, DATABASE_CLIENT: 'sqlite3' },
-    rows: () => using(connect('sqlite3', { filename: file }), countRows),
-    drop: async () => rmSync(join(file, '..'), { recursive: true, force: true }),
-  };
+export interface SyncCount {
+  readonly command: readonly string[];
+  /** Returns the number of syncs so far, and their duration without the delay. */
+  read(): Promise<{ readonly syncs: number; readonly totalMs: number }>;
 }
 
-export const postgres: Storage = server(postgresServer.url, {
-  name: 'PostgreSQL',
-  client: 'pg',
-  kind: 'SCHEMA',
-  drop: (name) => `DROP SCHEMA ${name} CASCADE`,
-  selectDatabase(url, name) {
-    url.searchParams.set('options', `-c search_path=${name}`);
-  },
-  syncs: 'SELECT wal_sync FROM pg_stat_wal',
-  version: "SELECT current_setting('server_version')",
-});
+type Client = 'sqlite3' | DatabaseServer['client'];
 
-export const mariadb: Storage = server(mariadbServer.url, {
-  name: 'MariaDB',
-  client: 'mysql2',
-  kind: 'DATABASE',
-  drop: (name) => `DROP DATABASE ${name}`,
-  selectDatabase(url, name) {
-    url.pathname = `/${name}`;
-  },
-  syncs: `SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS
-    WHERE VARIABLE_NAME IN ('INNODB_DATA_FSYNCS', 'INNODB_OS_LOG_FSYNCS')`,
-  version: 'SELECT version()',
-});
-
-interface Server {
-  readonly name: string;
-  readonly client: 'pg' | 'mysql2';
-  readonly kind: 'SCHEMA' | 'DATABASE';
-  drop(name: string): string;
-  /** Changes the URL of the server to that of one of its databases. */
-  selectDatabase(url: URL, name: string): void;
-  readonly syncs: string;
-  readonly version: string;
-}
-
-/** Time for an engine to count the syncs of closed connections. */
-const SYNCS_SETTLE_MS = 500;
-
-let stores = 0;
-
-function server(serverUrl: string, { name: engine, client, kind, drop, selectDatabase, ...sql }: Server): Storage {
-  const admin = () => connect(client, serverUrl);
-  return {
-    name: engine,
-    isAvailable: () =>
-      using(admin(), (knex) => knex.raw('SELECT 1')).then(
-        () => true,
-        () => false,
-      ),
-    version: () => using(admin(), (knex) => readValue(knex, sql.version)),
-    async create() {
-      const name = `plant_store_bench_${process.pid}_${++stores}`;
-      await using(admin(), (knex) => knex.raw(`CREATE ${kind} ${name}`));
-      const url = new URL(serverUrl);
-      selectDatabase(url, name);
-      return {
-        environment: { DATABASE_URL: url.href, DATABASE_CLIENT: client },
-        rows: () => using(connect(client, url.href), countRows),
-        async syncs() {
-          await setTimeout(SYNCS_SETTLE_MS);
-          return Number(await using(admin(), (knex) => readValue(knex, sql.syncs)));
-        },
-        drop: () => using(admin(), (knex) => knex.raw(drop(name))),
-      };
-    },
-  };
-}
-
-function connect(client: string, connection: string | { filename: string }): Knex {
-  return knexFactory({ client, connection, useNullAsDefault: true, pool: { min: 0, max: 1 } });
-}
-
-async function using<T>(knex: Knex, work: (knex: Knex) => PromiseLike<T>): Promise<T> {
+/** Runs a statement over a new connection, and returns the first value of its first row. */
+async function query(client: Client, connection: string | { filename: string }, sql: string): Promise<string> {
+  const knex = knexFactory({ client, connection, useNullAsDefault: true, pool: { min: 0, max: 1 } });
   try {
-    return await work(knex);
+    const result = await knex.raw(sql);
+    const row = { sqlite3: result[0], pg: result.rows?.[0], mysql2: result[0]?.[0] }[client];
+    return `${Object.values(row ?? {})[0]}`;
   } finally {
     await knex.destroy();
   }
 }
 
-async function countRows(knex: Knex): Promise<number> {
-  const [row] = await knex('plants').count({ rows: '*' });
-  return Number(row?.['rows']);
+const COUNT = 'SELECT count(*) FROM plants';
+
+export const sqlite: Storage = {
+  name: 'SQLite',
+  version: () => query('sqlite3', { filename: ':memory:' }, 'SELECT sqlite_version()'),
+  create: async (folder) => sqliteFile(join(mkdtempSync(join(folder, 'sqlite-')), 'plants.db')),
+};
+
+/** Returns the store in a SQLite file, which is removed with its folder. */
+export function sqliteFile(filename: string): Store {
+  return {
+    environment: { DATABASE_URL: `sqlite:${filename}`, DATABASE_FILE: filename, DATABASE_CLIENT: 'sqlite3' },
+    rows: async () => Number(await query('sqlite3', { filename }, COUNT)),
+    countSyncs(folder, delayMs) {
+      const [file, calls] = [join(folder, 'syncs.trace'), 'fsync,fdatasync'];
+      const delay = delayMs > 0 ? ['-e', `inject=${calls}:delay_exit=${delayMs * 1000}`] : [];
+      const command = ['strace', '-f', '--seccomp-bpf', '-e', `trace=${calls}`, ...delay, '-T', '-o', file];
+      const read = async () => {
+        // PID NAME(ARGS) = RESULT <SECONDS>
+        const syncs = [...readFileSync(file, 'utf8').matchAll(/ <([\d.]+)>$/gm)];
+        return { syncs: syncs.length, totalMs: sum(syncs, ([, seconds]) => Number(seconds) * 1000) };
+      };
+      return { command, read };
+    },
+  };
 }
 
-/** Returns the first value of the first row. */
-async function readValue(knex: Knex, sql: string): Promise<string> {
-  const row: object | undefined = await knex
-    .select('*')
-    .from(knex.raw(`(${sql}) AS result`))
-    .first();
-  return `${Object.values(row ?? {})[0]}`;
+export const postgres: Storage = onServer(postgresServer, {
+  drop: 'DROP SCHEMA ?? CASCADE',
+  select: (url, name) => url.searchParams.set('options', `-c search_path=${name}`),
+  syncs: 'SELECT wal_sync FROM pg_stat_wal',
+  version: "SELECT current_setting('server_version')",
+});
+
+export const mariadb: Storage = onServer(mariadbServer, {
+  drop: 'DROP SCHEMA ??',
+  select: (url, name) => Object.assign(url, { pathname: `/${name}` }),
+  syncs: `SELECT SUM(VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS
+    WHERE VARIABLE_NAME IN ('INNODB_DATA_FSYNCS', 'INNODB_OS_LOG_FSYNCS')`,
+  version: 'SELECT version()',
+});
+
+let stores = 0;
+
+/** @param sql statements, and a change of the URL of the server to that of one of its databases */
+function onServer(
+  { name, client, url: serverUrl }: DatabaseServer,
+  sql: Record<'drop' | 'syncs' | 'version', string> & { readonly select: (url: URL, name: string) => void },
+): Storage {
+  const ask = (statement: string) => query(client, serverUrl, statement);
+  return {
+    name,
+    version: () => ask(sql.version).catch(() => 'unavailable'),
+    async create() {
+      const database = `plant_store_bench_${process.pid}_${++stores}`;
+      await ask(`CREATE SCHEMA ${database}`);
+      const url = new URL(serverUrl);
+      sql.select(url, database);
+      const read = async () => {
+        // The engine may count the syncs of a closed connection late.
+        await setTimeout(500);
+        return { syncs: Number(await ask(sql.syncs)), totalMs: Number.NaN };
+      };
+      return {
+        environment: { DATABASE_URL: url.href, DATABASE_CLIENT: client },
+        rows: async () => Number(await query(client, url.href, COUNT)),
+        countSyncs: () => ({ command: [], read }),
+        drop: () => ask(sql.drop.replace('??', database)),
+      };
+    },
+  };
 }

@@ -1,7 +1,5 @@
-import type { Row } from '../harness/bench.js';
 import { median } from '../harness/statistics.js';
-import type { Data, StoredSection } from './data.js';
-import { number } from './figures.js';
+import { type Data, number, type Row } from './document.js';
 
 /** Benchmarks in the chart. */
 const DRAWN = ['sqlite', 'postgres', 'mariadb'];
@@ -27,14 +25,16 @@ const STYLE = `
 
 /** Draws the rates as bars, with the spread of the rounds, in the preferred colour scheme of the viewer. */
 export function chartOf({ sections }: Data): string {
-  const groups = sections.filter(({ bench }) => DRAWN.includes(bench));
-  const maxRate = Math.max(1, ...groups.flatMap(rowsOf).flatMap(ratesOf));
+  const groups = sections
+    .filter(({ bench }) => DRAWN.includes(bench))
+    .map(({ title, tables }) => ({ title, rows: tables.flatMap(({ rows }) => rows) }));
+  const maxRate = Math.max(1, ...groups.flatMap(({ rows }) => rows.flatMap(({ cells }) => cells['rate'] ?? [])));
   const parts: string[] = [];
   let y = HEAD_HEIGHT;
-  for (const group of groups) {
+  for (const { title, rows } of groups) {
     y += TITLE_HEIGHT;
-    parts.push(`<text class="title" x="${MARGIN}" y="${y - 12}">${escaped(group.title)}</text>`);
-    for (const row of rowsOf(group)) {
+    parts.push(`<text class="title" x="${MARGIN}" y="${y - 12}">${title}</text>`);
+    for (const row of rows) {
       parts.push(barOf(row, y, (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / maxRate));
       y += ROW_HEIGHT;
     }
@@ -52,32 +52,16 @@ export function chartOf({ sections }: Data): string {
   ].join('\n');
 }
 
-function barOf(row: Row, y: number, pixelsPerRequest: number): string {
-  const kind = row.name.startsWith('Plant Store') ? ' ours' : '';
+function barOf({ name, cells: { rate: rates = [] } }: Row, y: number, pixelsPerRequest: number): string {
+  const kind = name.startsWith('Plant Store') ? ' ours' : '';
   const baseline = y + 14;
-  const label = `<text class="label${kind}" x="${LABEL_WIDTH - 10}" y="${baseline}" text-anchor="end">${escaped(row.name)}</text>`;
-  const rates = ratesOf(row);
-  if (rates.length === 0) return `${label}<text class="quiet" x="${LABEL_WIDTH}" y="${baseline}">no figure</text>`;
   const x = (rate: number) => (LABEL_WIDTH + rate * pixelsPerRequest).toFixed(1);
   const [width, middle] = [(median(rates) * pixelsPerRequest).toFixed(1), y + BAR_HEIGHT / 2];
   const end = LABEL_WIDTH + Math.max(...rates) * pixelsPerRequest + 8;
   return [
-    label,
+    `<text class="label${kind}" x="${LABEL_WIDTH - 10}" y="${baseline}" text-anchor="end">${name}</text>`,
     `<rect class="bar${kind}" x="${LABEL_WIDTH}" y="${y}" width="${width}" height="${BAR_HEIGHT}" rx="2"/>`,
     `<line class="spread" x1="${x(Math.min(...rates))}" x2="${x(Math.max(...rates))}" y1="${middle}" y2="${middle}"/>`,
     `<text class="value${kind}" x="${end.toFixed(1)}" y="${baseline}">${number(median(rates), 0)}</text>`,
   ].join('');
-}
-
-function rowsOf({ tables }: StoredSection): readonly Row[] {
-  return tables.flatMap(({ rows }) => rows);
-}
-
-/** Returns the valid rates. */
-function ratesOf({ cells, invalidReason }: Row): readonly number[] {
-  return invalidReason === undefined ? (cells['rate'] ?? []) : [];
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -1,6 +1,46 @@
-import type { Ratio, Section, Table } from '../harness/bench.js';
-import type { Data, StoredSection } from './data.js';
-import { cell, figure, isMet, target } from './figures.js';
+import { median } from '../harness/statistics.js';
+
+/** Contents of `docs/benchmarks.json`: the latest results of each benchmark, all from one machine. */
+export interface Data {
+  readonly machine: Readonly<Record<string, string>>;
+  readonly sections: readonly Section[];
+}
+
+/** The results of a benchmark. */
+export interface Section {
+  readonly bench: string;
+  readonly title: string;
+  /** Method, and meaning of the columns. */
+  readonly how: string;
+  readonly date: string;
+  readonly tables: readonly Table[];
+  readonly ratios: readonly Ratio[];
+}
+
+export interface Table {
+  readonly caption?: string;
+  /** Title of the first column, such as "program". */
+  readonly head: string;
+  /** Titles with units, and the digits after the decimal point. */
+  readonly columns: readonly { readonly key: string; readonly title: string; readonly digits: number }[];
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly name: string;
+  /** Samples of each column, one per round. */
+  readonly cells: Readonly<Record<string, readonly number[]>>;
+}
+
+/** A ratio with an optional target. */
+export interface Ratio {
+  /** What is compared. */
+  readonly work: string;
+  readonly samples: readonly number[];
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+  readonly unit?: string;
+}
 
 /** Generates `docs/benchmarks.md` from the data. */
 export function generateDocument({ machine, sections }: Data): string {
@@ -18,7 +58,7 @@ export function generateDocument({ machine, sections }: Data): string {
     'Each figure without a unit is the ratio of two programs that were measured alternately in one run: the median of',
     'the rounds, with their range in parentheses.',
     '',
-    ...ratioTableLines(ratios.filter(({ atLeast, atMost }) => (atLeast ?? atMost) !== undefined)),
+    ...ratioLines(ratios.filter(({ atLeast, atMost }) => (atLeast ?? atMost) !== undefined)),
     '',
     ...LIMITS,
     '',
@@ -63,43 +103,52 @@ const METHOD = [
   '- "syncs" come from a separate short run: strace counts those of SQLite; the database servers count their own.',
 ];
 
-function sectionLines(section: StoredSection): string[] {
+/** Formats a section. */
+export function sectionLines({ title, how, date, bench, tables, ratios }: Section): string[] {
   return [
-    `## ${section.title}`,
+    `## ${title}`,
     '',
-    `${section.how} Measured ${section.date}: \`npm run bench -- ${section.bench}\`.`,
+    `${how} Measured ${date}: \`npm run bench -- ${bench}\`.`,
     '',
-    ...section.tables.flatMap((table) => [
-      ...(table.caption ? [`${table.caption}:`, ''] : []),
-      ...tableLines(table),
-      '',
-    ]),
-    ...(section.ratios.length > 0 ? [...ratioTableLines(section.ratios), ''] : []),
+    ...tables.flatMap((table) => [...(table.caption ? [`${table.caption}:`, ''] : []), ...tableLines(table), '']),
+    ...(ratios.length > 0 ? [...ratioLines(ratios), ''] : []),
   ];
 }
 
 function tableLines({ head, columns, rows }: Table): string[] {
-  const shown = columns.filter(({ key }) => rows.some((row) => (row.cells[key]?.length ?? 0) > 0));
+  const shown = columns.filter(({ key }) => rows.some((row) => row.cells[key]?.length));
   return [
     `| ${[head, ...shown.map(({ title }) => title)].join(' | ')} |`,
     `|---${'|--:'.repeat(shown.length)}|`,
-    ...rows.map((row) => `| ${[row.name, ...shown.map(({ key, digits }) => cell(row, key, digits))].join(' | ')} |`),
-  ];
-}
-
-function ratioTableLines(ratios: readonly Ratio[]): string[] {
-  return [
-    '| benchmark | figure | target | met |',
-    '|---|--:|--:|---|',
-    ...ratios.map((ratio) => {
-      const met = isMet(ratio);
-      const verdict = met === undefined ? '–' : met ? 'yes' : '**no**';
-      return `| ${ratio.work} | ${figure(ratio)} | ${target(ratio)} | ${verdict} |`;
+    ...rows.map(({ name, cells }) => {
+      const figures = shown.map(({ key, digits }) => (cells[key]?.length ? spread(cells[key], digits) : '–'));
+      return `| ${[name, ...figures].join(' | ')} |`;
     }),
   ];
 }
 
-/** Formats one section for the terminal. */
-export function formatSection(bench: string, date: string, section: Section): string {
-  return sectionLines({ ...section, bench, date }).join('\n');
+function ratioLines(ratios: readonly Ratio[]): string[] {
+  return ['| benchmark | figure | target | met |', '|---|--:|--:|---|', ...ratios.map(ratioLine)];
+}
+
+function ratioLine({ work, samples, atLeast, atMost, unit = '' }: Ratio): string {
+  const limit = atLeast ?? atMost;
+  const sign = atLeast === undefined ? '≤' : '≥';
+  const target = limit === undefined ? '–' : `${sign} ${number(limit, limit >= 1000 ? 0 : 2)}${unit}`;
+  const middle = median(samples);
+  const figure = `${spread(samples, middle >= 1000 ? 0 : 3)}${unit}`;
+  const isMet = middle >= (atLeast ?? middle) && middle <= (atMost ?? middle) ? 'yes' : '**no**';
+  return `| ${work} | ${figure} | ${target} | ${limit === undefined ? '–' : isMet} |`;
+}
+
+/** Formats the median of samples, with their range if there are several. */
+function spread(samples: readonly number[], digits: number): string {
+  const [middle, least, most] = [median(samples), Math.min(...samples), Math.max(...samples)];
+  const range = samples.length === 1 ? '' : ` (${number(least, digits)}–${number(most, digits)})`;
+  return `${number(middle, digits)}${range}`;
+}
+
+/** Formats a number with commas between groups of three digits: `12,345.6`. */
+export function number(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\d(?=(\d{3})+(\.|$))/g, '$&,');
 }

@@ -1,11 +1,11 @@
 import { casesFor, plantStoreCase } from './case.js';
 import { expectThat, expectVerdict, newPlant, parseObject, randomId } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 /** Bodies that are not one JSON text in UTF-8. Many contain the given id, which is free. */
-const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
+export const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
   'absent, without Content-Length or chunks': () => '',
   'whitespace only': () => ' \n\t ',
   'a byte order mark only': () => '\ufeff',
@@ -37,7 +37,7 @@ const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = 
   '100,000 brackets that are not closed': () => '['.repeat(100_000),
 };
 
-const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
+export const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
   'an array': '[]',
   'an array of plants': '[{"id":1,"name":"x"}]',
   'a string': '"x"',
@@ -62,7 +62,7 @@ const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
   'with deeply nested arrays as its name': `{"id":1,"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
 };
 
-const INVALID_IDS = [
+export const INVALID_IDS: readonly string[] = [
   ...['1.5', '-0.1', '1e-1', '1e-400', '1e400', '-1e400', '1e19'],
   ...['9223372036854775808', '-9223372036854775809', '9223372036854775807.5', '9007199254740992.5'],
   ...['18446744073709551616', '0.99999999999999999999999', '9'.repeat(1000)],
@@ -70,10 +70,18 @@ const INVALID_IDS = [
   ...['"1"', '""', 'null', 'true', '[1]', '{}', '{"id":1}'],
 ];
 
-const UNSTORABLE = ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00', 'a\\ud83c', '\\udf31\\ud83c', '\\ud800x\\udc00'];
+export const UNSTORABLE: readonly string[] = [
+  '\\u0000',
+  'a\\u0000b',
+  '\\ud800',
+  '\\udc00',
+  'a\\ud83c',
+  '\\udf31\\ud83c',
+  '\\ud800x\\udc00',
+];
 
 /** Rejected bodies. */
-export const bodyCases: readonly HttpContractCase[] = [
+export const bodyCases: readonly HttpCase[] = [
   ...casesFor(
     NOT_JSON,
     (what) => `rejects invalid JSON with 40001: ${what}`,

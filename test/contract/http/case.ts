@@ -1,6 +1,6 @@
 import { ContractViolation } from '../contract.js';
 import { newPlant, Service, simpleId } from './service.js';
-import type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
+import type { HttpCase, HttpContractGroup, HttpContractTarget } from './types.js';
 
 /** Maximum time for the work of a case, unless it says otherwise. */
 const CASE_TIMEOUT_MS = 10_000;
@@ -12,12 +12,12 @@ const CHECK_TIMEOUT_MS = 5_000;
 type Check = (service: Service) => Promise<void>;
 
 /** Creates a case for a rule of the specification. */
-export function specificationCase(name: string, check: Check): HttpContractCase {
+export function specificationCase(name: string, check: Check): HttpCase {
   return httpCase('specification', name, check, CASE_TIMEOUT_MS);
 }
 
 /** Creates a case for a rule of this project's interface. */
-export function plantStoreCase(name: string, check: Check, workTimeoutMs: number = CASE_TIMEOUT_MS): HttpContractCase {
+export function plantStoreCase(name: string, check: Check, workTimeoutMs: number = CASE_TIMEOUT_MS): HttpCase {
   return httpCase('plant-store', name, check, workTimeoutMs);
 }
 
@@ -26,11 +26,11 @@ export function casesFor<Row>(
   rows: Readonly<Record<string, Row>>,
   title: (what: string) => string,
   check: (service: Service, row: Row) => Promise<void>,
-): HttpContractCase[] {
+): HttpCase[] {
   return Object.entries(rows).map(([what, row]) => plantStoreCase(title(what), (service) => check(service, row)));
 }
 
-function httpCase(group: HttpContractGroup, name: string, check: Check, workTimeoutMs: number): HttpContractCase {
+function httpCase(group: HttpContractGroup, name: string, check: Check, workTimeoutMs: number): HttpCase {
   return {
     name,
     group,

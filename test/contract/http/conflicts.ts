@@ -1,6 +1,6 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectVerdict, expectVerdicts, newPlant, randomId } from './service.js';
-import type { HttpContractCase } from './types.js';
+import { expectVerdict, expectVerdicts, newPlant, OPTIONAL_TEXTS, randomId } from './service.js';
+import type { HttpCase } from './types.js';
 
 const CONCURRENT_CREATES = 30;
 
@@ -16,16 +16,22 @@ const DIFFERENT: Readonly<Record<string, readonly [first: object, second: object
   'a byte order mark in the name': [{ name: 'a' }, { name: '\ufeffa' }],
   'another line break in the name': [{ name: 'a\nb' }, { name: 'a\r\nb' }],
   'an empty name instead of null': [{ name: 'null' }, { name: '' }],
-  'another tag': [{ tag: 'a' }, { tag: 'b' }],
-  'a trailing space in the tag': [{ tag: 'a' }, { tag: 'a ' }],
-  'an empty tag instead of none': [{}, { tag: '' }],
-  'no tag instead of an empty one': [{ tag: '' }, {}],
-  'the tag null instead of none': [{}, { tag: 'null' }],
+  ...Object.assign({}, ...OPTIONAL_TEXTS.map(toDifferent)),
   'swapped name and tag': [
     { name: 'a', tag: 'b' },
     { name: 'b', tag: 'a' },
   ],
 };
+
+function toDifferent(field: string): typeof DIFFERENT {
+  return {
+    [`another ${field}`]: [{ [field]: 'a' }, { [field]: 'b' }],
+    [`a trailing space in the ${field}`]: [{ [field]: 'a' }, { [field]: 'a ' }],
+    [`an empty ${field} instead of none`]: [{}, { [field]: '' }],
+    [`no ${field} instead of an empty one`]: [{ [field]: '' }, {}],
+    [`the ${field} null instead of none`]: [{}, { [field]: 'null' }],
+  };
+}
 
 const IDENTICAL: Readonly<Record<string, object>> = {
   'without tag': {},
@@ -34,7 +40,7 @@ const IDENTICAL: Readonly<Record<string, object>> = {
 };
 
 /** An id belongs to one plant forever. */
-export const conflictCases: readonly HttpContractCase[] = [
+export const conflictCases: readonly HttpCase[] = [
   ...casesFor(
     DIFFERENT,
     (what) => `rejects a plant with the same id but ${what} with 40901`,

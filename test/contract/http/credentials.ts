@@ -1,6 +1,6 @@
 import { casesFor, plantStoreCase } from './case.js';
 import { expectHeader, expectThat, expectVerdict, newPlant, randomId, type Service } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const ACCEPTED: Readonly<Record<string, (token: string) => string>> = {
   'the scheme bearer': (token) => `bearer ${token}`,
@@ -41,7 +41,7 @@ async function expectRejected(service: Service, authorization: string | undefine
 }
 
 /** Authentication by bearer token. */
-export const credentialCases: readonly HttpContractCase[] = [
+export const credentialCases: readonly HttpCase[] = [
   ...casesFor(
     ACCEPTED,
     (what) => `accepts a token with ${what}`,

@@ -3,7 +3,7 @@ import { ContractViolation } from '../contract.js';
 import { casesFor, plantStoreCase } from './case.js';
 import type { Connection } from './connection.js';
 import { expectThat, expectVerdict, type Headers, newPlant, received } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const LARGE_BYTES = 64 * 1024 ** 2;
 const SENT_CHUNK = Buffer.alloc(64 * 1024, ' ');
@@ -47,7 +47,7 @@ async function keepSending(connection: Connection): Promise<void> {
 }
 
 /** Responses sent before the body has arrived, and `Expect: 100-continue` (RFC 9110 §10.1.1). */
-export const earlyRejectionCases: readonly HttpContractCase[] = [
+export const earlyRejectionCases: readonly HttpCase[] = [
   ...casesFor(
     BY_HEAD,
     (what) => `rejects a request with ${what} without waiting for a body`,

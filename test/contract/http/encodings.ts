@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { casesFor, plantStoreCase } from './case.js';
 import { chunked, expectVerdict, newPlant, type Service } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const BODY_LIMIT_BYTES = 1024 ** 2;
 const BOMB_BYTES = 16 * BODY_LIMIT_BYTES;
@@ -41,7 +41,7 @@ const FRAMINGS: Readonly<Record<string, (service: Service, body: string) => Buff
 };
 
 /** Content-Encoding and the size of the body. */
-export const encodingCases: readonly HttpContractCase[] = [
+export const encodingCases: readonly HttpCase[] = [
   ...['identity', 'Identity'].map((coding) =>
     plantStoreCase(`accepts Content-Encoding: ${coding} for a body that is not compressed`, async (service) =>
       expectVerdict(await service.create(newPlant(), { 'Content-Encoding': coding }), 200),

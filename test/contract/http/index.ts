@@ -9,30 +9,36 @@ import { mediaTypeCases } from './media-types.js';
 import { orderCases } from './order.js';
 import { pathCases } from './paths.js';
 import { pipelineCases } from './pipelines.js';
-import { plantCases } from './plants.js';
+import { idCases, responseCases, textCases } from './plants.js';
 import { specificationCases } from './specification.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase, HttpContractCase } from './types.js';
 
-export { type ContractCase, ContractViolation } from '../contract.js';
+export { ContractViolation, type HarnessCase } from '../contract.js';
 export { checkHttpTarget } from './case.js';
 export type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
+
+const topics: Readonly<Record<string, readonly HttpCase[]>> = {
+  specification: specificationCases,
+  responses: responseCases,
+  ids: idCases,
+  texts: textCases,
+  conflicts: conflictCases,
+  bodies: bodyCases,
+  encodings: encodingCases,
+  credentials: credentialCases,
+  'media types': mediaTypeCases,
+  paths: pathCases,
+  'order of checks': orderCases,
+  'malformed HTTP': malformedHttpCases,
+  'early rejections': earlyRejectionCases,
+  pipelining: pipelineCases,
+  description: descriptionCases,
+};
 
 /**
  * The contract of the HTTP interface, for any service that implements it, with default settings. The cases create
  * plants with random ids and some fixed ones, such as 0 and 1000. The store may contain others, also with these ids.
  */
-export const httpContract: readonly HttpContractCase[] = [
-  ...specificationCases,
-  ...plantCases,
-  ...conflictCases,
-  ...bodyCases,
-  ...encodingCases,
-  ...credentialCases,
-  ...mediaTypeCases,
-  ...pathCases,
-  ...orderCases,
-  ...malformedHttpCases,
-  ...earlyRejectionCases,
-  ...pipelineCases,
-  ...descriptionCases,
-];
+export const httpContract: readonly HttpContractCase[] = Object.entries(topics).flatMap(([topic, cases]) =>
+  cases.map((each) => ({ ...each, topic })),
+);

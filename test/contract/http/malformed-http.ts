@@ -1,6 +1,6 @@
 import { casesFor, plantStoreCase } from './case.js';
 import { expectVerdict, newPlant, randomId, type Service } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 /** Maximum time for headers by default (HEADERS_TIMEOUT), and a margin. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -55,7 +55,7 @@ const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 const SIZED = { 'Content-Type': 'application/json' };
 
 /** Malformed, late and oversized requests. */
-export const malformedHttpCases: readonly HttpContractCase[] = [
+export const malformedHttpCases: readonly HttpCase[] = [
   ...casesFor(
     CHANGES,
     (what) => `rejects ${what} with 40000, and closes the connection`,

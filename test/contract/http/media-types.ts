@@ -1,6 +1,6 @@
 import { plantStoreCase } from './case.js';
 import { expectVerdict, newPlant } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const JSON_TYPES = [
   'application/json',
@@ -39,7 +39,7 @@ const OTHER_TYPES = [
 ];
 
 /** Content-Type of the body. */
-export const mediaTypeCases: readonly HttpContractCase[] = [
+export const mediaTypeCases: readonly HttpCase[] = [
   ...JSON_TYPES.map((type) =>
     plantStoreCase(`accepts Content-Type: ${type}`, async (service) =>
       expectVerdict(await service.create(newPlant(), { 'Content-Type': type }), 200),

@@ -1,6 +1,6 @@
 import { plantStoreCase } from './case.js';
 import { expectVerdict, newPlant, randomId, type Service } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const NO_CREDENTIAL = { Authorization: undefined };
 const TOO_LARGE = 'x'.repeat(1024 ** 2 + 1);
@@ -51,7 +51,7 @@ const REQUESTS_WITH_TWO_ERRORS: readonly [
 ];
 
 /** Precedence of errors. */
-export const orderCases: readonly HttpContractCase[] = [
+export const orderCases: readonly HttpCase[] = [
   ...REQUESTS_WITH_TWO_ERRORS.map(([first, second, bytes, error]) =>
     plantStoreCase(`checks ${first} before ${second}`, async (service) =>
       expectVerdict(await service.send(bytes(service)), error),

@@ -1,6 +1,7 @@
 import { plantStoreCase } from './case.js';
+import { fetchOperations } from './description.js';
 import { expectHeader, expectThat, expectVerdict, newPlant, received, type Service } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const NO_SUCH_PATH = [
   '/PLANTS',
@@ -8,7 +9,7 @@ const NO_SUCH_PATH = [
   '/plants/',
   '//plants',
   '/plants//',
-  '/plants/1',
+  '/plants/1/2',
   '/plants.json',
   '/plants;v=1',
   '/plant',
@@ -27,7 +28,7 @@ const createAt = (service: Service, target: string) =>
   service.send(service.authorized(`POST ${target}`, {}, newPlant()));
 
 /** Paths and methods. */
-export const pathCases: readonly HttpContractCase[] = [
+export const pathCases: readonly HttpCase[] = [
   ...['/plants?', '/plants?id=7&name=x', '/plants??/'].map((target) =>
     plantStoreCase(`ignores the query of ${target}`, async (service) =>
       expectVerdict(await createAt(service, target), 200),
@@ -42,10 +43,15 @@ export const pathCases: readonly HttpContractCase[] = [
     }),
   ),
   ...METHODS.map((method) =>
-    plantStoreCase(`rejects ${method} /plants with 40501 and Allow`, async (service) => {
-      const response = await service.send(service.authorized(`${method} /plants`));
-      expectVerdict(response, 40501);
-      expectHeader(response, 'Allow', 'POST');
+    plantStoreCase(`rejects ${method} with 40501 and Allow where the description does not have it`, async (service) => {
+      const operations = await fetchOperations(service);
+      for (const path of new Set(operations.map((operation) => operation.path))) {
+        const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method);
+        if (allowed.includes(method)) continue;
+        const response = await service.send(service.authorized(`${method} ${path.replaceAll(/\{\w+\}/g, '1')}`));
+        expectVerdict(response, 40501);
+        expectHeader(response, 'Allow', allowed.join(', '));
+      }
     }),
   ),
   plantStoreCase('rejects HEAD /plants with 405 and Allow, without a body', async (service) => {

@@ -4,6 +4,11 @@ import { ContractViolation } from '../contract.js';
 import { Connection, type HttpResponse } from './connection.js';
 import type { HttpContractTarget } from './types.js';
 
+/** The texts of a plant, as in the core, which the cases do not import. */
+export const TEXT_FIELDS = ['name', 'tag'] as const;
+/** The texts that a plant may lack. */
+export const OPTIONAL_TEXTS = ['tag'] as const;
+
 /** Header fields by name; `undefined` removes a default one. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 

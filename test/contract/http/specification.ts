@@ -1,7 +1,7 @@
 import { specificationCase } from './case.js';
 import type { HttpResponse } from './connection.js';
 import { expectThat, isJson, newPlant, parseObject, simpleId } from './service.js';
-import type { HttpContractCase } from './types.js';
+import type { HttpCase } from './types.js';
 
 const INT32_MAX = 2 ** 31 - 1;
 
@@ -39,7 +39,7 @@ function createdCase(
 }
 
 /** What the specification requires of every implementation, and nothing else. */
-export const specificationCases: readonly HttpContractCase[] = [
+export const specificationCases: readonly HttpCase[] = [
   createdCase(
     'creates a plant with name and tag',
     () => simplePlant({ tag: 'indoor' }),

@@ -1,4 +1,4 @@
-import type { ContractCase } from '../contract.js';
+import type { HarnessCase } from '../contract.js';
 
 /** The service under test. */
 export interface HttpContractTarget {
@@ -18,8 +18,13 @@ export type HttpContractGroup = 'specification' | 'plant-store';
  * A test case for one rule of the HTTP interface, for any test runner. Cases are independent and may run concurrently.
  * `run` throws a `ContractViolation` if the service breaks the rule, and another error if the target is not usable.
  */
-export interface HttpContractCase extends ContractCase<HttpContractTarget> {
+export interface HttpContractCase extends HarnessCase<HttpContractTarget> {
   readonly group: HttpContractGroup;
+  /** What the rule is about, such as `ids` or `malformed HTTP`. */
+  readonly topic: string;
   /** Maximum time that `run` takes, in milliseconds. */
   readonly timeoutMs: number;
 }
+
+/** A case before it has a topic. */
+export type HttpCase = Omit<HttpContractCase, 'topic'>;

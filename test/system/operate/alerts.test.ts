@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { before, beforeEach, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { create, serve } from '../../support/client.js';
-import { endProgramsAfterEach } from '../../support/executable.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -17,6 +16,7 @@ interface Rules {
       readonly alert?: string;
       readonly record?: string;
       readonly expr: string;
+      readonly labels?: Readonly<Record<string, string>>;
       readonly annotations?: Readonly<Record<string, string>>;
     }[];
   }[];
@@ -29,8 +29,11 @@ describe('The alert rules', () => {
   const rules = groups.flatMap((group) => group.rules);
   const alerts = rules.filter(({ alert }) => alert !== undefined);
 
-  it('have a summary and an action', () => {
-    for (const { annotations } of alerts) expect(annotations).to.have.all.keys('summary', 'action');
+  it('have a summary, an action and a severity', () => {
+    for (const { annotations, labels } of alerts) {
+      expect(annotations).to.have.all.keys('summary', 'action');
+      expect(labels?.['severity']).to.be.oneOf(['critical', 'warning']);
+    }
   });
 
   it('are listed in the troubleshooting table of the guide', () => {
@@ -59,7 +62,6 @@ describe('The alert rules', () => {
   });
 
   describe('use metrics of the service, which', () => {
-    endProgramsAfterEach();
     const folder = temporaryFolder();
     let metrics: string;
     let management: string;

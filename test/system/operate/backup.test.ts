@@ -1,49 +1,132 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { afterEach, describe, it } from 'mocha';
 import { catchError } from '../../support/catch-error.js';
-import { create, serve, toOutcome } from '../../support/client.js';
-import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
+import { create, serve } from '../../support/client.js';
+import {
+  type DatabaseServer,
+  type Databases,
+  databasesOn,
+  mariadbServer,
+  postgresServer,
+} from '../../support/database-servers.js';
 import { serverStore, sqliteStore, type TestStore } from '../../support/engines.js';
-import { endProgramsAfterEach } from '../../support/executable.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
-import { readSqlitePlants } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { CLIENTS, Load } from '../../system/load.js';
 import { conclusive, violationsOf } from '../history.js';
+import { CLIENTS, Load } from '../load.js';
 import { commandsUnder, run } from './guide.js';
 
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
 
-/** A store, the store into which its backup is restored, and the variables for the commands of the guide. */
-interface Backup {
-  readonly source: TestStore;
-  readonly target: TestStore;
-  readonly backUpVariables: Readonly<Record<string, string>>;
-  readonly restoreVariables: Readonly<Record<string, string>>;
+type Variables = Readonly<Record<string, string>>;
+
+/** A store, and the variables that the commands of the guide need for it. */
+interface StoreToBackUp {
+  readonly store: TestStore;
+  readonly variables: Variables;
 }
 
 describe('A backup according to the guide', () => {
-  endProgramsAfterEach();
   const folder = temporaryFolder();
+  const postgres = databasesOn(postgresServer);
+  const mariadb = databasesOn(mariadbServer);
+
+  /** Creates a folder for a store. */
+  function createFolder(name: string): string {
+    const path = join(folder, name);
+    mkdirSync(path);
+    return path;
+  }
+
+  /** Creates a database, because a dump contains a whole one; the suite drops it. */
+  async function createDatabase(server: DatabaseServer, databases: Databases, role: string): Promise<StoreToBackUp> {
+    const name = `plant_store_${role}_${process.pid}`;
+    await databases.connect().raw(`CREATE DATABASE ${name}`);
+    created.push(() =>
+      databases.connect().raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`),
+    );
+    const url = Object.assign(new URL(server.url), { pathname: `/${name}` });
+    const { hostname: host, username: user, password, port } = url;
+    const lines = Object.entries({ host, user, password, port: port || '3306' }).map(
+      ([key, value]) => `${key}=${value}`,
+    );
+    writeFileSync(join(folder, '.my.cnf'), `[client]\n${lines.join('\n')}\n`);
+    const access = { PGHOST: host, PGPORT: port || '5432', PGUSER: user, PGPASSWORD: password, HOME: folder };
+    return {
+      store: serverStore(url.href, server.client, databases.connect(url.href)),
+      variables: { ...access, PGDATABASE: name, DATABASE: name },
+    };
+  }
+  const created: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const drop of created.splice(0)) await drop();
+  });
+
+  const onSqlite = async (name: string): Promise<StoreToBackUp> => {
+    const store = sqliteStore(join(folder, name, 'plants.db'));
+    return { store, variables: { DATA: join(folder, name), DATABASE_URL: store.url } };
+  };
+  const onPostgres = async (): Promise<StoreToBackUp> => {
+    const url = await postgres.create();
+    return { store: serverStore(url, 'pg', postgres.connect(url)), variables: { DATABASE_URL: url } };
+  };
+
+  const rows: readonly {
+    heading: 'SQLite' | 'PostgreSQL' | 'MariaDB and MySQL' | 'Any engine';
+    program: string;
+    create: (role: 'source' | 'target') => Promise<StoreToBackUp>;
+  }[] = [
+    { heading: 'SQLite', program: 'sqlite3', create: () => onSqlite('SQLite') },
+    { heading: 'PostgreSQL', program: 'pg_dump', create: (role) => createDatabase(postgresServer, postgres, role) },
+    {
+      heading: 'MariaDB and MySQL',
+      program: 'mariadb-dump',
+      create: (role) => createDatabase(mariadbServer, mariadb, role),
+    },
+    {
+      heading: 'Any engine',
+      program: 'node',
+      create: (role) => (role === 'source' ? onSqlite('Any engine') : onPostgres()),
+    },
+  ];
+  for (const { heading, program, create: createStore } of rows) {
+    it(`contains every plant acknowledged before it, and no later one, and can be restored: ${heading}`, async function () {
+      skipUnlessInstalled(this, program, '--version');
+      createFolder(heading);
+      await expectBackup(commandsUnder(heading), await createStore('source'), await createStore('target'));
+    });
+
+    it(`leaves the previous backup unchanged and creates no store if it fails: ${heading}`, async function () {
+      skipUnlessInstalled(this, program, '--version');
+      const DATA = createFolder(`${heading}, failing`);
+      const BACKUP = join(folder, `${heading}.failing`);
+      writeFileSync(BACKUP, 'previous backup');
+      const missing = { PGHOST: DATA, PGDATABASE: 'none', DATABASE: 'none', DATABASE_URL: `sqlite:${DATA}/none` };
+      const failing = run(commandsUnder(heading)[0], folder, { DATA, BACKUP, HOME: DATA, ...missing });
+      expect(await catchError(failing)).to.be.instanceOf(Error);
+      expect(readFileSync(BACKUP, 'utf8')).to.equal('previous backup');
+      expect(readdirSync(DATA)).to.deep.equal([]);
+    });
+  }
 
   /** Makes a backup under load, kills the service, restores the backup and checks the restored store. */
   async function expectBackup(
-    heading: 'SQLite' | 'PostgreSQL' | 'MariaDB and MySQL' | 'Any engine',
-    { source, target, backUpVariables, restoreVariables }: Backup,
+    [backUp, restore]: readonly string[],
+    { store: source, variables }: StoreToBackUp,
+    { store: target, variables: restoreVariables }: StoreToBackUp,
   ): Promise<void> {
-    const [backUp, restore] = commandsUnder(heading);
+    const BACKUP = join(folder, 'backup');
     const service = serve(folder, { DATABASE_URL: source.url, LOG_LEVEL: 'error' });
-    const port = await service.port();
     const load = new Load();
-    load.start(port);
+    load.start(await service.port());
     await load.waitForOutcomes(MIN_PLANTS, 200);
 
     const before = load.history.length;
     const startedAt = performance.now();
-    await run(backUp, folder, backUpVariables);
+    await run(backUp, folder, { ...variables, BACKUP });
     const endedAt = performance.now();
     expect(load.history.length, 'created during the backup').to.be.above(before);
     await load.waitForOutcomes(2 * CLIENTS, 200);
@@ -51,7 +134,8 @@ describe('A backup according to the guide', () => {
     service.kill('SIGKILL');
     await load.ended();
 
-    await run(restore, folder, restoreVariables);
+    expect(readdirSync(folder).filter((name) => /^backup./.test(name))).to.deep.equal([]);
+    await run(restore, folder, { ...restoreVariables, BACKUP });
     const restored = await target.readPlants();
     // The backup may or may not contain creates that ended after it started.
     const history = load.history.map((operation) =>
@@ -61,145 +145,26 @@ describe('A backup according to the guide', () => {
     const ids = new Set(restored.map(({ id }) => id));
     const later = load.history.filter(({ sentAt, outcome }) => sentAt > endedAt && outcome === 200);
     expect(later).not.to.have.length(0);
-    expect(
-      later.filter(({ plant }) => ids.has(plant.id)),
-      'plants created after the backup',
-    ).to.deep.equal([]);
+    expect(later.filter(({ plant }) => ids.has(plant.id))).to.deep.equal([]);
 
     const restarted = serve(folder, { DATABASE_URL: target.url });
-    const newPort = await restarted.port();
+    const port = await restarted.port();
     const [stored = { id: 0n, name: '' }] = restored;
-    expect(toOutcome(await create(newPort, stored))).to.equal(40902);
-    expect(toOutcome(await create(newPort, { ...stored, name: 'another' }))).to.equal(40901);
-    expect(toOutcome(await create(newPort, { id: 2n ** 62n, name: 'new' }))).to.equal(200);
-    expect(await restarted.kill('SIGTERM').exited()).to.equal(0);
+    expect((await create(port, stored))?.outcome).to.equal(40902);
+    expect((await create(port, { ...stored, name: 'another' }))?.outcome).to.equal(40901);
+    expect((await create(port, { id: 2n ** 62n, name: 'new' }))?.outcome).to.equal(200);
+    expect(await restarted.stop()).to.equal(0);
     expect(await target.checkIntegrity()).to.deep.equal([]);
   }
 
-  /** Creates a folder for a store, and returns its path and a path for a backup. */
-  function createPaths(name: string): { readonly DATA: string; readonly BACKUP: string } {
-    const DATA = join(folder, name);
-    mkdirSync(DATA);
-    return { DATA, BACKUP: join(folder, `${name}.backup`) };
-  }
-
-  for (const [heading, program] of [
-    ['SQLite', 'sqlite3'],
-    ['PostgreSQL', 'pg_dump'],
-    ['MariaDB and MySQL', 'mariadb-dump'],
-    ['Any engine', 'node'],
-  ] as const) {
-    it(`leaves the previous backup unchanged if it fails: ${heading}`, async function () {
-      skipUnlessInstalled(this, program, '--version');
-      const { DATA, BACKUP } = createPaths(`failing-${program}`);
-      writeFileSync(BACKUP, 'previous backup');
-      const [backUp] = commandsUnder(heading);
-      const missingStore = {
-        HOME: DATA,
-        PGHOST: DATA,
-        PGDATABASE: 'none',
-        DATABASE: 'none',
-        DATABASE_URL: `sqlite:${DATA}/none`,
-      };
-      const failure = await catchError(run(backUp, folder, { DATA, BACKUP, ...missingStore }));
-      expect(failure).to.be.instanceOf(Error);
-      expect(readFileSync(BACKUP, 'utf8')).to.equal('previous backup');
-    });
-  }
-
-  describe('of SQLite', () => {
-    it('under load, contains every plant acknowledged before it, and the service starts on it', async function () {
-      skipUnlessInstalled(this, 'sqlite3', '--version');
-      const environment = createPaths('sqlite');
-      const store = sqliteStore(join(environment.DATA, 'plants.db'));
-      await expectBackup('SQLite', {
-        source: store,
-        target: store,
-        backUpVariables: environment,
-        restoreVariables: environment,
-      });
-      expect(readdirSync(folder).filter((name) => name.startsWith('sqlite.'))).to.deep.equal(['sqlite.backup']);
-    });
-
-    it('fails and creates no file if the store does not exist', async function () {
-      skipUnlessInstalled(this, 'sqlite3', '--version');
-      const environment = createPaths('nothing');
-      const [backUp] = commandsUnder('SQLite');
-      const failure = await catchError(run(backUp, folder, environment));
-      expect(failure).to.be.instanceOf(Error);
-      expect(readdirSync(environment.DATA)).to.deep.equal([]);
-      expect(readdirSync(folder)).not.to.include('nothing.backup');
-    });
-
-    it('misses plants if cp makes it instead, as the guide warns', async () => {
-      const { DATA, BACKUP } = createPaths('cp');
-      const service = serve(folder, { DATABASE_URL: `sqlite:${join(DATA, 'plants.db')}` });
-      expect(toOutcome(await create(await service.port(), { id: 1n, name: 'Monstera' }))).to.equal(200);
-      await run('cp "$DATA/plants.db" "$BACKUP"', folder, { DATA, BACKUP });
-      const found = await readSqlitePlants(BACKUP).catch(() => 'no table');
-      expect(found).not.to.deep.equal([{ id: 1n, name: 'Monstera' }]);
-    });
-  });
-
-  onServer(postgresServer, 'PostgreSQL', 'pg_dump', ({ hostname, port, username, password }) => {
-    return { PGHOST: hostname, PGPORT: port || '5432', PGUSER: username, PGPASSWORD: password };
-  });
-
-  onServer(mariadbServer, 'MariaDB and MySQL', 'mariadb-dump', ({ hostname, port, username, password }) => {
-    const lines = [`host=${hostname}`, `port=${port || '3306'}`, `user=${username}`, `password=${password}`];
-    writeFileSync(join(folder, '.my.cnf'), `[client]\n${lines.join('\n')}\n`);
-    return { HOME: folder };
-  });
-
-  function onServer(
-    server: DatabaseServer,
-    heading: 'PostgreSQL' | 'MariaDB and MySQL',
-    program: string,
-    access: (url: URL) => Record<string, string>,
-  ): void {
-    describe(`of ${server.name}`, () => {
-      const databases = databasesOn(server);
-
-      it('under load, contains every plant acknowledged before it, and the service starts on it', async function () {
-        skipUnlessInstalled(this, program, '--version');
-        const names = [`plant_store_backup_${process.pid}`, `plant_store_restored_${process.pid}`] as const;
-        const admin = databases.connect();
-        const connectTo = (name: string) => {
-          const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
-          return serverStore(url, server.client, databases.connect(url));
-        };
-        const { BACKUP } = createPaths(server.name);
-        const environment = { ...access(new URL(server.url)), BACKUP };
-        try {
-          for (const name of names) await admin.raw(`CREATE DATABASE ${name}`);
-          await expectBackup(heading, {
-            source: connectTo(names[0]),
-            target: connectTo(names[1]),
-            backUpVariables: { ...environment, PGDATABASE: names[0], DATABASE: names[0] },
-            restoreVariables: { ...environment, PGDATABASE: names[1], DATABASE: names[1] },
-          });
-        } finally {
-          const force = server.client === 'pg' ? ' WITH (FORCE)' : '';
-          for (const name of names) await admin.raw(`DROP DATABASE IF EXISTS ${name}${force}`);
-        }
-      });
-    });
-  }
-
-  describe('by export, from SQLite to PostgreSQL', () => {
-    const databases = databasesOn(postgresServer);
-
-    it('under load, contains every plant acknowledged before it, and the service starts on it', async () => {
-      const { DATA, BACKUP } = createPaths('export');
-      const source = sqliteStore(join(DATA, 'plants.db'));
-      const url = await databases.create();
-      const target = serverStore(url, 'pg', databases.connect(url));
-      await expectBackup('Any engine', {
-        source,
-        target,
-        backUpVariables: { BACKUP, DATABASE_URL: source.url },
-        restoreVariables: { BACKUP, DATABASE_URL: target.url },
-      });
-    });
+  it('misses plants if cp makes it instead, as the guide warns', async () => {
+    const [DATA, BACKUP] = [createFolder('cp'), join(folder, 'copy')];
+    const service = serve(folder, { DATABASE_URL: `sqlite:${join(DATA, 'plants.db')}` });
+    expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+    await run('cp "$DATA/plants.db" "$BACKUP"', folder, { DATA, BACKUP });
+    const found = await sqliteStore(BACKUP)
+      .readPlants()
+      .catch(() => []);
+    expect(found).to.deep.equal([]);
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { create, createRequest, serve, toLines } from '../../support/client.js';
-import { endProgramsAfterEach } from '../../support/executable.js';
 import { exchange, RawClient } from '../../support/raw-http.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -13,7 +12,6 @@ describe('The operations guide', () => {
   });
 
   describe('documents', () => {
-    endProgramsAfterEach();
     const folder = temporaryFolder();
 
     it('exactly the log fields of requests and failures', async () => {
@@ -30,7 +28,7 @@ describe('The operations guide', () => {
       await file.exec('DROP TABLE plants');
       await file.close();
       await create(port, { id: 2n, name: 'Monstera' });
-      await service.kill('SIGTERM').exited();
+      await service.stop();
 
       const lines: Record<string, unknown>[] = toLines(service.stderr).map((line) => JSON.parse(line));
       const logged = lines.filter(({ msg }) => `${msg}`.startsWith('request')).flatMap(Object.keys);

@@ -1,0 +1,12 @@
+export type { StorageLifecycle } from '../monitoring/index.js';
+export { DriverError } from './driver-error.js';
+export type { Engine, ErrorClass } from './engine.js';
+export { KnexPlantRepository } from './knex-plant-repository.js';
+export type { SchemaState } from './migrations.js';
+export { mysql, mysqlDatabase } from './mysql.js';
+export { type Database, openRepository, pendingMigrations } from './open.js';
+export { postgres, postgresDatabase } from './postgres.js';
+export type { PlantRow } from './rows.js';
+export type { ServerOptions } from './server.js';
+export { sqlite } from './sqlite.js';
+export { type SqliteOptions, sqliteDatabase } from './sqlite-database.js';

@@ -1,0 +1,141 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import knexFactory, { type Knex } from 'knex';
+import { isPlantStoreError, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import { MonitoredPlantRepository, type StorageLifecycle } from '../monitoring/index.js';
+import { DriverError, retryWhileBusy } from './driver-error.js';
+import type { Engine } from './engine.js';
+import { KnexPlantRepository } from './knex-plant-repository.js';
+import { assertTables, migrate, readPending, type SchemaState } from './migrations.js';
+
+const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
+
+const UNKNOWN_AUTHORITY =
+  'the certificate of the server is not from a known authority; name its file with sslrootcert (PostgreSQL) or its text with ca (MySQL)';
+
+const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
+  ECONNREFUSED: 'connection refused; check the address and that the server is running',
+  ENOTFOUND: 'unknown host name',
+  ETIMEDOUT: 'the server did not respond in time',
+  KnexTimeoutError: 'the server did not respond in time',
+  // https://nodejs.org/api/tls.html#x509-certificate-error-codes
+  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the server is for another host name',
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+};
+
+/** A database to open. Create one with `sqliteDatabase`, `postgresDatabase` or `mysqlDatabase`. */
+export interface Database {
+  readonly engine: Engine;
+  /** Name for messages, without a password. */
+  readonly name: string;
+  /** Prepares the files of the database, if any, and returns Knex's configuration. */
+  readonly configure: () => Knex.Config | Promise<Knex.Config>;
+  /** Maximum time for a statement, and for a wait for a connection, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Open for reading only: creates no file, does not migrate; `add` may fail. */
+  readonly readOnly?: boolean | undefined;
+  /** Called with a warning, which names the settings, if the engine acknowledges writes before they are durable. */
+  readonly warn?: ((warning: string) => void) | undefined;
+  /** Called when the schema is ready, unless the database is read-only. */
+  readonly onSchema?: ((state: SchemaState) => void) | undefined;
+  /** The path of the file that opening creates if it is missing. */
+  readonly fileToCreate?: string | undefined;
+}
+
+/**
+ * Opens a database and migrates its schema. A read-only database must be migrated already. The `ready` of any other
+ * repository also checks writes, first after opening and then after each failed `add`.
+ * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
+ */
+export function openRepository(database: Database): Promise<PlantRepository & StorageLifecycle> {
+  const { engine, readOnly, timeoutMs } = database;
+  return connect(database, async (knex) => {
+    if (!readOnly) {
+      const schema = await migrate(knex, engine);
+      await engine.checkpoint?.(knex, schema, timeoutMs);
+      await warnIfNotDurable(knex, database);
+      database.onSchema?.(schema);
+    }
+    const pending = await readPending(knex, engine);
+    if (pending.length > 0)
+      throw new StorageUnavailable(`its schema lacks ${pending.join(', ')}; run plant-store migrate`);
+    await assertTables(knex, engine);
+    const repository = new KnexPlantRepository(knex, engine, timeoutMs);
+    return readOnly ? repository : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
+  });
+}
+
+/** Returns the migrations that {@link openRepository} would apply, by name. Changes nothing. Throws the same errors. */
+export async function pendingMigrations(database: Database): Promise<readonly string[]> {
+  const { engine, fileToCreate } = database;
+  if (fileToCreate && !existsSync(fileToCreate)) {
+    try {
+      accessSync(dirname(fileToCreate), constants.W_OK);
+    } catch (error) {
+      throw toOpenError(database, error);
+    }
+    return Object.keys(engine.migrations);
+  }
+  return connect(database, async (knex) => {
+    const pending = await readPending(knex, engine);
+    if (pending.length === 0) await assertTables(knex, engine);
+    await knex.destroy();
+    return pending;
+  });
+}
+
+/**
+ * Connects to a database for `work`, which is retried while the engine is busy. If it fails, disconnects, and throws a
+ * {@link StorageUnavailable} with the reason.
+ */
+async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
+  const { engine, timeoutMs } = database;
+  let knex: Knex | undefined;
+  try {
+    const opened = createKnex(database, await database.configure());
+    knex = opened;
+    return await retryWhileBusy(engine, timeoutMs, () => work(opened));
+  } catch (error) {
+    await knex?.destroy();
+    throw toOpenError(database, error);
+  }
+}
+
+function toOpenError({ engine, name }: Database, error: unknown): StorageUnavailable {
+  const cause = new DriverError(error);
+  // The errors of pg have no code.
+  const text = error instanceof Error ? error.message : '';
+  const messages = { ...CONNECT_ERROR_MESSAGES, ...engine.openErrorMessages };
+  const message = messages[text] ?? messages[cause.code];
+  const reason = isPlantStoreError(error) ? error.message : (message ?? `it reported ${cause.code}`);
+  return new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
+}
+
+function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Config): Knex {
+  try {
+    // SQLite has a client of its own.
+    if (config.client === undefined) createRequire(import.meta.url).resolve(driver);
+  } catch {
+    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
+  }
+  // Keeps a statement's values out of the log, and out of error messages, which tracers export.
+  const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
+  const options = { compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
+  try {
+    return knexFactory({ client: driver, ...options, ...config });
+  } catch {
+    // The install script of the driver has not run.
+    throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);
+  }
+}
+
+async function warnIfNotDurable(knex: Knex, { engine, warn }: Database): Promise<void> {
+  if (!engine.nonDurableSettings) return;
+  const settings = await knex.from(knex.raw(`(${engine.nonDurableSettings}) AS settings`)).pluck('setting');
+  if (settings.length > 0) warn?.(`${NOT_DURABLE}: ${settings.join(', ')}`);
+}

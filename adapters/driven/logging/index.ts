@@ -1,0 +1,1 @@
+export { countDroppedLines, createLogger, describeError } from './logger.js';

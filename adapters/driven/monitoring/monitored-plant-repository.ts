@@ -1,0 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type AddOutcome,
+  isPlantStoreError,
+  type Plant,
+  type PlantRepository,
+  StorageUnavailable,
+} from '../../../core/index.js';
+
+/** Pause between probes while writes hang, and before the first attempt without a probe, in milliseconds. */
+const PAUSE_MS = 1000;
+
+/** The storage did not respond in time. After an `add` that throws it, further calls fail immediately. */
+export class StorageTimeout extends StorageUnavailable {}
+
+/** What the owner of a storage, who opened it, calls. Use cases do not. */
+export interface StorageLifecycle {
+  /**
+   * Checks that the storage can be read and, after an `add` that threw `StorageUnavailable`, written. Stores no plant.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
+   */
+  ready(): Promise<void>;
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link MonitoredPlantRepository}. */
+export interface MonitoringOptions {
+  /** Maximum time for `add` and `ready`, in milliseconds. Absent if the repository throws {@link StorageTimeout}. */
+  readonly timeoutMs?: number;
+  /** Commits a write that stores no plant. If absent, only calls of `add` show whether writes succeed. */
+  readonly probe?: () => Promise<void>;
+}
+
+/**
+ * Monitors the writes of any storage: limits their time, and lets `ready` throw after a failed `add` until a write
+ * succeeds (docs/decisions/0019-readiness-follows-writes.md).
+ */
+export class MonitoredPlantRepository implements PlantRepository, StorageLifecycle {
+  readonly #storage: PlantRepository & StorageLifecycle;
+  readonly #timeoutMs: number | undefined;
+  readonly #probe: MonitoringOptions['probe'];
+  /**
+   * `unavailable`: the last `add` threw StorageUnavailable, so the `ready` of the repository checks writes. `failing`: it
+   * threw another error, or there was no `add` yet. `hanging`: it timed out, and `add` fails immediately.
+   */
+  #writes: 'working' | 'unavailable' | 'failing' | 'hanging';
+  /** The probes that run while writes hang. */
+  #recovery: Promise<void> | undefined;
+  /** While writes hang and there is no probe, the time of the next attempt (`performance.now()`). */
+  #retryAt = 0;
+  /** Doubles with each attempt, so that few calls hang at once even if none of them ever ends. */
+  #retryPauseMs = PAUSE_MS;
+  /** A call of `ready` that timed out and has not ended. No other call starts until a write succeeds. */
+  #hangingCheck: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** @param storage Closed by {@link close}. */
+  constructor(storage: PlantRepository & StorageLifecycle, { timeoutMs, probe }: MonitoringOptions) {
+    this.#storage = storage;
+    this.#timeoutMs = timeoutMs;
+    this.#probe = probe;
+    this.#writes = probe ? 'failing' : 'working';
+  }
+
+  async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    if (this.#writes === 'hanging') this.#startAttempt();
+    const call = this.#add(plants);
+    try {
+      return await withTimeout(this.#timeoutMs, call);
+    } catch (error) {
+      this.#noteFailure(error);
+      call.catch((lateError) => {
+        if (lateError !== error && this.#writes === 'hanging') this.#noteFailure(lateError);
+      });
+      throw error;
+    }
+  }
+
+  readAll(): AsyncIterable<readonly Plant[]> {
+    return this.#storage.readAll();
+  }
+
+  async ready(): Promise<void> {
+    if (this.#probe && this.#writes !== 'working') await this.#runProbe(this.#probe);
+    if (this.#writes === 'failing' || this.#writes === 'hanging')
+      throw new StorageUnavailable('a write failed, and no write has succeeded since');
+    if (this.#hangingCheck) throw new StorageUnavailable('an earlier check has not ended');
+    const check = (async () => this.#storage.ready())();
+    try {
+      await withTimeout(this.#timeoutMs, check);
+    } catch (error) {
+      if (error instanceof StorageTimeout) this.#noteHangingCheck(check);
+      throw error;
+    }
+    if (this.#writes === 'unavailable') this.#writes = 'working';
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#storage.close();
+  }
+
+  async #add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    const outcomes = await this.#storage.add(plants);
+    // Only a plant that was added shows that the storage can write, and only a probe that it can do all kinds of writes.
+    if (!this.#probe && outcomes.some(({ kind }) => kind === 'added')) this.#noteSuccess();
+    else if (!this.#probe && this.#writes === 'hanging') this.#writes = 'unavailable';
+    return outcomes;
+  }
+
+  /** Throws while writes hang, except that without a probe, one call at a time may try. */
+  #startAttempt(): void {
+    if (this.#probe || performance.now() < this.#retryAt)
+      throw new StorageUnavailable('an earlier write timed out, and no write has succeeded since');
+    this.#retryAt = Number.POSITIVE_INFINITY;
+  }
+
+  #noteSuccess(): void {
+    this.#writes = 'working';
+    this.#retryPauseMs = PAUSE_MS;
+    this.#hangingCheck = undefined;
+  }
+
+  #noteFailure(error: unknown): void {
+    if (error instanceof StorageTimeout) {
+      this.#writes = 'hanging';
+      this.#retryAt = performance.now() + this.#retryPauseMs;
+      this.#retryPauseMs *= 2;
+      if (this.#probe) this.#recovery ??= this.#recover(this.#probe);
+    } else if (!(this.#probe && this.#writes === 'hanging')) {
+      this.#writes = isPlantStoreError(error, 'STORAGE_UNAVAILABLE') ? 'unavailable' : 'failing';
+    }
+  }
+
+  #noteHangingCheck(check: Promise<void>): void {
+    this.#hangingCheck = check;
+    const forget = () => {
+      if (this.#hangingCheck === check) this.#hangingCheck = undefined;
+    };
+    check.then(forget, forget);
+  }
+
+  /** Probes until writes no longer hang. */
+  async #recover(probe: () => Promise<void>): Promise<void> {
+    while (this.#writes === 'hanging' && !this.#isClosed)
+      await this.#runProbe(probe).catch(() => pause(PAUSE_MS, undefined, { ref: false }));
+    this.#recovery = undefined;
+  }
+
+  /** Any error means that the probe failed. */
+  async #runProbe(probe: () => Promise<void>): Promise<void> {
+    await probe();
+    this.#noteSuccess();
+  }
+}
+
+/** Rejects with {@link StorageTimeout} if `call` takes too long; it may still end later. */
+export function withTimeout<T>(timeoutMs: number | undefined, call: Promise<T>): Promise<T> {
+  if (timeoutMs === undefined) return call;
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new StorageTimeout(`the storage did not respond within ${timeoutMs} ms`));
+    const timer = setTimeout(fail, timeoutMs);
+    call.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

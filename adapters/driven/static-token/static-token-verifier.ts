@@ -1,0 +1,64 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Principal, TokenVerifier } from '../../../core/index.js';
+
+/** An invalid list of tokens. The message has the reason and the position of an invalid token, never the token. */
+export class InvalidTokenList extends Error {
+  override readonly name = 'InvalidTokenList';
+}
+
+/**
+ * Accepts the tokens on a list. Compares SHA-256 digests in constant time, and always all of them, so that the duration
+ * reveals only the length of the token that was sent and the number of tokens on the list.
+ */
+export class StaticTokenVerifier implements TokenVerifier {
+  #digests: readonly Buffer[];
+
+  /** @throws {InvalidTokenList} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
+  constructor(tokens: readonly string[]) {
+    this.#digests = Array.from(tokens, toDigest);
+  }
+
+  /** Replaces the tokens. On an invalid list, throws like the constructor and keeps the previous tokens. */
+  replace(tokens: readonly string[]): void {
+    this.#digests = Array.from(tokens, toDigest);
+  }
+
+  async verify(token: string): Promise<Principal | undefined> {
+    const sent = sha256(token);
+    let match = -1;
+    for (const [index, digest] of this.#digests.entries()) {
+      if (timingSafeEqual(sent, digest)) match = index;
+    }
+    // The position, because the log must not contain anything derived from a token.
+    return match === -1 ? undefined : { subject: `static-token-${match + 1}` };
+  }
+}
+
+/** @throws {InvalidTokenList} A token is invalid. */
+export function assertTokens(tokens: readonly string[]): void {
+  tokens.forEach(toDigest);
+}
+
+/** Parses a text with one token or digest per line. Ignores blank lines and `#` comments. */
+export function parseTokens(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function toDigest(token: string, index: number): Buffer {
+  if (typeof token !== 'string') throw new InvalidTokenList(`token ${index + 1} is not a string`);
+  const digest = /^sha256:(.*)$/i.exec(token)?.[1];
+  if (digest !== undefined) {
+    if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');
+    throw new InvalidTokenList(`token ${index + 1} must have 64 hexadecimal digits after sha256:`);
+  }
+  if (token === '') throw new InvalidTokenList(`token ${index + 1} is empty`);
+  if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return sha256(token);
+  throw new InvalidTokenList(`token ${index + 1} must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =`);
+}
+
+function sha256(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

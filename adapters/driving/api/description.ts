@@ -1,0 +1,37 @@
+import document from './openapi-document.js';
+
+/** The parts of an OpenAPI 3.1 document that the adapters read. */
+export interface OpenApiDescription {
+  readonly openapi: string;
+  readonly servers?: readonly { readonly url: string }[];
+  /** Operations by path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly [member: string]: unknown;
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly requestBody?: object;
+}
+
+/** One operation of a description. */
+export interface Operation {
+  readonly operationId: string;
+  /** In upper case. */
+  readonly method: string;
+  /** Such as `/plants/{plantId}`. */
+  readonly path: string;
+  readonly hasBody: boolean;
+}
+
+/** The description of the interface, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
+export const openApiDescription: OpenApiDescription = document;
+
+/** Returns the operations of a description. */
+export function operationsOf({ paths }: OpenApiDescription): readonly Operation[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { operationId, requestBody }]) => {
+      return { operationId, method: method.toUpperCase(), path, hasBody: requestBody !== undefined };
+    }),
+  );
+}

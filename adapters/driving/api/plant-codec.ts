@@ -1,0 +1,81 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { isPlantId, type NewPlant, PLANT_ID_MESSAGE, type Plant, toNewPlant } from '../../../core/index.js';
+import { type ApiError, apiErrors } from './api-errors.js';
+import type { OpenApiDescription } from './description.js';
+import { findNumberText, parseExactInteger } from './exact-integer.js';
+
+/** The result of {@link PlantCodec.decode}. */
+export type DecodeResult =
+  | { readonly kind: 'decoded'; readonly newPlant: NewPlant }
+  | { readonly kind: 'rejected'; readonly error: ApiError };
+
+/** Converts plants to and from JSON with exact ids, and validates with the schemas of the OpenAPI description. */
+export class PlantCodec {
+  /** The id is read from the text, because JSON.parse rounds it. */
+  readonly #isNewPlant: ValidateFunction<Omit<NewPlant, 'id'>>;
+  readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
+
+  constructor(description: OpenApiDescription) {
+    const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
+    addFormats.default(ajv);
+    // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
+    ajv.addVocabulary(Object.keys(description));
+    ajv.addSchema(description, 'description', false, false);
+    this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
+  }
+
+  /**
+   * Decodes a NewPlant: checks UTF-8, JSON, the schema and the digits of the id. One message names all violations.
+   * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
+   */
+  decode(bytes: Uint8Array): DecodeResult {
+    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The text is empty');
+    let text: string;
+    try {
+      text = this.#utf8.decode(bytes);
+    } catch {
+      return rejected(apiErrors.notJson, 'The text is not UTF-8');
+    }
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return rejected(apiErrors.notJson, 'The text is not valid JSON');
+    }
+    const digits = findNumberText(text, 'id');
+    const id = digits === undefined ? undefined : parseExactInteger(digits);
+    if (this.#isNewPlant(body) && isPlantId(id)) {
+      return { kind: 'decoded', newPlant: toNewPlant(id, body) };
+    }
+    const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
+    // `format: int64` checks no range in Ajv.
+    if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_MESSAGE);
+    // Another description may make the id optional.
+    if (violations.size === 0) violations.add('id is required');
+    return rejected(apiErrors.notANewPlant, [...violations].join('; '));
+  }
+
+  /** Encodes the body of a successful response: the texts, never the id (specification, "Plant"). */
+  encode({ id: _, ...texts }: Plant): string {
+    return JSON.stringify(texts);
+  }
+
+  /** Encodes a plant as a NewPlant with an exact id, as {@link decode} reads it. */
+  encodeNewPlant(plant: Plant): string {
+    return `{"id":${plant.id},${this.encode(plant).slice(1)}`;
+  }
+}
+
+function rejected(error: ApiError, message: string): DecodeResult {
+  return { kind: 'rejected', error: { ...error, message } };
+}
+
+function toSentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
+  const field = instancePath.slice(1).replaceAll('/', '.');
+  if (keyword === 'required') return `${params['missingProperty']} is required`;
+  if (field === '') return keyword === 'type' ? 'The JSON value must be an object' : `The JSON value ${message}`;
+  if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;
+  if (keyword === 'type') return `${field} must be a ${params['type']}`;
+  return `${field} ${message}`;
+}

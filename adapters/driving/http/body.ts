@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { parse as parseContentType } from 'content-type';
+import { apiErrors } from '../api/index.js';
+import type { Permit } from './admission-control.js';
+import { HttpError } from './http-error.js';
+import { untilRejected } from './request-body.js';
+
+const inflaters = new Map([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', createUnzip],
+  // The zlib format (RFC 9110 §8.4.1.2), not raw deflate.
+  ['deflate', createUnzip],
+  ['br', createBrotliDecompress],
+]);
+
+const message = 'Content-Encoding must be identity, gzip, deflate or br';
+const unknownEncoding = { ...apiErrors.unsupportedMediaType, message };
+const damaged = { ...apiErrors.notJson, message: 'The body does not match its Content-Encoding' };
+
+/** Reads the body of a request as it was sent; `undefined` if it has more than `maxBytes`. */
+export type CollectBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
+
+/**
+ * Checks `Expect`, media type, encoding and size, reserves memory for the body, collects it, and decompresses it.
+ * @param limitBytes Maximum size after decompression.
+ * @throws {HttpError} 40001, 41301, 41501, 41701, or 50302 if the memory is reserved by other requests.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limitBytes: number,
+  permit: Permit,
+  collect: CollectBody = (maxBytes) => collectBytes(req, maxBytes),
+): Promise<Uint8Array> {
+  const { expect = '', 'content-encoding': encoding = '', 'content-length': contentLength } = req.headers;
+  if (expect !== '' && expect.toLowerCase() !== '100-continue') throw new HttpError(apiErrors.unknownExpectation);
+  if (!isJson(req)) throw new HttpError(apiErrors.unsupportedMediaType);
+  if (!inflaters.has(encoding.toLowerCase())) throw new HttpError(unknownEncoding);
+  const createInflater = inflaters.get(encoding.toLowerCase());
+  // Deflate makes incompressible data larger, by less than this.
+  const maxBytes = createInflater ? limitBytes + Math.ceil(limitBytes / 1000) + 1024 : limitBytes;
+  if (Number(contentLength) > maxBytes) throw tooLarge(limitBytes);
+  permit.reserve(createInflater ? limitBytes : Number(contentLength ?? limitBytes));
+  // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
+  if (expect !== '' && req.httpVersion === '1.1') res.writeContinue();
+
+  const received = await untilRejected(req, collect(maxBytes));
+  const body = received && createInflater ? await inflate(received, createInflater(), limitBytes) : received;
+  if (body === undefined || received === undefined) throw tooLarge(limitBytes);
+  permit.reserve(body.length);
+  return body;
+}
+
+function tooLarge(limitBytes: number): HttpError {
+  return new HttpError({ ...apiErrors.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` });
+}
+
+function isJson(req: IncomingMessage): boolean {
+  const [contentType = '', ...more] = req.headersDistinct['content-type'] ?? [];
+  const { type, parameters } = parseContentType(contentType);
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (type !== 'application/json' || charset !== 'utf-8' || more.length > 0) return false;
+  // Parsers use the first or the last of several charsets. Quoted text is not a parameter.
+  const unquoted = contentType.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '');
+  return unquoted.split(/;\s*charset\s*=/i).length <= 2;
+}
+
+/** Collects up to `maxBytes`; returns `undefined` as soon as there are more. */
+async function collectBytes(stream: Readable, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Destroying a request would close its connection before the response.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+type Inflater = ReturnType<typeof createUnzip> | ReturnType<typeof createBrotliDecompress>;
+
+async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number): Promise<Uint8Array | undefined> {
+  inflater.end(encoded);
+  try {
+    const body = await collectBytes(inflater, maxBytes);
+    // Bytes after the end of the compressed data are not processed.
+    if (body === undefined || inflater.bytesWritten === encoded.length) return body;
+  } catch {
+    // The data is damaged.
+  } finally {
+    inflater.destroy();
+  }
+  throw new HttpError(damaged);
+}

@@ -1,0 +1,141 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { apiErrors } from '../api/index.js';
+import { sendErrorTo } from './error-response.js';
+import { type RequestLog, reportSafely } from './exchange.js';
+import { HttpError } from './http-error.js';
+import { rejectRequest } from './request-body.js';
+
+/** Number of requests in progress at which a connection is not read. */
+const MAX_IN_PROGRESS = 2;
+/** The same while the body of the latest request arrives, because an early rejection would close the connection. */
+const MAX_IN_PROGRESS_WITH_BODY = 8;
+/** Maximum bytes parsed at once: Node reads 64 KiB, which can contain 2,600 requests of 1.5 kB of heap each. */
+const MAX_PARSED_BYTES = 512;
+
+const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
+
+/** A client connection. It is read in small steps, and not while requests are in progress. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #log: RequestLog;
+  /** Responses that have not been sent completely. */
+  readonly #inProgress = new Set<ServerResponse>();
+  #latest: ServerResponse | undefined;
+  /** Ends the connection after the responses in progress. */
+  #end: (() => void) | undefined;
+  #isStopping = false;
+  #isRejecting = false;
+
+  constructor(socket: Socket, log: RequestLog) {
+    this.#socket = socket;
+    this.#log = log;
+    // A 'readable' listener stops Node from reading by itself (docs/decisions/0032-reading-in-small-steps.md).
+    for (const event of ['readable', 'resume']) socket.on(event, () => this.#read());
+  }
+
+  /** Whether every request that arrived has a response. */
+  get hasResponded(): boolean {
+    return [...this.#inProgress].every(({ headersSent }) => headersSent);
+  }
+
+  /** Adds a request. Returns `false` if the connection closes before it, so that it must not be processed. */
+  add(res: ServerResponse): boolean {
+    const latest = this.#latest;
+    // Without 100 Continue, Node closes the connection after the response.
+    if (latest?.req.headers.expect && !latest.headersSent) latest.setHeader('Connection', 'close');
+    if (this.#end || isLast(latest)) return false;
+    this.#latest = res;
+    this.#inProgress.add(res);
+    res.once('close', () => {
+      this.#inProgress.delete(res);
+      // The rest of its body may never arrive.
+      if (!res.req.complete) this.#socket.destroySoon();
+      this.#endIfDone();
+      this.#read();
+    });
+    // Node drops the rest of a packet after a request to upgrade.
+    if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
+    if (this.#isRejecting) rejectRequest(res.req, SHUTTING_DOWN);
+    return true;
+  }
+
+  /** Rejects malformed HTTP, or a request that timed out, after the responses in progress. */
+  fail(error: Error): void {
+    const httpError = toHttpError(error);
+    if (!httpError) this.#socket.destroy();
+    // The client has sent more, but the server has stopped reading.
+    else if (httpError.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
+    else if (this.#latest?.req.complete === false) rejectRequest(this.#latest.req, httpError);
+    else this.endWith(() => this.#respond(httpError));
+  }
+
+  /** Calls `end` after the responses in progress. */
+  endWith(end: () => void): void {
+    this.#end ??= end;
+    this.#endIfDone();
+  }
+
+  /** Closes the connection after the requests that have arrived, or at once if it was never used. */
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#socket.bytesRead === 0) this.#socket.destroy();
+    else this.#announceClose();
+  }
+
+  /** Rejects what has not arrived, and disconnects a client that does not read. */
+  rejectLate(): void {
+    this.#isRejecting = true;
+    if (this.#inProgress.size === 0) this.#respond(SHUTTING_DOWN);
+    else if (this.#socket.writableLength > 0) this.#socket.destroy();
+    else if (this.#latest) rejectRequest(this.#latest.req, SHUTTING_DOWN);
+  }
+
+  #read(): void {
+    const socket = this.#socket;
+    // Emits 'data', to which the parser listens, or 'end'.
+    while (this.#canRead() && socket.read(Math.min(socket.readableLength, MAX_PARSED_BYTES) || 1) !== null);
+    this.#announceClose();
+  }
+
+  #canRead(): boolean {
+    const req = this.#latest?.req;
+    if (req?.complete !== false) return this.#inProgress.size < MAX_IN_PROGRESS && !isLast(this.#latest);
+    return this.#inProgress.size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;
+  }
+
+  /** During a shutdown, makes the response to the last request that has arrived the last one of the connection. */
+  #announceClose(): void {
+    if (!this.#isStopping || this.#socket.readableLength > 0 || this.#latest?.headersSent) return;
+    this.#latest?.setHeader('Connection', 'close');
+  }
+
+  #endIfDone(): void {
+    if (this.#inProgress.size === 0) this.#end?.();
+  }
+
+  /** Responds where Node has no request to respond to, and closes the connection. */
+  #respond(httpError: HttpError): void {
+    // Node reports malformed HTTP again for each further packet.
+    if (!this.#socket.writable) return;
+    const requestId = sendErrorTo(this.#socket, httpError);
+    const { status, apiError } = httpError;
+    reportSafely(() => {
+      this.#log.log?.info({ requestId, status, error: apiError.error, reason: apiError.message }, 'request');
+      this.#log.onRequestEnd?.({ status, error: apiError.error });
+    });
+  }
+}
+
+/** Returns whether the connection closes after this response, so that later requests must not be processed. */
+function isLast(res: ServerResponse | undefined): boolean {
+  return res !== undefined && (!res.shouldKeepAlive || res.getHeader('Connection') === 'close');
+}
+
+/** Returns the error to send; `undefined` if the connection is broken. */
+function toHttpError(error: Error): HttpError | undefined {
+  const code = 'code' in error ? `${error.code}` : '';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError(apiErrors.requestTimeout);
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(apiErrors.headersTooLarge);
+  return code.startsWith('HPE_') ? new HttpError(apiErrors.malformedHttp) : undefined;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HttpError } from './http-error.js';
+
+/** Maximum size of an unread body that is discarded after an early rejection. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+/** Maximum pause of a client while its body is discarded, or it reads the response to a malformed request. */
+const LINGER_MS = 1000;
+
+/**
+ * Sends an Error object. Before the body of the request has arrived, discards the rest of it, up to a limit, and then
+ * closes the connection: closing it at once could reset it before the client has read the response (RFC 9112 §9.6).
+ * Resolves when the response is written, before the rest of the body has arrived.
+ */
+export async function sendError(res: ServerResponse, httpError: HttpError): Promise<void> {
+  const { req } = res;
+  if (res.headersSent) return;
+  const { status, headers, body } = toResponse(httpError);
+  res.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  if (!(await closeIfIncomplete(res))) {
+    res.end(body);
+    return;
+  }
+  // A response to HEAD has no body that would send the headers.
+  res.flushHeaders();
+  res.write(body);
+  discardBody(req).then(() => res.end());
+}
+
+/** Lets a response that precedes the body of its request close the connection. Returns whether it does. */
+export async function closeIfIncomplete(res: ServerResponse): Promise<boolean> {
+  // A body in the same packet as its headers is complete one turn later.
+  if (!res.req.complete) await nextTurn();
+  if (!res.req.complete && !res.headersSent) res.setHeader('Connection', 'close');
+  return !res.req.complete;
+}
+
+/** Sends an Error object where Node has no request to respond to, and closes the connection. Returns the request id. */
+export function sendErrorTo(socket: Socket, httpError: HttpError): string {
+  const requestId = randomUUID();
+  const { status, headers, body } = toResponse(httpError);
+  const allHeaders = { 'X-Request-Id': requestId, Date: new Date().toUTCString(), ...headers, Connection: 'close' };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  return requestId;
+}
+
+function toResponse({ apiError, status, headers }: HttpError) {
+  const body = JSON.stringify(apiError);
+  const length = Buffer.byteLength(body);
+  return { status, headers: { 'Content-Type': 'application/json', 'Content-Length': length, ...headers }, body };
+}
+
+function discardBody(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (req.destroyed) return resolve();
+    let discardedBytes = 0;
+    const timer = setTimeout(resolve, LINGER_MS).unref();
+    req.on('data', (chunk: Buffer) => {
+      timer.refresh();
+      discardedBytes += chunk.length;
+      if (discardedBytes > MAX_DISCARDED_BYTES) resolve();
+    });
+    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve());
+    req.resume();
+  });
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../../core/index.js';
+import { closeIfIncomplete, sendError } from './error-response.js';
+import { HttpError, toHttpError } from './http-error.js';
+import { assertWellFormed, toRequestId } from './request-head.js';
+
+/** Maximum length of a logged path. */
+const MAX_LOGGED_PATH_LENGTH = 256;
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+/** Receives log lines. A pino logger implements it. */
+export interface Log {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A finished request. */
+export interface RequestSummary {
+  readonly method?: string | undefined;
+  /** The route that matched, if any. */
+  readonly route?: string | undefined;
+  /** The status of the response; absent if the client disconnected before its request was complete. */
+  readonly status?: number | undefined;
+  /** The error number, if the request was rejected. */
+  readonly error?: number | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** What observes requests. */
+export interface RequestLog {
+  /** @default none */
+  readonly log?: Log | undefined;
+  /** Whether to log a line per request. @default true */
+  readonly accessLog?: boolean | undefined;
+  /** Called at the end of each request, for metrics. */
+  readonly onRequestEnd?: ((request: RequestSummary) => void) | undefined;
+}
+
+/** What a handler tells the log about its request. */
+export interface RequestReport {
+  principal?: Principal;
+  route?: string;
+}
+
+/**
+ * Handles a request: sets `X-Request-Id`, checks the head, sends the error that `handle` throws, and reports the end to
+ * the log. `handle` sends the response of a success.
+ */
+export async function handleRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { log, accessLog = true, onRequestEnd }: RequestLog,
+  handle: (report: RequestReport) => unknown,
+): Promise<void> {
+  const start = performance.now();
+  const { method } = req;
+  const requestId = toRequestId(req.headers['x-request-id']);
+  const report: RequestReport = {};
+  let path: string | undefined;
+  let httpError: HttpError | undefined;
+  let aborted: true | undefined;
+  res.setHeader('X-Request-Id', requestId);
+  try {
+    path = assertWellFormed(req);
+    await handle(report);
+    await closeIfIncomplete(res);
+  } catch (error) {
+    // The client closed the connection before its request was complete, so no response can be sent.
+    if (error instanceof Error && !(error instanceof HttpError) && error === req.errored) aborted = true;
+    else httpError = toHttpError(error);
+  }
+  if (httpError) await sendError(res, httpError);
+
+  const status = aborted ? undefined : res.statusCode;
+  const error = httpError?.apiError.error;
+  const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
+  reportSafely(() => {
+    if (httpError?.cause !== undefined) log?.error({ requestId, error, err: httpError.cause }, 'request failed');
+    const subject = report.principal?.subject;
+    const loggedPath = path?.slice(0, MAX_LOGGED_PATH_LENGTH);
+    const [traceparent] = TRACEPARENT.exec(`${req.headers['traceparent']}`) ?? [];
+    const fields = { requestId, traceparent, method, path: loggedPath, subject, status, error, aborted, durationMs };
+    if (accessLog) log?.info(fields, 'request');
+  });
+  reportSafely(() => onRequestEnd?.({ method, route: report.route, status, error, durationMs }));
+}
+
+/** Calls a log or metrics callback and ignores its errors. */
+export function reportSafely(report: () => void): void {
+  try {
+    report();
+  } catch {
+    // A failing log cannot be logged.
+  }
+}

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type CreatePlantUseCase,
+  type Principal,
+  StorageUnavailable,
+  type TokenVerifier,
+} from '../../../core/index.js';
+import {
+  apiErrors,
+  type OpenApiDescription,
+  openApiDescription,
+  operationsOf,
+  PlantCodec,
+  toApiError,
+} from '../api/index.js';
+import { AdmissionControl, type AdmissionLimits } from './admission-control.js';
+import { type CollectBody, readBody } from './body.js';
+import { authenticate } from './credential.js';
+import { HttpError } from './http-error.js';
+
+/** Options of {@link createOperations}. */
+export interface OperationOptions extends Partial<AdmissionLimits> {
+  readonly createPlant: CreatePlantUseCase;
+  readonly tokenVerifier: TokenVerifier;
+  /** @default `docs/openapi.yaml` */
+  readonly description?: OpenApiDescription;
+  /** @default a codec with the schemas of `description` */
+  readonly codec?: PlantCodec;
+  /** @default one with `maxInFlight` and `maxInFlightBytes` */
+  readonly admission?: AdmissionControl;
+  /** Maximum size of a body, after decompression. @default 1048576 */
+  readonly bodyLimitBytes?: number;
+  /** Maximum time for an operation to wait for the storage. @default 10000 */
+  readonly storageTimeoutMs?: number;
+}
+
+/** One request of an operation. */
+export interface OperationRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Values of the templates in the path. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** @default reads `req` */
+  readonly collect?: CollectBody;
+  /** Receives the authenticated caller, for the log. */
+  readonly report?: { principal?: Principal };
+}
+
+/** An operation of the description. */
+export interface HttpOperation {
+  readonly method: string;
+  /** Such as `/plants/{plantId}`. */
+  readonly path: string;
+  /**
+   * Authenticates, reads the body and calls the use case, within the limits. Returns the JSON text of the 200.
+   * @throws {HttpError} The request is rejected.
+   * @throws {StorageUnavailable} The outcome is not known.
+   */
+  run(request: OperationRequest): Promise<string>;
+}
+
+interface Input {
+  readonly body: Uint8Array;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly createPlant: CreatePlantUseCase;
+  readonly codec: PlantCodec;
+}
+
+/** What each operation does, by `operationId`. Returns the JSON text of the 200. */
+const handlers: Readonly<Record<string, (input: Input) => Promise<string>>> = {
+  async createPlant({ body, createPlant, codec }) {
+    const decoded = codec.decode(body);
+    if (decoded.kind === 'rejected') throw new HttpError(decoded.error);
+    const outcome = await createPlant.execute(decoded.newPlant);
+    if (outcome.kind === 'created') return codec.encode(outcome.plant);
+    const apiError = toApiError(outcome) ?? apiErrors.internalError;
+    throw new HttpError(apiError, outcome.kind === 'rejected' ? { cause: outcome.error } : {});
+  },
+};
+
+/** Creates the operations of the description, for any HTTP framework. */
+export function createOperations(options: OperationOptions): readonly HttpOperation[] {
+  const { createPlant, tokenVerifier, description = openApiDescription } = options;
+  const { codec = new PlantCodec(description), admission = new AdmissionControl(options) } = options;
+  const { bodyLimitBytes = 1024 ** 2, storageTimeoutMs = 10_000 } = options;
+
+  return operationsOf(description).map(({ operationId, method, path, hasBody }) => {
+    const handle = handlers[operationId];
+    if (handle === undefined) throw new TypeError(`no handler for the operation ${operationId}`);
+    const run = async ({ req, res, parameters = {}, collect, report = {} }: OperationRequest) => {
+      report.principal = await authenticate(req, tokenVerifier);
+      const permit = admission.acquire();
+      try {
+        const body = hasBody ? await readBody(req, res, bodyLimitBytes, permit, collect) : new Uint8Array();
+        return await withTimeout(storageTimeoutMs, handle({ body, parameters, createPlant, codec }));
+      } finally {
+        permit.release();
+      }
+    };
+    return { method, path, run };
+  });
+}
+
+function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new StorageUnavailable(`no response within ${timeoutMs} ms`));
+    const timer = setTimeout(fail, timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Connection } from './connection.js';
+import type { RequestLog } from './exchange.js';
+import { MAX_HEADERS } from './request-head.js';
+
+/** A listener for clients. Any HTTP framework can implement it. */
+export interface HttpServer {
+  /** Whether {@link stop} was called. */
+  readonly isStopping: boolean;
+  /** Listens; rejects with the operating system's error if that fails. */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /**
+   * Stops listening, and finishes the requests that have arrived.
+   * @param timeoutMs Maximum time until every connection is closed.
+   * @returns Whether every request that arrived got its response.
+   */
+  stop(timeoutMs: number): Promise<boolean>;
+}
+
+/** Options of {@link NodeHttpServer}. */
+export interface HttpServerOptions extends RequestLog {
+  /** Maximum time for the headers of a request to arrive. @default 10000 */
+  readonly headersTimeoutMs?: number;
+  /** Maximum time for a whole request to arrive. @default 30000 */
+  readonly requestTimeoutMs?: number;
+  /** Maximum time for a connection to be idle, or for a client not to read its response. @default 65000 */
+  readonly keepAliveTimeoutMs?: number;
+  /** Maximum number of open connections. @default unlimited */
+  readonly maxConnections?: number;
+}
+
+/** A Node server with limits on each connection, `ApiError` bodies for malformed HTTP, and graceful shutdown. */
+export class NodeHttpServer implements HttpServer {
+  readonly #server: Server;
+  readonly #connections = new Map<Duplex, Connection>();
+  isStopping = false;
+
+  constructor(listener: RequestListener, options: HttpServerOptions = {}) {
+    const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
+    const server = createServer({
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node's default would delay a timeout by up to 30 s.
+      connectionsCheckingInterval: 500,
+      requireHostHeader: false,
+    });
+    this.#server = server;
+    server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
+    // Node silently drops further headers. One more than allowed shows that there are too many.
+    server.maxHeadersCount = MAX_HEADERS + 1;
+    server.on('connection', (socket) => {
+      this.#connections.set(socket, new Connection(socket, options));
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    const onRequest = ({ socket }: IncomingMessage, res: ServerResponse) => {
+      if (!this.#connections.get(socket)?.add(res)) return;
+      res.once('prefinish', () => socket.writableLength > 0 && socket.setTimeout(keepAliveTimeoutMs));
+      listener(res.req, res);
+    };
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
+    server.on('clientError', (error, socket) => this.#connections.get(socket)?.fail(error));
+    server.on('connect', ({ socket }: { readonly socket: Socket }) => {
+      // Node no longer handles errors and timeouts of this socket.
+      socket.on('error', () => {}).setTimeout(keepAliveTimeoutMs, () => socket.destroy());
+      this.#connections.get(socket)?.endWith(() => socket.destroySoon());
+    });
+  }
+
+  async listen(port: number, host: string): Promise<AddressInfo> {
+    // Node's default backlog, 511, makes clients that connect at once wait for a second.
+    await once(this.#server.listen({ port, host, backlog: 4096 }), 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
+    return address;
+  }
+
+  /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
+  async stop(timeoutMs: number): Promise<boolean> {
+    this.isStopping = true;
+    const closed = once(this.#server, 'close');
+    // Also closes connections that are idle after a request.
+    this.#server.close();
+    const forEach = (act: (connection: Connection) => void) => [...this.#connections.values()].forEach(act);
+    forEach((connection) => connection.stop());
+    let isComplete = true;
+    const halfTime = setTimeout(forEach, timeoutMs / 2, (connection: Connection) => connection.rejectLate());
+    const deadline = setTimeout(() => {
+      isComplete = [...this.#connections.values()].every(({ hasResponded }) => hasResponded);
+      for (const socket of this.#connections.keys()) socket.destroy();
+    }, timeoutMs);
+    await closed;
+    clearTimeout(halfTime);
+    clearTimeout(deadline);
+    return isComplete;
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import Router from '@koa/router';
+import { rejectMethod } from './router.js';
+
+/** Files of the page by path; the build copies Swagger UI into the folder. */
+const FILES = {
+  '/docs': 'index.html',
+  '/docs/page.css': 'page.css',
+  '/docs/page.js': 'page.js',
+  '/docs/swagger-ui.css': 'swagger-ui/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js': 'swagger-ui/swagger-ui-bundle.js',
+} as const;
+
+const HEADERS = {
+  // Browsers revalidate their copy, so that a new version shows at once.
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+/**
+ * Creates the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page
+ * sends requests with the token that its reader enters.
+ */
+export function createDocsRouter(basePath = ''): Router {
+  const router = new Router({ prefix: basePath, sensitive: true, strict: true });
+
+  // Relative, so that it works behind any host and path prefix.
+  router.get('/', (ctx) => ctx.redirect('docs'));
+  router.all('/', rejectMethod('GET', 'HEAD'));
+
+  for (const [path, file] of Object.entries(FILES)) {
+    // Loaded once and kept, so that all clients share one copy. A failed load is tried again.
+    let content: ReturnType<typeof loadContent> | undefined;
+    router.get(path, async (ctx) => {
+      content ??= loadContent(file).catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      });
+      const { bytes, digest } = await content;
+      ctx.set(HEADERS);
+      ctx.type = extname(file);
+      ctx.etag = digest;
+      ctx.body = bytes;
+      if (ctx.fresh) ctx.status = 304;
+    });
+    router.all(path, rejectMethod('GET', 'HEAD'));
+  }
+  return router;
+}
+
+async function loadContent(file: string) {
+  const bytes = await readFile(new URL(`docs-page/${file}`, import.meta.url));
+  return { bytes, digest: createHash('sha256').update(bytes).digest('base64url') };
+}

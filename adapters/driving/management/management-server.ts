@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import Router from '@koa/router';
+import Koa from 'koa';
+
+/** Timeouts for clients, in milliseconds. The interval is how often Node checks them. */
+const TIMEOUTS = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 500 } as const;
+/** Maximum time for the storage to report that it is ready, in milliseconds. */
+const READY_TIMEOUT_MS = 1000;
+const MAX_CONNECTIONS = 64;
+
+/** The parts of the service that the management listener reports on. */
+export interface ManagementOptions {
+  /** `ready` rejects while creates would fail. */
+  readonly storage: { ready(): Promise<void> };
+  /** The text that `/metrics` serves. */
+  readonly metrics: { readonly contentType: string; setReady(isReady: boolean): void; text(): Promise<string> };
+  readonly isStopping: () => boolean;
+}
+
+/** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
+export class ManagementServer {
+  readonly #server: Server;
+
+  constructor(options: ManagementOptions) {
+    const handle = managementApp(options).callback();
+    this.#server = createServer(TIMEOUTS, (req, res) => {
+      res.setHeader('Connection', 'close');
+      handle(req, res);
+    });
+    this.#server.setTimeout(TIMEOUTS.requestTimeout);
+    // Prevents unread responses from piling up: pipelined requests never reach the handler.
+    this.#server.maxRequestsPerSocket = 1;
+    this.#server.maxConnections = MAX_CONNECTIONS;
+  }
+
+  /** Listens. Rejects with the operating system's error if it cannot. */
+  async listen(port: number, host: string): Promise<AddressInfo> {
+    await once(this.#server.listen(port, host), 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
+    return address;
+  }
+
+  /** Stops listening and closes every connection. */
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa {
+  const router = new Router();
+  /** The storage check in flight; concurrent requests share it. */
+  let pendingCheck: Promise<boolean> | undefined;
+  const checkStorage = async () => {
+    const isReady = storage.ready().then(() => true);
+    return isReady.catch(() => false).finally(() => (pendingCheck = undefined));
+  };
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  const checkReadiness = async () => {
+    pendingCheck ??= checkStorage();
+    const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
+    const health = (await Promise.race([pendingCheck, timeout])) ? 'ok' : 'unavailable';
+    const service = isStopping() ? 'stopping' : 'ok';
+    return { isReady: health === 'ok' && service === 'ok', checks: { service, storage: health } };
+  };
+  router.get('/readyz', async (ctx) => {
+    const { isReady, checks } = await checkReadiness();
+    ctx.status = isReady ? 200 : 503;
+    ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
+  });
+  router.get('/metrics', async (ctx) => {
+    metrics.setReady((await checkReadiness()).isReady);
+    ctx.type = metrics.contentType;
+    ctx.body = await metrics.text();
+  });
+  const app = new Koa();
+  app.use(router.routes());
+  // Koa's default listener prints to standard error when a client disconnects.
+  app.on('error', () => {});
+  return app;
+}

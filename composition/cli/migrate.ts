@@ -1,0 +1,29 @@
+import { openRepository, pendingMigrations } from '../../adapters/driven/knex/index.js';
+import type { Config } from '../config.js';
+import { createContainer, isReplaced, services } from '../container.js';
+import { loadPlugins } from '../plugins.js';
+import { toDatabase } from '../storage.js';
+import type { Flags } from './commands.js';
+import { print } from './output.js';
+
+/** Migrates the schema, or prints the pending migrations. Resolves to the exit code of the process. */
+export async function run(config: Config, { dryRun = false, json }: Flags): Promise<number> {
+  const container = createContainer({ ...config, managementPort: 'off' });
+  const createServices = await loadPlugins(container, config);
+  const options = { url: config.database.url, timeoutMs: config.storageTimeoutMs, readOnly: dryRun };
+  const hasDatabase = !isReplaced(container, services.Storage, services.PlantRepository);
+  const database = hasDatabase ? toDatabase(options) : undefined;
+  const names = database ? await pendingMigrations(database) : [];
+  // Opening the database migrates its schema. Another storage may prepare itself in the same way.
+  if (!dryRun) {
+    await createServices();
+    await (await (database ? openRepository(database) : container.getAsync(services.Storage))).close();
+  }
+  const result = dryRun ? { applied: [], pending: names } : { applied: names, pending: [] };
+  const steps = names.map((name) => `${dryRun ? 'would apply' : 'applied'} ${name}\n`);
+  const done = database
+    ? 'the schema is up to date\n'
+    : 'this storage has no migrations; only SQL databases have them\n';
+  await print(json ? `${JSON.stringify(result)}\n` : steps.join('') || done);
+  return 0;
+}

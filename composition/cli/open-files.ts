@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { InvalidConfig } from '../invalid-config.js';
+
+/** Open files reserved for the management listener (64), the storage (10) and the process itself (about 30). */
+const RESERVED_FILES = 128;
+const MIN_OPEN_FILES = 2 * RESERVED_FILES;
+
+/** @throws {InvalidConfig} The limit on open files is less than {@link MIN_OPEN_FILES}. */
+export function assertEnoughFiles(): void {
+  const max = maxOpenFiles();
+  const problem = `the limit on open files is ${max} and must be at least ${MIN_OPEN_FILES}`;
+  if (max < MIN_OPEN_FILES) throw new InvalidConfig(`${problem}; raise it with ulimit -n or LimitNOFILE`);
+}
+
+/** Returns the maximum number of client connections: each is an open file. */
+export function maxConnections(): number {
+  return maxOpenFiles() - RESERVED_FILES;
+}
+
+/** Returns the limit on open files; `Infinity` on systems without /proc. */
+function maxOpenFiles(): number {
+  const path = '/proc/self/limits';
+  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,31 @@
+import { constants } from 'node:os';
+
+/** Signals within this time count as one: a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
+const SAME_SIGNAL_WINDOW_MS = 200;
+
+/** Ends the process at SIGINT and SIGTERM, until {@link onSignals}. Process 1 of a container ignores them by default. */
+export function exitOnSignals(): void {
+  process.on('SIGINT', exit).on('SIGTERM', exit);
+}
+
+function exit(signal: NodeJS.Signals): void {
+  process.exit(signalExitCode(signal));
+}
+
+/** Calls `stop` at the first of `signals`. A later one ends the process immediately. */
+export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
+  let first: number | undefined;
+  for (const signal of signals) {
+    process.off(signal, exit).on(signal, () => {
+      const now = performance.now();
+      first ??= now;
+      if (first === now) stop(signal);
+      else if (now - first > SAME_SIGNAL_WINDOW_MS) exit(signal);
+    });
+  }
+}
+
+/** Returns the exit code of a process terminated by a signal. */
+export function signalExitCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}

@@ -1,0 +1,4 @@
+/** Invalid settings. The message has one line per problem. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig';
+}

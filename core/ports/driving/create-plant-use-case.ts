@@ -1,0 +1,33 @@
+import type { PlantRejected } from '../../errors.js';
+import type { NewPlant, Plant, Violation } from '../../plant.js';
+
+/** Driving port: creates one plant. */
+export interface CreatePlantUseCase {
+  /**
+   * Creates a plant under the id that the client chose. Resolves once the plant is durable.
+   * @throws {StorageUnavailable} The plant may have been stored; retry to find out.
+   */
+  execute(newPlant: NewPlant): Promise<CreatePlantOutcome>;
+}
+
+/** Driving port: creates many plants. */
+export interface CreatePlantsUseCase {
+  /**
+   * Creates plants independently of each other. Resolves once they are durable.
+   * @returns One outcome per plant, in the order of `newPlants`.
+   * @throws {StorageUnavailable} Any of the plants may have been stored; retry to find out.
+   * @throws {TypeError} `newPlants` is not an array.
+   */
+  executeAll(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]>;
+}
+
+/** The result of creating one plant. */
+export type CreatePlantOutcome =
+  | { readonly kind: 'created'; readonly plant: Plant }
+  /** An identical plant is already stored, for example by an earlier attempt. */
+  | { readonly kind: 'already-stored'; readonly plant: Plant }
+  /** The id belongs to a different plant. */
+  | { readonly kind: 'id-taken' }
+  | { readonly kind: 'invalid'; readonly violations: readonly Violation[] }
+  /** The storage rejects this plant and would reject it again. */
+  | { readonly kind: 'rejected'; readonly error: PlantRejected };

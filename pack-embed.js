@@ -1,0 +1,50 @@
+// Packs plant-store-embed, the entry points for programs that embed the core (decision 28), with the options of npm pack. Needs
+// dist. The manifest follows package.json; every dependency becomes an optional peer.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The entry points of the service, which needs more than one package. */
+const SERVICE = ['./composition', './adapters/http', './adapters/koa'];
+/** Folders that are no entry points, but imported by one. */
+const INTERNAL = ['adapters/driven/monitoring'];
+/** The packages that the other entry points import. */
+const PEERS = ['ajv', 'ajv-formats', 'jose', 'knex', 'mysql2', 'pg', 'sqlite3'];
+
+const root = (path) => fileURLToPath(new URL(path, import.meta.url));
+const manifest = JSON.parse(readFileSync(root('package.json'), 'utf8'));
+const { version, license, type, engines, typesVersions } = manifest;
+const exports = Object.fromEntries(Object.entries(manifest.exports).filter(([path]) => !SERVICE.includes(path)));
+const ranges = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
+
+const stage = mkdtempSync(join(tmpdir(), 'plant-store-embed-'));
+const isPublished = (name) => !/\.tsbuildinfo$|tsconfig\.json$|openapi-document\.d\.ts$/.test(name);
+const copy = (path, to = path) => cpSync(root(path), join(stage, to), { recursive: true, filter: isPublished });
+
+for (const target of Object.values(exports)) {
+  const folder = dirname(target);
+  // Of the description, copied below.
+  if (folder === './dist') continue;
+  copy(folder);
+  copy(folder.replace('./dist/', ''));
+}
+for (const folder of INTERNAL) {
+  copy(`dist/${folder}`);
+  copy(folder);
+}
+copy('dist/openapi.json');
+copy('LICENSE');
+copy('docs/embed-package.md', 'README.md');
+writeFileSync(
+  join(stage, 'package.json'),
+  JSON.stringify({
+    ...{ name: 'plant-store-embed', version, description: 'The parts of plant-store to embed, without the service.' },
+    ...{ license, type, engines, exports, typesVersions, sideEffects: false },
+    peerDependencies: Object.fromEntries(PEERS.map((name) => [name, ranges[name]])),
+    peerDependenciesMeta: Object.fromEntries(PEERS.map((name) => [name, { optional: true }])),
+  }),
+);
+execFileSync('npm', ['pack', stage, ...process.argv.slice(2)], { stdio: 'inherit' });
+rmSync(stage, { recursive: true });

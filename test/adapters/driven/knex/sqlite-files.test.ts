@@ -1,0 +1,300 @@
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { after, describe, it } from 'mocha';
+import {
+  openRepository,
+  pendingMigrations,
+  type SqliteOptions,
+  sqlite,
+  sqliteDatabase,
+} from '../../../../adapters/driven/knex/index.js';
+import { type PlantRepository, StorageUnavailable } from '../../../../core/index.js';
+import type { OpenPlantRepository } from '../../../contract/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { toPlant } from '../../../support/plants.js';
+import { readPlants } from '../../../support/read-plants.js';
+import { SqliteFile } from '../../../support/sqlite-file.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+/** A program that prints the rows of a query. */
+const QUERY = `
+  import { loadSqliteDriver } from '${new URL('../../../../adapters/driven/knex/sqlite-database.js', import.meta.url)}';
+  const connection = await loadSqliteDriver().open(process.argv[1], 'rw');
+  process.stdout.write(JSON.stringify(await connection.all(process.argv[2])));
+  await connection.close();`;
+
+/** A program whose repository loses its index before another process writes. */
+const DAMAGE = `
+  import { spawnSync } from 'node:child_process';
+  import { rmSync } from 'node:fs';
+  import { openRepository, sqliteDatabase } from '${new URL('../../../../adapters/driven/knex/index.js', import.meta.url)}';
+  import { Plant } from '${new URL('../../../../core/index.js', import.meta.url)}';
+  const [path] = process.argv.slice(1);
+  const repository = await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }));
+  const { plant } = Plant.from({ id: 1n, name: 'one' });
+  await repository.add([plant]);
+  rmSync(path + '-shm');
+  const insert = "INSERT INTO plants (id, name) VALUES (2, 'of another process')";
+  spawnSync(process.execPath, ['--input-type=module', '--eval', ${JSON.stringify(QUERY)}, path, insert]);
+  await repository.close();
+  process.stdout.write('closed');
+  process.exit();`;
+
+/** Runs a program in a process of its own, and returns its output. */
+function run(program: string, ...args: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, ...args]);
+  return `${stdout}${stderr}`;
+}
+
+describe('The files of a SQLite repository', () => {
+  const root = temporaryFolder();
+  let folders = 0;
+  const toClose: { close(): Promise<void> }[] = [];
+  after(() => Promise.all(toClose.map((open) => open.close())));
+
+  function newFolder(): string {
+    const path = join(root, `${++folders}`);
+    mkdirSync(path);
+    return path;
+  }
+
+  const newPath = () => join(newFolder(), 'plants.db');
+
+  /** Describes the file, with a timeout that is short, but long enough to open the file on a busy machine. */
+  const describeFile = (path: string, options: Partial<SqliteOptions> = {}) =>
+    sqliteDatabase({ path, timeoutMs: 1000, ...options });
+
+  /** Opens a repository, and closes it after the tests. */
+  async function open(path: string, options?: Partial<SqliteOptions>): Promise<OpenPlantRepository> {
+    const repository = await openRepository(describeFile(path, options));
+    toClose.push(repository);
+    return repository;
+  }
+
+  const plant = (id: bigint) => toPlant({ id, name: `plant ${id}` });
+  const readIds = async (repository: PlantRepository) => (await readPlants(repository.readAll())).map(({ id }) => id);
+
+  async function expectUnavailable(call: Promise<unknown>, reason: string): Promise<void> {
+    expect(await catchError(call))
+      .to.be.instanceOf(StorageUnavailable)
+      .with.property('message')
+      .that.includes(reason);
+  }
+
+  it('can be accessed by their owner only', async () => {
+    const path = newPath();
+    await (await open(path)).add([plant(1n)]);
+    const modes = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix).mode & 0o777);
+    expect(modes).to.deep.equal([0o600, 0o600, 0o600]);
+  });
+
+  const replaceByCopy = (path: string) => {
+    copyFileSync(path, `${path}.copy`);
+    renameSync(`${path}.copy`, path);
+  };
+  const damages: readonly [what: string, suffix: string, damage: (path: string) => void][] = [
+    ['the database was deleted', '', rmSync],
+    ['the database was moved', '', (path) => renameSync(path, `${path}.moved`)],
+    ['a copy replaced the database', '', replaceByCopy],
+    ['the database was truncated', '', (path) => truncateSync(path)],
+    ['the folder was moved', '', (path) => renameSync(dirname(path), `${dirname(path)}.moved`)],
+    ['the write-ahead log was deleted', '-wal', rmSync],
+    ['a copy replaced the write-ahead log', '-wal', replaceByCopy],
+    ['the write-ahead log was truncated', '-wal', (path) => truncateSync(path)],
+    ['the index of the write-ahead log was deleted', '-shm', rmSync],
+    ['a copy replaced the index of the write-ahead log', '-shm', replaceByCopy],
+  ];
+  for (const [what, suffix, damage] of damages) {
+    it(`make creates and readiness fail after ${what}`, async () => {
+      const path = newPath();
+      const repository = await open(path);
+      await repository.add([plant(1n)]);
+      damage(path + suffix);
+      const reason = `${basename(path)}${suffix} was moved, deleted, replaced or truncated; stop all processes`;
+      await expectUnavailable(repository.add([plant(2n)]), reason);
+      await expectUnavailable(repository.ready(), reason);
+    });
+  }
+
+  it('are used again once they are back in place', async () => {
+    const path = newPath();
+    const repository = await open(path);
+    renameSync(path, `${path}.moved`);
+    await expectUnavailable(repository.add([plant(1n)]), 'was moved');
+    renameSync(`${path}.moved`, path);
+    await repository.add([plant(1n)]);
+    expect(await readIds(repository)).to.deep.equal([1n]);
+  });
+
+  for (const suffix of ['-wal', '-shm']) {
+    it(`keep the plants in a deleted ${suffix} if the repository is closed`, async () => {
+      const path = newPath();
+      const repository = await open(path);
+      await repository.add([plant(1n)]);
+      rmSync(path + suffix);
+      await expectUnavailable(repository.add([plant(2n)]), 'was moved');
+      await repository.close();
+      expect(await readIds(await open(path))).to.include(1n);
+    });
+
+    it(`cannot be opened while another process uses them without its ${suffix}`, async () => {
+      const path = newPath();
+      const repository = await open(path);
+      rmSync(path + suffix);
+      const reason = `plants.db${suffix} is missing, but another process uses the database; stop it first`;
+      for (const readOnly of [false, true]) {
+        const opening = openRepository(describeFile(path, { readOnly, timeoutMs: 300 }));
+        await expectUnavailable(opening, `cannot open sqlite:${path}: ${reason}`);
+      }
+      await repository.close();
+      await open(path);
+    });
+  }
+
+  it('keep what another process has written with a new -shm if the repository is closed', async () => {
+    const path = newPath();
+    const repository = await open(path);
+    await repository.add([plant(1n)]);
+    rmSync(`${path}-shm`);
+    const query = (sql: string) => run(QUERY, path, sql);
+    expect(query("INSERT INTO plants (id, name) VALUES (2, 'of another process')")).to.equal('[]');
+    await repository.close();
+    expect(query('SELECT id FROM plants')).to.equal('[{"id":1},{"id":2}]');
+  });
+
+  it('keep what another process has written with a new -shm if the process exits after closing the repository', () => {
+    const path = newPath();
+    expect(run(DAMAGE, path)).to.equal('closed');
+    expect(run(QUERY, path, 'SELECT id FROM plants')).to.equal('[{"id":1},{"id":2}]');
+  });
+
+  it('keep what is no longer in a truncated -wal if the repository is closed', async () => {
+    const path = newPath();
+    const repository = await open(path);
+    const stored = Array.from({ length: 100 }, (_, index) => toPlant({ id: BigInt(index), name: 'x'.repeat(1000) }));
+    await repository.add(stored);
+    await (await openRepository(describeFile(path))).close();
+    await repository.add([plant(-1n)]);
+    truncateSync(`${path}-wal`);
+    await expectUnavailable(repository.add([plant(1000n)]), 'truncated');
+    await repository.close();
+    copyFileSync(path, `${path}.copy`);
+    expect(await readIds(await open(`${path}.copy`))).to.deep.equal(stored.map(({ id }) => id));
+  });
+
+  describe('through a symbolic link', () => {
+    for (const [what, linkTo] of [
+      ['a missing file', (path: string, link: string) => symlinkSync(path, link)],
+      [
+        'a linked folder with a relative link to a missing file',
+        (path: string, link: string) => {
+          symlinkSync(dirname(path), join(dirname(link), 'folder'));
+          symlinkSync(basename(path), join(dirname(path), 'link'));
+          symlinkSync('folder/link', link);
+        },
+      ],
+    ] as const) {
+      it(`to ${what}, make creates fail after the write-ahead log was deleted`, async () => {
+        const [path, link] = [newPath(), newPath()];
+        linkTo(path, link);
+        const repository = await open(link);
+        await repository.add([plant(1n)]);
+        rmSync(`${path}-wal`);
+        await expectUnavailable(repository.add([plant(2n)]), 'plants.db-wal was moved');
+      });
+    }
+
+    it('make creates fail after it was replaced', async () => {
+      const [path, other, link] = [newPath(), newPath(), newPath()];
+      await open(other);
+      symlinkSync(path, link);
+      const repository = await open(link);
+      rmSync(link);
+      symlinkSync(other, link);
+      await expectUnavailable(repository.add([plant(1n)]), 'plants.db was moved');
+    });
+
+    it('are all read', async () => {
+      const [path, link] = [newPath(), newPath()];
+      symlinkSync(path, link);
+      await (await open(link)).add([plant(1n)]);
+      expect(await readIds(await open(link, { readOnly: true }))).to.deep.equal([1n]);
+    });
+  });
+
+  describe('cannot be opened', () => {
+    const hardLink = newPath();
+    const ownLink = newPath();
+    symlinkSync(ownLink, ownLink);
+    for (const [what, path, reason] of [
+      ['with a hard link', hardLink, 'it has more than one name (hard link); delete the others'],
+      ['with a symbolic link to itself', ownLink, 'its symbolic links form a loop'],
+      ['in a missing folder', join(newFolder(), 'a', 'plants.db'), 'its directory does not exist; create it first'],
+      ['if they are a device', '/dev/null', 'it is a named pipe or a device, not a file'],
+    ] as const) {
+      it(what, async () => {
+        if (path === hardLink) {
+          await (await open(hardLink)).close();
+          linkSync(hardLink, `${hardLink}.link`);
+        }
+        await expectUnavailable(openRepository(describeFile(path)), `cannot open sqlite:${path}: ${reason}`);
+      });
+    }
+
+    it('with a hard link, not even for reading', async () => {
+      const opening = openRepository(describeFile(`${hardLink}.link`, { readOnly: true }));
+      await expectUnavailable(opening, 'more than one name');
+    });
+
+    it('if they are missing and must exist', async () => {
+      const path = newPath();
+      const database = describeFile(path, { mustExist: true });
+      for (const call of [openRepository, pendingMigrations])
+        await expectUnavailable(call(database), `cannot open sqlite:${path}: it does not exist`);
+      expect(existsSync(path)).to.equal(false);
+      await (await open(path)).close();
+      await (await openRepository(database)).close();
+    });
+  });
+
+  describe('contain the schema in the database file itself', () => {
+    const added = { ...sqlite.migrations, '002_sites': ['CREATE TABLE sites (name TEXT)'] };
+
+    it('after creating and after migrating it', async () => {
+      const path = newPath();
+      for (const migrations of [sqlite.migrations, added]) {
+        const withMigrations = (file: string) => {
+          const database = describeFile(file);
+          return { ...database, engine: { ...database.engine, migrations } };
+        };
+        const repository = await openRepository(withMigrations(path));
+        // A copy without the log.
+        copyFileSync(path, `${path}.copy`);
+        expect(await pendingMigrations(withMigrations(`${path}.copy`))).to.deep.equal([]);
+        await repository.close();
+      }
+    });
+
+    it('once no connection reads an earlier state', async () => {
+      const path = newPath();
+      const raw = await SqliteFile.create(path);
+      toClose.push(raw);
+      await raw.exec('PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM sqlite_schema');
+      await expectUnavailable(open(path, { timeoutMs: 300 }), 'timed out waiting for a lock held by another process');
+      await raw.exec('ROLLBACK');
+      await open(path);
+    });
+  });
+});

@@ -1,0 +1,489 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import {
+  openRepository,
+  pendingMigrations,
+  type SchemaState,
+  sqlite,
+  sqliteDatabase,
+} from '../../../../adapters/driven/knex/index.js';
+import {
+  type AddOutcome,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  type Plant,
+  type PlantRepository,
+  StorageUnavailable,
+} from '../../../../core/index.js';
+import { type OpenPlantRepository, plantRepositoryContract } from '../../../contract/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { toPlant } from '../../../support/plants.js';
+import { runContract } from '../../../support/run-contract.js';
+import { SqliteFile } from '../../../support/sqlite-file.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+/** A name and tag that must not appear in any error. */
+const CANARY = 'canary-4711';
+
+describe('The SQLite repository', () => {
+  const folder = temporaryFolder();
+  let files = 0;
+  const newFile = () => join(folder, `${++files}.db`);
+  const toClose: { close(): Promise<void> }[] = [];
+  after(() => Promise.all(toClose.map((open) => open.close())));
+
+  /** Opens a repository, and closes it after the tests. */
+  async function open(path: string, timeoutMs = 10_000): Promise<OpenPlantRepository> {
+    const repository = await openRepository(sqliteDatabase({ path, timeoutMs }));
+    toClose.push(repository);
+    return repository;
+  }
+
+  /** Opens the file as another program. */
+  async function openRaw(path: string): Promise<SqliteFile> {
+    const raw = await SqliteFile.open(path);
+    toClose.push(raw);
+    return raw;
+  }
+
+  describe('meets the contract:', () => {
+    let path: string;
+    const reopen = () => openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }));
+    const harness = {
+      open: () => {
+        path = newFile();
+        return reopen();
+      },
+      reopen,
+    };
+    runContract(
+      plantRepositoryContract({
+        ...harness,
+        open: async () => {
+          const repository = await harness.open();
+          const raw = await SqliteFile.open(path);
+          await raw.exec(POISON).finally(() => raw.close());
+          return repository;
+        },
+        openAnother: reopen,
+        rejectedPlant: () => plant(7_000_001n, 'poison', CANARY),
+      }),
+    );
+  });
+
+  describe('meets the contract while another program locks the file:', () => {
+    let path: string;
+    // Long enough to open the file on a busy machine.
+    const reopen = () => openRepository(sqliteDatabase({ path, timeoutMs: 500 }));
+    runContract(
+      plantRepositoryContract({
+        open: () => {
+          path = newFile();
+          return reopen();
+        },
+        reopen,
+        whileUnavailable: async (work) => {
+          const raw = await SqliteFile.open(path);
+          await raw.exec('BEGIN EXCLUSIVE');
+          await work().finally(() => raw.close());
+        },
+      }),
+      (group) => group.includes('outages'),
+    );
+  });
+
+  describe('writes', () => {
+    it('ids exactly, as SQLite integers', async () => {
+      const path = newFile();
+      const ids = [MIN_PLANT_ID, -1n, 0n, 2n ** 53n + 1n, MAX_PLANT_ID];
+      const repository = await open(path);
+      await repository.add(ids.map((id) => plant(id)));
+      const rows = await (await openRaw(path)).all(
+        'SELECT CAST(id AS TEXT) AS id, typeof(id) AS type FROM plants ORDER BY plants.id',
+      );
+      expect(rows).to.deep.equal(ids.map((id) => ({ id: `${id}`, type: 'integer' })));
+    });
+
+    it('a write-ahead log', async () => {
+      const path = newFile();
+      await open(path);
+      expect(await (await openRaw(path)).all('PRAGMA journal_mode')).to.deep.equal([{ journal_mode: 'wal' }]);
+    });
+
+    it('with a sync at every commit', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      // The pragma is per connection, so a trigger reads it on the repository's connection.
+      const raw = await openRaw(path);
+      await raw.exec(`
+        CREATE TABLE seen (synchronous);
+        CREATE TRIGGER look AFTER INSERT ON plants
+        BEGIN INSERT INTO seen SELECT synchronous FROM pragma_synchronous; END`);
+      await repository.add([plant(1n)]);
+      expect(await raw.all('SELECT synchronous FROM seen')).to.deep.equal([{ synchronous: 2 }]);
+    });
+
+    it('an application id', async () => {
+      const path = newFile();
+      await open(path);
+      const [row] = await (await openRaw(path)).all('PRAGMA application_id');
+      expect(row).to.deep.equal({ application_id: Buffer.from('PLNT').readInt32BE() });
+    });
+  });
+
+  describe('opens a file', () => {
+    it('concurrently with another repository, and gives each id to one plant', async () => {
+      const path = newFile();
+      const [one, two] = await Promise.all([open(path), open(path)]);
+      const ids = Array.from({ length: 200 }, (_, index) => BigInt(index));
+      const outcomes = await Promise.all(
+        ids.flatMap((id) => [one.add([plant(id, 'of one')]), two.add([plant(id, 'of two')])]),
+      );
+      expect(countKinds(outcomes.flat())).to.deep.equal({ added: 200, taken: 200 });
+      expect(await readIds(one)).to.deep.equal(ids);
+    });
+
+    it('that four repositories create concurrently', async () => {
+      const path = newFile();
+      const repositories = await Promise.all([open(path), open(path), open(path), open(path)]);
+      await Promise.all(repositories.map((repository, index) => repository.add([plant(BigInt(index))])));
+      expect(await readIds(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
+    });
+
+    it('after a process was killed during its migration', async () => {
+      const path = newFile();
+      const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', KILLED_MIGRATION, path]);
+      expect(killed.signal, `${killed.stderr}`).to.equal('SIGKILL');
+      expect(killed.stdout.toString()).to.equal('created');
+      const repository = await open(path, 1000);
+      expect(countKinds(await repository.add([plant(1n)]))).to.deep.equal({ added: 1 });
+    });
+  });
+
+  it('reports whether its schema was created, migrated or current', async () => {
+    const states: SchemaState[] = [];
+    const path = newFile();
+    const added = { ...sqlite.migrations, '002_sites': ['CREATE TABLE sites (name TEXT)'] };
+    for (const migrations of [sqlite.migrations, sqlite.migrations, added]) {
+      const database = sqliteDatabase({ path, timeoutMs: 10_000 });
+      const engine = { ...database.engine, migrations };
+      await (await openRepository({ ...database, engine, onSchema: (state) => states.push(state) })).close();
+    }
+    expect(states).to.deep.equal(['created', 'current', 'migrated']);
+  });
+
+  it('waits for a lock of another program for longer than the busy timeout of SQLite', async () => {
+    const path = newFile();
+    const repository = await open(path);
+    const raw = await openRaw(path);
+    await raw.exec('BEGIN EXCLUSIVE');
+    const adding = repository.add([plant(1n)]);
+    await setTimeout(500);
+    await raw.exec('ROLLBACK');
+    expect(countKinds(await adding)).to.deep.equal({ added: 1 });
+  });
+
+  it('when opened read-only, removes the log on close', async () => {
+    const path = newFile();
+    await (await openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }))).close();
+    const reader = await openRepository(sqliteDatabase({ path, timeoutMs: 10_000, readOnly: true }));
+    await readIds(reader);
+    expect(await catchError(reader.add([plant(1n)]))).to.be.instanceOf(Error);
+    await reader.close();
+    expect(['-wal', '-shm'].filter((suffix) => existsSync(path + suffix))).to.deep.equal([]);
+  });
+
+  describe('adds in one batch', () => {
+    for (const count of [601, 1000, 1001, 3000]) {
+      it(`${count} plants`, async () => {
+        const ids = Array.from({ length: count }, (_, index) => BigInt(index));
+        const repository = await open(newFile());
+        expect(countKinds(await repository.add(ids.map((id) => plant(id))))).to.deep.equal({ added: count });
+        expect(await readIds(repository)).to.deep.equal(ids);
+      });
+    }
+
+    it('999 plants, and rejects the one that the database rejects', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await (await openRaw(path)).exec(POISON);
+      const batch = Array.from({ length: 1000 }, (_, index) => plant(BigInt(index), index === 617 ? 'poison' : 'good'));
+      const outcomes = await repository.add(batch);
+      expect(countKinds(outcomes)).to.deep.equal({ added: 999, rejected: 1 });
+      expect(outcomes[617]?.kind).to.equal('rejected');
+      expect(await readIds(repository)).to.deep.equal(batch.map(({ id }) => id).filter((id) => id !== 617n));
+    });
+
+    it('nothing if the database rejects every plant', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await (await openRaw(path)).exec(POISON);
+      const outcomes = await repository.add(Array.from({ length: 50 }, (_, index) => plant(BigInt(index), 'poison')));
+      expect(countKinds(outcomes)).to.deep.equal({ rejected: 50 });
+      expect(await readIds(repository)).to.deep.equal([]);
+    });
+  });
+
+  describe('while another program locks the file', () => {
+    const path = newFile();
+    const timeoutMs = 500;
+    const late = Array.from({ length: 20 }, (_, index) => BigInt(index) + 2n);
+    let repository: OpenPlantRepository;
+    let raw: SqliteFile;
+    before(async () => {
+      repository = await open(path, timeoutMs);
+      await repository.add([plant(1n)]);
+      raw = await openRaw(path);
+      await raw.exec('BEGIN EXCLUSIVE');
+    });
+
+    it('throws StorageUnavailable after the timeout', async () => {
+      const start = performance.now();
+      const errors = await Promise.all(late.map((id) => catchError(repository.add([plant(id)]))));
+      // One at a time, they would take twenty times as long.
+      expect(performance.now() - start).to.be.within(timeoutMs / 2, timeoutMs * 10);
+      for (const error of errors) expect(error).to.be.instanceOf(StorageUnavailable);
+    });
+
+    it('cannot be opened, and reports the lock', async () => {
+      const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs })));
+      expect(error)
+        .to.be.instanceOf(StorageUnavailable)
+        .with.property('message', `cannot open sqlite:${path}: timed out waiting for a lock held by another process`);
+    });
+
+    it('adds every plant once the lock is released', async () => {
+      await raw.exec('ROLLBACK');
+      await repository.ready();
+      await repository.add(late.map((id) => plant(id)));
+      expect(await readIds(repository)).to.deep.equal([1n, ...late]);
+    });
+  });
+
+  it('throws StorageUnavailable and is not ready while the table is missing', async () => {
+    const path = newFile();
+    const repository = await open(path);
+    const raw = await openRaw(path);
+    await raw.exec('ALTER TABLE plants RENAME TO moved');
+    expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+    await raw.exec('ALTER TABLE moved RENAME TO plants');
+    await repository.ready();
+    expect(countKinds(await repository.add([plant(1n)]))).to.deep.equal({ added: 1 });
+  });
+
+  it('is ready for reading if an id exceeds a number', async () => {
+    const path = newFile();
+    await (await open(path)).add([plant(2n ** 53n + 1n)]);
+    const repository = await openRepository(sqliteDatabase({ path, timeoutMs: 10_000, readOnly: true }));
+    toClose.push(repository);
+    await repository.ready();
+  });
+
+  it('is ready after an outage even if a trigger rejects the row of its probe', async () => {
+    const path = newFile();
+    const repository = await open(path, 500);
+    const raw = await openRaw(path);
+    await raw.exec(
+      `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no'); END; BEGIN EXCLUSIVE`,
+    );
+    expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
+    await raw.exec('ROLLBACK');
+    await repository.ready();
+  });
+
+  describe('reports in one sentence that it cannot open', () => {
+    const textFile = newFile();
+    writeFileSync(textFile, 'These are plants, but not a database. '.repeat(100));
+    const aFolder = join(folder, 'folder.db');
+    mkdirSync(aFolder);
+
+    for (const [what, path, reason] of [
+      ['a file that is not a database', textFile, 'it is not a SQLite database'],
+      ['a directory', aFolder, 'it is a directory'],
+      ['a path through a file', join(textFile, 'plants.db'), 'a part of the path is a file, not a directory'],
+      ['a deep path through a file', join(textFile, 'a', 'b.db'), 'a part of the path is a file, not a directory'],
+    ] as const) {
+      it(what, async () => {
+        const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000 })));
+        expect(error)
+          .to.be.instanceOf(StorageUnavailable)
+          .with.property('message', `cannot open sqlite:${path}: ${reason}`);
+      });
+    }
+
+    for (const [what, sql, message] of [
+      [
+        'a missing table',
+        'DROP TABLE plants',
+        'the table plants is missing or hidden from this user; restore it or grant access',
+      ],
+      [
+        'a table with an id of another type',
+        'DROP TABLE plants; CREATE TABLE plants (id TEXT PRIMARY KEY, name TEXT, tag TEXT)',
+        'the table plants lacks columns: id integer primary key; restore it, or choose another database',
+      ],
+    ] as const) {
+      it(`a database with ${what}`, async () => {
+        const path = newFile();
+        await (await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))).close();
+        await (await openRaw(path)).exec(sql);
+        for (const readOnly of [false, true]) {
+          const error = await catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000, readOnly })));
+          expect(error).to.have.property('message', `cannot open sqlite:${path}: ${message}`);
+        }
+        expect(`${await catchError(pendingMigrations(sqliteDatabase({ path, timeoutMs: 1000 })))}`).to.include(message);
+      });
+    }
+
+    it('a database whose migration and rollback fail', async () => {
+      const database = sqliteDatabase({ path: newFile(), timeoutMs: 1000 });
+      // Ends the transaction, so that there is nothing to roll back.
+      const migrations = { one: ['CREATE TABLE t (c NOT NULL)', 'INSERT OR ROLLBACK INTO t VALUES (NULL)'] };
+      const error = await catchError(openRepository({ ...database, engine: { ...database.engine, migrations } }));
+      expect(error).to.have.property('message', `cannot open ${database.name}: it reported SQLITE_CONSTRAINT`);
+    });
+
+    it('files that this user may not read, write or create', async () => {
+      const closed = join(folder, 'closed');
+      mkdirSync(closed);
+      const [readOnly, unreadable] = [join(closed, 'read-only.db'), join(closed, 'unreadable.db')];
+      writeFileSync(readOnly, '', { mode: 0o444 });
+      writeFileSync(unreadable, '', { mode: 0o000 });
+      chmodSync(folder, 0o755);
+      chmodSync(closed, 0o555);
+      try {
+        for (const path of [readOnly, unreadable, join(closed, 'new.db'), join(closed, 'new', 'new.db')]) {
+          const error = await asOrdinaryUser(() =>
+            catchError(openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))),
+          );
+          expect(error)
+            .to.be.instanceOf(StorageUnavailable)
+            .with.property('message')
+            .that.matches(/: permission denied|: its directory does not exist/);
+        }
+      } finally {
+        chmodSync(closed, 0o755);
+      }
+    });
+  });
+
+  describe('reveals no name, tag or SQL in the error for', () => {
+    const named = (id: bigint) => plant(id, CANARY, CANARY);
+
+    it('a plant that the database rejects', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await (await openRaw(path)).exec(
+        `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no ${CANARY}'); END`,
+      );
+      const [outcome] = await repository.add([named(1n)]);
+      expectNothingRevealed(outcome?.kind === 'rejected' ? outcome.error : undefined);
+    });
+
+    it('an unavailable storage', async () => {
+      const path = newFile();
+      const repository = await open(path, 500);
+      await (await openRaw(path)).exec('BEGIN EXCLUSIVE');
+      expectNothingRevealed(await catchError(repository.add([named(1n)])));
+    });
+
+    it('a plant with a name like a stack frame', async () => {
+      const path = newFile();
+      const repository = await open(path, 500);
+      await (await openRaw(path)).exec('BEGIN EXCLUSIVE');
+      // U+2028 and U+2029 are line breaks in regular expressions, and JSON does not escape them.
+      const names = ['\n', '\r', '\u2028', '\u2029'].map((lineBreak) => `${lineBreak}    at ${CANARY}`);
+      expectNothingRevealed(await catchError(repository.add([plant(1n, names.join(''))])));
+    });
+
+    it('a dropped table', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await (await openRaw(path)).exec('DROP TABLE plants');
+      expectNothingRevealed(await catchError(repository.add([named(1n)])));
+    });
+
+    it('an invalid row written by another program', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await (await openRaw(path)).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);
+      const error = await catchError(readIds(repository));
+      expect(`${error}`).to.equal(
+        'StorageUnavailable: a stored row is not a valid plant: name must not contain U+0000 or a lone surrogate',
+      );
+      expectNothingRevealed(error);
+      // Only a plant with the same id is affected.
+      const [sameId, otherId] = await repository.add([named(1n), named(2n)]);
+      expectNothingRevealed(sameId?.kind === 'rejected' ? sameId.error : undefined);
+      expect(otherId).to.deep.equal({ kind: 'added' });
+    });
+  });
+});
+
+/** Makes the database reject plants named `poison`. */
+const POISON = `
+  CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
+  BEGIN SELECT RAISE(ABORT, 'poisoned'); END`;
+
+const KILLED_MIGRATION = `
+  import { writeSync } from 'node:fs';
+  import { openRepository, sqlite, sqliteDatabase } from '${new URL('../../../../adapters/driven/knex/index.js', import.meta.url)}';
+  await openRepository({
+    ...sqliteDatabase({ path: process.argv[1], timeoutMs: 1000 }),
+    engine: {
+      ...sqlite,
+      async withMigrationLock(transaction, work) {
+        await sqlite.withMigrationLock(transaction, work);
+        writeSync(1, 'created');
+        process.kill(process.pid, 'SIGKILL');
+        await new Promise(() => {});
+      },
+    },
+  });`;
+
+function plant(id: bigint, name = `plant ${id}`, tag?: string): Plant {
+  return toPlant({ id, name, tag });
+}
+
+/** Counts outcomes by kind. */
+function countKinds(outcomes: readonly AddOutcome[]): Partial<Record<AddOutcome['kind'], number>> {
+  const counts: Partial<Record<AddOutcome['kind'], number>> = {};
+  for (const { kind } of outcomes) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+async function readIds(repository: PlantRepository): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for await (const batch of repository.readAll()) {
+    ids.push(...batch.map(({ id }) => id));
+    if (ids.length > 10_000) throw new Error('read more plants than any test adds');
+  }
+  return ids;
+}
+
+/** Asserts that an error and its causes contain no values and no SQL. */
+function expectNothingRevealed(error: unknown): void {
+  expect(error).to.be.instanceOf(Error);
+  for (let current = error; current instanceof Error; current = current.cause) {
+    const text = [current.message, current.stack, JSON.stringify(Object.entries(current))].join('\n');
+    expect(text).to.not.include(CANARY);
+    expect(text).to.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
+  }
+}
+
+/** Runs `work` as an ordinary user, because permissions do not restrict root. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  const isRoot = process.geteuid?.() === 0;
+  const nobody = 65_534;
+  if (isRoot) process.seteuid?.(nobody);
+  try {
+    return await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import knexFactory, { type Knex } from 'knex';
+import { after, before, describe, it } from 'mocha';
+import { sqliteDatabase } from '../../../../adapters/driven/knex/index.js';
+import { describeError } from '../../../../adapters/driven/logging/index.js';
+import { PlantRejected, StorageUnavailable } from '../../../../core/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+/** A value sent by a client, which must not be logged. */
+const CANARY = 'canary-4711';
+
+describe('The log', () => {
+  /** Starts a process that logs lines of 1 kB in one turn of the event loop and exits at once. */
+  const logLines = (count: number) => {
+    const program = `
+      import { writeSync } from 'node:fs';
+      import { createLogger } from ${JSON.stringify(new URL('../../../../adapters/driven/logging/index.js', import.meta.url).href)};
+      const log = await createLogger('info');
+      for (let line = 0; line < ${count}; line++) log.info({ line, text: 'x'.repeat(1000) }, 'line');
+      log.fatal('end');
+      writeSync(process.stdout.fd, 'exit');
+      process.exit();`;
+    return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
+  };
+
+  it('writes up to 1 MiB of lines in order, although the reader starts when the process exits', async () => {
+    const child = logLines(900);
+    await once(child.stdout, 'data');
+    const lines: string[] = [];
+    for await (const line of createInterface(child.stderr)) lines.push(line);
+    expect(lines.map((line) => JSON.parse(line).line)).to.deep.equal([...Array(900).keys(), undefined]);
+  });
+
+  it('delays an exit by 1 s at most if standard error is not read', async () => {
+    const child = logLines(5000);
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    child.stderr.destroy();
+  });
+});
+
+describe('describeError', () => {
+  const path = join(temporaryFolder(), 'plants.db');
+  let knex: Knex;
+  before(async () => {
+    knex = knexFactory(await sqliteDatabase({ path, timeoutMs: 10_000 }).configure());
+  });
+  after(() => knex.destroy());
+
+  const parseError = () => catchCanary(() => JSON.parse(CANARY));
+  const knexError = () => catchCanary(() => knex('no_such_table').insert({ name: CANARY }));
+
+  it('includes the class and the code', async () => {
+    expect(describeError(await knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
+  });
+
+  it('includes the stack frames', async () => {
+    const error = await parseError();
+    expect(describeError(error))
+      .to.have.property('stack')
+      .that.matches(/^ {4}at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
+  });
+
+  it('includes the message of an error of the core', () => {
+    const error = new StorageUnavailable('the storage is unavailable (SQLITE_BUSY)');
+    expect(describeError(error)).to.include({
+      type: 'StorageUnavailable',
+      code: 'STORAGE_UNAVAILABLE',
+      message: 'the storage is unavailable (SQLITE_BUSY)',
+    });
+  });
+
+  it('includes every cause', async () => {
+    const middle = new Error(CANARY, { cause: await parseError() });
+    const description = describeError(new PlantRejected('rejected', { cause: middle }));
+    expect(description).to.have.nested.property('message', 'rejected');
+    expect(description).to.have.nested.property('cause.type', 'Error');
+    expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
+    expect(description).to.have.nested.property('cause.cause.stack').that.includes('logger.test.js');
+  });
+
+  it('terminates for an error that is its own cause', () => {
+    const error = new Error(CANARY);
+    error.cause = error;
+    expect(() => describeError(error)).to.not.throw();
+  });
+
+  describe('never includes', () => {
+    for (const [what, make] of [
+      ['the body that JSON.parse quotes', parseError],
+      ['the values in a message of Knex', knexError],
+      ['the message of a cause', async () => new StorageUnavailable('unavailable', { cause: await knexError() })],
+      [
+        'the message of a cause of a cause',
+        async () => new Error('', { cause: new Error('', { cause: await parseError() }) }),
+      ],
+      ['a thrown value that is not an error', async () => CANARY],
+      ['a cause that is not an error', async () => new Error('', { cause: { token: CANARY } })],
+      ['other properties of an error', async () => Object.assign(new Error(''), { sql: CANARY, bindings: [CANARY] })],
+      [
+        'a line of a message that looks like a stack frame',
+        async () => new Error(`\n    at ${CANARY}\n    at ${CANARY}`),
+      ],
+      ['a line that looks like a stack frame, after U+2028', async () => new Error(`\u2028    at ${CANARY}`)],
+    ] as const) {
+      it(what, async () => {
+        expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
+      });
+    }
+  });
+});
+
+/** Returns the error that `work` throws, which contains {@link CANARY}. */
+async function catchCanary(work: () => unknown): Promise<unknown> {
+  const error = await catchError((async () => work())());
+  expect(`${error}`).to.include(CANARY);
+  return error;
+}

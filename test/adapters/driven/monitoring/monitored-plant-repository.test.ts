@@ -1,0 +1,218 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
+import { MonitoredPlantRepository, StorageTimeout } from '../../../../adapters/driven/monitoring/index.js';
+import { type AddOutcome, type Plant, PlantRejected, StorageUnavailable } from '../../../../core/index.js';
+import { plantRepositoryContract } from '../../../contract/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { toPlant } from '../../../support/plants.js';
+import { runContract } from '../../../support/run-contract.js';
+import { waitUntil } from '../../../support/wait-until.js';
+
+const TIMEOUT_MS = 20;
+/** Longer than the pause before the first attempt, and shorter than the pause before the second one. */
+const FIRST_PAUSE_MS = 1100;
+
+describe('MonitoredPlantRepository', () => {
+  let storage: FaultyRepository;
+  let repository: MonitoredPlantRepository;
+  const add = (id: bigint) => repository.add([toPlant({ id, name: 'Monstera' })]);
+  const expectNotReady = async () => expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+
+  runContract(
+    plantRepositoryContract({
+      open: async () => new MonitoredPlantRepository(new MemoryPlantRepository(), { timeoutMs: 10_000 }),
+    }),
+  );
+
+  describe('without a probe', () => {
+    beforeEach(() => {
+      storage = new FaultyRepository();
+      repository = new MonitoredPlantRepository(storage, { timeoutMs: TIMEOUT_MS });
+    });
+
+    it('after a call that hangs, fails immediately and is not ready', async () => {
+      storage.fault = 'hang';
+      expect(await catchError(add(1n))).to.be.instanceOf(StorageTimeout);
+      expect(await catchError(add(2n)))
+        .to.be.instanceOf(StorageUnavailable)
+        .with.property('message', 'an earlier write timed out, and no write has succeeded since');
+      expect(storage.adds).to.equal(1);
+      await expectNotReady();
+    });
+
+    it('lets one call try after a pause, and is ready again when it succeeds', async () => {
+      storage.fault = 'hang';
+      await catchError(add(1n));
+      await setTimeout(FIRST_PAUSE_MS);
+      // The second call fails immediately, because the first one is trying.
+      const [first, second] = await Promise.all([catchError(add(1n)), catchError(add(2n))]);
+      expect([first, second].map((error) => error instanceof StorageTimeout)).to.deep.equal([true, false]);
+      await setTimeout(FIRST_PAUSE_MS);
+      await catchError(add(1n));
+      expect(storage.adds, 'the pause doubles').to.equal(2);
+
+      storage.fault = undefined;
+      await expectNotReady();
+      await setTimeout(FIRST_PAUSE_MS);
+      expect(await add(1n)).to.deep.equal([{ kind: 'added' }]);
+      await repository.ready();
+    });
+
+    it('is ready again when a call that timed out succeeds late', async () => {
+      storage.fault = 'hang';
+      await catchError(add(1n));
+      await storage.end();
+      await repository.ready();
+      expect(await add(1n)).to.have.nested.property('[0].kind', 'taken');
+    });
+
+    it('does not fail calls immediately after the one that timed out fails late', async () => {
+      storage.fault = 'hang';
+      await catchError(add(1n));
+      storage.fault = new StorageUnavailable('away');
+      await storage.end();
+      expect(await catchError(add(1n))).to.have.property('message', 'away');
+      await expectNotReady();
+      storage.fault = undefined;
+      await repository.ready();
+    });
+
+    it('is not ready after an unexpected error until a plant is added, even if the storage is ready', async () => {
+      await add(1n);
+      storage.fault = new RangeError('defect');
+      await catchError(add(2n));
+      storage.fault = undefined;
+      await add(1n);
+      await expectNotReady();
+      await add(2n);
+      await repository.ready();
+    });
+
+    it('stays ready after a plant that the storage rejects', async () => {
+      storage.isRejecting = true;
+      await add(1n);
+      await repository.ready();
+    });
+
+    it('is not ready while a check hangs, or until a plant is added, and starts no other check meanwhile', async () => {
+      storage.fault = 'hang';
+      expect(await catchError(repository.ready())).to.be.instanceOf(StorageTimeout);
+      await expectNotReady();
+      expect(storage.checks).to.equal(1);
+      storage.fault = undefined;
+      await expectNotReady();
+      await add(1n);
+      await repository.ready();
+
+      storage.fault = 'hang';
+      await catchError(repository.ready());
+      await storage.end();
+      await repository.ready();
+    });
+  });
+
+  describe('with a probe', () => {
+    let probes: number;
+    let probe: () => Promise<void>;
+    beforeEach(() => {
+      storage = new FaultyRepository();
+      probes = 0;
+      probe = async () => {};
+      repository = new MonitoredPlantRepository(storage, {
+        probe: () => {
+          probes++;
+          return probe();
+        },
+      });
+    });
+
+    it('probes when it is first ready, and not again while calls succeed', async () => {
+      await repository.ready();
+      await add(1n);
+      await repository.ready();
+      expect(probes).to.equal(1);
+    });
+
+    it('is not ready after a failure until a probe succeeds, whatever error the probe fails with', async () => {
+      await repository.ready();
+      storage.fault = new StorageUnavailable('away');
+      await catchError(add(1n));
+      storage.fault = undefined;
+      for (const error of [new StorageUnavailable('away'), new PlantRejected('no'), new RangeError('defect')]) {
+        probe = () => Promise.reject(error);
+        expect(await catchError(repository.ready())).to.equal(error);
+        // Another kind of write may still fail.
+        await add(BigInt(probes));
+      }
+      probe = async () => {};
+      await repository.ready();
+    });
+
+    it('after a timeout, fails immediately until a probe succeeds, and probes by itself', async () => {
+      storage.fault = new StorageTimeout('too late');
+      probe = () => Promise.reject(new Error('too late'));
+      await catchError(add(1n));
+      storage.fault = undefined;
+      expect(`${await catchError(add(1n))}`).to.include('an earlier write timed out');
+      probe = async () => {};
+      await waitUntil('a call succeeds', () =>
+        add(1n).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(probes).to.equal(2);
+    });
+
+    it('stops probing when it is closed', async () => {
+      storage.fault = new StorageTimeout('too late');
+      probe = () => Promise.reject(new Error('too late'));
+      await catchError(add(1n));
+      await repository.close();
+      const before = probes;
+      await setTimeout(FIRST_PAUSE_MS);
+      expect(probes).to.equal(before);
+    });
+  });
+});
+
+/** A memory repository whose calls can fail, or hang until {@link end}. */
+class FaultyRepository extends MemoryPlantRepository {
+  fault: Error | 'hang' | undefined;
+  /** Rejects each plant. */
+  isRejecting = false;
+  adds = 0;
+  checks = 0;
+  #ended: Promise<void> | undefined;
+  #end: () => void = () => {};
+
+  /** Ends the calls that hang, which fail if `fault` is an error. */
+  async end(): Promise<void> {
+    this.#end();
+    await setImmediate();
+  }
+
+  override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+    this.adds++;
+    await this.#pass();
+    if (this.isRejecting) return plants.map(() => ({ kind: 'rejected', error: new PlantRejected('no') }));
+    return super.add(plants);
+  }
+
+  override async ready(): Promise<void> {
+    this.checks++;
+    await this.#pass();
+  }
+
+  async #pass(): Promise<void> {
+    if (this.fault === 'hang') {
+      this.#ended ??= new Promise((end) => {
+        this.#end = end;
+      });
+      await this.#ended;
+    }
+    if (this.fault instanceof Error) throw this.fault;
+  }
+}

@@ -1,0 +1,130 @@
+import crypto, { createHash } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { InvalidTokenList, parseTokens, StaticTokenVerifier } from '../../../../adapters/driven/static-token/index.js';
+import { tokenVerifierContract } from '../../../contract/index.js';
+import { runContract } from '../../../support/run-contract.js';
+
+const TOKEN = 'Correct-horse.battery~staple+/9==';
+const DIGEST = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`;
+
+describe('StaticTokenVerifier', () => {
+  describe('with a plain token', () => {
+    runContract(
+      tokenVerifierContract({
+        create: async () => new StaticTokenVerifier(['first-token', TOKEN]),
+        validToken: TOKEN,
+      }),
+    );
+  });
+
+  describe('with a digest', () => {
+    runContract(
+      tokenVerifierContract({
+        create: async () => new StaticTokenVerifier(['first-token', DIGEST]),
+        validToken: TOKEN,
+      }),
+    );
+
+    it('accepts a digest in upper case', async () => {
+      const verifier = new StaticTokenVerifier([DIGEST.toUpperCase()]);
+      expect(await verifier.verify(TOKEN)).to.not.equal(undefined);
+    });
+
+    it('rejects the digest as a token', async () => {
+      const verifier = new StaticTokenVerifier([DIGEST]);
+      expect(await verifier.verify(DIGEST)).to.equal(undefined);
+      expect(await verifier.verify(DIGEST.slice('sha256:'.length))).to.equal(undefined);
+    });
+  });
+
+  it('returns a different subject for each token', async () => {
+    const verifier = new StaticTokenVerifier(['one', 'two']);
+    const subjects = [await verifier.verify('one'), await verifier.verify('two')].map(
+      (principal) => principal?.subject,
+    );
+    expect(new Set(subjects)).to.have.lengthOf(2);
+  });
+
+  it('rejects every token if none is configured', async () => {
+    const verifier = new StaticTokenVerifier([]);
+    for (const token of ['', TOKEN]) expect(await verifier.verify(token)).to.equal(undefined);
+  });
+
+  it('compares with every token in constant time, even after a match', async () => {
+    const verifier = new StaticTokenVerifier(['one', 'two', 'three']);
+    expect(await countComparisons(() => verifier.verify('one'))).to.equal(3);
+    expect(await countComparisons(() => verifier.verify('none'))).to.equal(3);
+  });
+});
+
+describe('A token list', () => {
+  const canary = 'canary';
+  for (const [what, bad] of [
+    ['an empty token', ''],
+    ['a space in a token', `${canary} ${canary}`],
+    ['a token with a non-ASCII letter', `${canary}é`],
+    ['a token with a trailing line break', `${canary}\n`],
+    ['a token with = in the middle', `${canary}=${canary}`],
+    ['a digest that is too short', `sha256:${'0'.repeat(63)}`],
+    ['a digest that is too long', `sha256:${'0'.repeat(65)}`],
+    ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
+    ['a missing digest', 'sha256:'],
+  ] as const) {
+    it(`with ${what} causes an error that names the position, not the token`, () => {
+      expect(() => new StaticTokenVerifier(['good', bad, 'good']))
+        .to.throw(InvalidTokenList, /^token 2 /)
+        .with.property('message')
+        .that.does.not.include(canary)
+        .and.does.not.include('0000');
+    });
+  }
+
+  it('replaces the previous list', async () => {
+    const verifier = new StaticTokenVerifier(['old']);
+    verifier.replace(['new']);
+    expect(await verifier.verify('old')).to.equal(undefined);
+    expect(await verifier.verify('new')).to.not.equal(undefined);
+  });
+
+  it('that is invalid does not replace the previous list', async () => {
+    const verifier = new StaticTokenVerifier(['old']);
+    expect(() => verifier.replace(['new', 'not a token'])).to.throw(InvalidTokenList, /^token 2 /);
+    expect(await verifier.verify('old')).to.not.equal(undefined);
+    expect(await verifier.verify('new')).to.equal(undefined);
+  });
+});
+
+describe('parseTokens', () => {
+  it('reads one token per line, and ignores blank lines, comments and surrounding white space', () => {
+    expect(parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour')).to.deep.equal([
+      'one',
+      'two',
+      'sha256:00#',
+      'four',
+    ]);
+  });
+
+  it('returns no tokens for an empty file', () => {
+    expect(parseTokens('')).to.deep.equal([]);
+  });
+});
+
+/** Counts the calls of `timingSafeEqual` during `work`. */
+async function countComparisons(work: () => Promise<unknown>): Promise<number> {
+  const { timingSafeEqual } = crypto;
+  let comparisons = 0;
+  crypto.timingSafeEqual = (a, b) => {
+    comparisons++;
+    return timingSafeEqual(a, b);
+  };
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    crypto.timingSafeEqual = timingSafeEqual;
+    syncBuiltinESMExports();
+  }
+  return comparisons;
+}

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { findNumberText, parseExactInteger } from '../../../../adapters/driving/api/exact-integer.js';
+
+const MEBIBYTE = 2 ** 20;
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+/** Notation of an integer in JSON: its point is moved by `exponent` digits, and zeros are added. */
+const notation = fc.record({
+  exponent: fc.integer({ min: -40, max: 40 }),
+  e: fc.constantFrom('e', 'E'),
+  sign: fc.constantFrom('', '+'),
+  exponentZeros: fc.integer({ min: 0, max: 3 }),
+  fractionZeros: fc.integer({ min: 0, max: 30 }),
+});
+
+function format(integer: bigint, { exponent, e, sign, exponentZeros, fractionZeros }: Notation): string {
+  const digits = `${integer < 0n ? -integer : integer}`;
+  const moved =
+    exponent > 0 ? digits.padStart(exponent + 1, '0') : digits + (integer === 0n ? '' : '0'.repeat(-exponent));
+  const point = exponent > 0 ? moved.length - exponent : moved.length;
+  const fraction = moved.slice(point) + '0'.repeat(fractionZeros);
+  const power = `${e}${exponent < 0 ? '-' : sign}${'0'.repeat(exponentZeros)}${Math.abs(exponent)}`;
+  return [
+    integer < 0n ? '-' : '',
+    moved.slice(0, point),
+    fraction === '' ? '' : `.${fraction}`,
+    exponent === 0 ? '' : power,
+  ].join('');
+}
+
+type Notation = typeof notation extends fc.Arbitrary<infer T> ? T : never;
+
+describe('parseExactInteger', () => {
+  it('parses every notation of an integer', () => {
+    fc.assert(
+      fc.property(int64, notation, (integer, how) => {
+        const source = format(integer, how);
+        expect(JSON.parse(source), source).to.equal(Number(integer));
+        expect(parseExactInteger(source), source).to.equal(integer);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  for (const [source, integer] of [
+    ['9007199254740993', 9007199254740993n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1E+3', 1000n],
+    ['10e-1', 1n],
+    ['9007199254740993.000', 9007199254740993n],
+    ['900719925474099.3e1', 9007199254740993n],
+    ['-0', 0n],
+    ['-0.0e-0', 0n],
+    ['0e999999999999999999999', 0n],
+    ['0.000e-999999999999999999999', 0n],
+  ] as const) {
+    it(`returns ${integer} for ${source}`, () => {
+      expect(parseExactInteger(source)).to.equal(integer);
+    });
+  }
+
+  for (const source of [
+    '1.5',
+    '-0.1',
+    '1e-1',
+    '15e-1',
+    '1e-400',
+    '9007199254740992.5',
+    '0.00000000000000000000000000000000001',
+    '1e-999999999999999999999',
+  ]) {
+    it(`returns undefined for the fraction ${source}`, () => {
+      expect(parseExactInteger(source)).to.equal(undefined);
+    });
+  }
+
+  it('returns undefined for every fraction', () => {
+    fc.assert(
+      fc.property(int64, fc.stringMatching(/^\d{0,30}[1-9]0{0,3}$/), (integer, fraction) => {
+        expect(parseExactInteger(`${integer}.${fraction}`)).to.equal(undefined);
+      }),
+    );
+  });
+
+  for (const source of ['1e400', '-1e19', '100000000000000000000', '1e999999999999999999999']) {
+    it(`returns undefined for ${source}, which has more digits than an int64`, () => {
+      expect(parseExactInteger(source)).to.equal(undefined);
+    });
+  }
+
+  // A parser with quadratic time would take minutes.
+  for (const [what, source, integer] of [
+    ['1…1 with a mebibyte of digits', '1'.repeat(MEBIBYTE), undefined],
+    ['0.0…01 with a mebibyte of zeros', `0.${'0'.repeat(MEBIBYTE)}1`, undefined],
+    [`0.0…01e${MEBIBYTE + 1} with a mebibyte of zeros`, `0.${'0'.repeat(MEBIBYTE)}1e${MEBIBYTE + 1}`, 1n],
+    ['10…0 with a mebibyte of zeros', `1${'0'.repeat(MEBIBYTE)}`, undefined],
+    [`10…0e-${MEBIBYTE} with a mebibyte of zeros`, `1${'0'.repeat(MEBIBYTE)}e-${MEBIBYTE}`, 1n],
+    ['7.0…0 with a mebibyte of zeros', `7.${'0'.repeat(MEBIBYTE)}`, 7n],
+    ['1e9…9 with a mebibyte of nines', `1e${'9'.repeat(MEBIBYTE)}`, undefined],
+    ['1e0…03 with a mebibyte of zeros', `1e${'0'.repeat(MEBIBYTE)}3`, 1000n],
+  ] as const) {
+    it(`takes linear time for ${what}`, () => {
+      expect(parseExactInteger(source)).to.equal(integer);
+    });
+  }
+});
+
+describe('findNumberText', () => {
+  const whitespace = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+  const number = fc.tuple(int64, notation).map(([integer, how]) => format(integer, how));
+  const otherValue = fc.oneof(
+    fc.constantFrom('{"a":1,"id":2}', '{"id":3}', '["id",{"a":1,"id":4},"id"]', '"id"', '"\\"id\\":5"'),
+    fc.json({ maxDepth: 3 }),
+  );
+  const key = fc.oneof(fc.constantFrom('id', 'ID', 'i', 'name', '__proto__', 'id\\', '"id":1', '{"id":2'), fc.string());
+  const member = fc.record({
+    key,
+    isEscaped: fc.boolean(),
+    isNumber: fc.boolean(),
+    number,
+    otherValue,
+    gaps: fc.tuple(whitespace, whitespace, whitespace, whitespace),
+  });
+
+  it('finds the member that JSON.parse reads: the last one with the key', () => {
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 6 }), (members) => {
+        const texts = members.map(({ key, isEscaped, isNumber, number, otherValue, gaps: [a, b, c, d] }) => {
+          const name = isEscaped ? escapeAll(key) : JSON.stringify(key);
+          return `${a}${name}${b}:${c}${isNumber ? number : otherValue}${d}`;
+        });
+        const json = `{${texts.join(',')}}`;
+        const last = members.findLast(({ key }) => key === 'id');
+        const value = last?.isNumber ? last.number : last?.otherValue;
+        const expected = typeof JSON.parse(value ?? 'null') === 'number' ? value : undefined;
+        expect(findNumberText(json, 'id'), json).to.equal(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  for (const [what, json, expected] of [
+    ['an object without the key', '{"name":1}', undefined],
+    ['an empty object', ' { } ', undefined],
+    ['nested objects with the key', '{"a":{"id":1},"id":2,"b":[{"id":3},{"a":4,"id":5},"id"]}', '2'],
+    ['a string that contains the key', '{"name":"\\",\\"id\\":1","id":2}', '2'],
+    ['a string that ends with a backslash', '{"name":"\\\\","id":2}', '2'],
+    ['an escaped key', '{"\\u0069\\u0064":2}', '2'],
+    ['white space around the tokens', '{ "id" \n:\t2 \r}', '2'],
+    ['a duplicate key with a string', '{"id":1,"id":"1"}', undefined],
+    ['a duplicate key with a number', '{"id":{"id":0},"id":1}', '1'],
+  ] as const) {
+    it(`returns ${expected} for ${what}`, () => {
+      expect(findNumberText(json, 'id')).to.equal(expected);
+    });
+  }
+
+  it('takes linear time for deep nesting and long strings', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"id":', '}'],
+    ] as const) {
+      const nested = `${open.repeat(100_000)}0${close.repeat(100_000)}`;
+      expect(findNumberText(`{"nested":${nested},"id":1}`, 'id')).to.equal('1');
+    }
+    for (const text of ['\\\\'.repeat(MEBIBYTE / 2), '\\"'.repeat(MEBIBYTE / 2), ' '.repeat(MEBIBYTE)]) {
+      expect(findNumberText(`{"name":"${text}","id":${' '.repeat(MEBIBYTE)}1}`, 'id')).to.equal('1');
+    }
+  });
+});
+
+/** Returns a JSON string with every UTF-16 code unit escaped. */
+function escapeAll(text: string): string {
+  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, '0'));
+  return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
+}

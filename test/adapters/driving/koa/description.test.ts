@@ -1,0 +1,126 @@
+import { createConfig, lint } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
+import { exchange, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
+import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
+import { HEADERS, type Options, outcome, send, sharedServer, startInTest, type TestServer } from './support.js';
+
+/** How to provoke a response: options of the server, and what differs from the example of the description. */
+interface Provocation {
+  readonly options?: Options;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Sends the bytes of the request in another way than over a new connection. */
+  readonly act?: (server: TestServer, bytes: Buffer) => Promise<RawResponse | undefined>;
+}
+
+const creating = (execute: () => ReturnType<NonNullable<Options['createPlant']>['execute']>): Provocation => ({
+  options: { createPlant: { execute } },
+});
+const unavailable = async () => {
+  throw new TokenIssuerUnavailable('no response');
+};
+
+/** By error number; 200 for a success. */
+const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
+  200: {},
+  40000: { headers: { 'Transfer-Encoding': 'gzip' } },
+  40001: { body: '{' },
+  40002: { body: '{}' },
+  40003: { body: '{"id":1,"name":"\\u0000"}' },
+  40101: { headers: { Authorization: '' } },
+  40102: { headers: { Authorization: 'Bearer wrong' } },
+  40801: {
+    options: { headersTimeoutMs: 1, requestTimeoutMs: 1 },
+    act: ({ port }, bytes) => exchange(port, bytes.subarray(0, -1)),
+  },
+  40901: creating(async () => ({ kind: 'id-taken' })),
+  40902: creating(async () => ({ kind: 'already-stored', plant: Object.create(null) })),
+  41301: { options: { bodyLimitBytes: 1 } },
+  41501: { headers: { 'Content-Type': 'text/plain' } },
+  41701: { headers: { Expect: 'x' } },
+  43101: { headers: { X: 'x'.repeat(17_000) } },
+  50001: creating(() => Promise.reject(new Error())),
+  50002: creating(async () => ({ kind: 'rejected', error: new PlantRejected('no') })),
+  50301: creating(() => Promise.reject(new StorageUnavailable('no response'))),
+  50302: { options: { maxInFlight: 0 } },
+  50303: {
+    async act(server, bytes) {
+      const client = await RawClient.connect(server.port);
+      client.send(bytes.subarray(0, 40));
+      await exchange(server.port, request('GET /openapi.json'));
+      server.stop();
+      return client.readResponse();
+    },
+  },
+  50304: { options: { tokenVerifier: { verify: unavailable } } },
+};
+
+describe('docs/openapi.yaml', () => {
+  const start = startInTest();
+
+  it('passes the recommended rules of the linter', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
+  });
+
+  it('requires a bearer token on every operation', () => {
+    expect(description).to.deep.nested.include({ security: [{ bearer: [] }] });
+    expect(description.components)
+      .to.have.nested.property('securitySchemes.bearer')
+      .that.includes({ type: 'http', scheme: 'bearer' });
+    for (const operation of Object.values(operations)) expect(operation).to.not.have.property('security');
+  });
+
+  for (const [name, { parameters = [], requestBody, responses }] of Object.entries(operations)) {
+    describe(name, () => {
+      const startLine = parameters.reduce(
+        (line, { name: key, example }) => line.replace(`{${key}}`, `${example}`),
+        name,
+      );
+      const example = requestBody?.content['application/json']?.example;
+      const exampleBody = example === undefined ? '' : JSON.stringify(example);
+
+      for (const [status, response] of Object.entries(responses)) {
+        for (const expected of status === '200' ? [200] : errorsOf(response)) {
+          it(`declares the response ${expected}`, async () => {
+            const { options, headers, body = exampleBody, act } = PROVOCATIONS[expected] ?? {};
+            const server = await start(options);
+            const bytes = request(startLine, { ...HEADERS, ...headers }, body);
+            const received = await (act ?? (({ port }) => exchange(port, bytes)))(server, bytes);
+            expect(outcome(received)).to.equal(expected);
+            expect(`${received?.status}`).to.equal(status);
+            expect(received && undeclared(received, startLine)).to.deep.equal([]);
+          });
+        }
+      }
+    });
+  }
+});
+
+describe('/openapi.json', () => {
+  const server = sharedServer();
+  const start = startInTest();
+
+  it('is the description, without a credential', async () => {
+    const response = await exchange(server().port, request('GET /openapi.json?x'));
+    expect(response).to.include({ status: 200 }).and.nested.include({ 'headers.content-type': 'application/json' });
+    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/' }] });
+  });
+
+  it('has a server URL from the path prefix, not from the Host header', async () => {
+    const { port } = await start({ basePath: '/garden' });
+    const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
+    const response = await exchange(port, request('GET /garden/openapi.json', headers));
+    expect(response?.json()).to.deep.include({ servers: [{ url: '/garden' }] });
+    expect(response?.body).to.not.include('evil');
+    expect(await send({ port }, request('GET /openapi.json'))).to.equal(40401);
+  });
+
+  it('supports HEAD', async () => {
+    const client = await RawClient.connect(server().port);
+    expect(await client.send(request('HEAD /openapi.json')).readResponse('HEAD')).to.include({ status: 200 });
+    client.close();
+  });
+});

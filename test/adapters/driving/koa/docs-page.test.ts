@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import { send, sharedServer, startInTest } from './support.js';
+
+const FILES = {
+  '/docs': 'text/html; charset=utf-8',
+  '/docs/page.css': 'text/css; charset=utf-8',
+  '/docs/page.js': 'text/javascript; charset=utf-8',
+  '/docs/swagger-ui.css': 'text/css; charset=utf-8',
+  '/docs/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+};
+
+/** The Content-Security-Policy by directive. */
+const POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+};
+
+const ELSEWHERE = [
+  '/docs/',
+  '/DOCS',
+  '/docs/index.html',
+  '/docs/page.js/',
+  '/docs/openapi.json',
+  '/docs/swagger-ui/swagger-ui.css',
+  '/docs/LICENSE',
+  '/docs/../openapi.json',
+  '/docs/%2e%2e/docs-page.js',
+  '//',
+  '//docs',
+];
+
+describe('The page', () => {
+  const server = sharedServer({ docs: true });
+  const start = startInTest();
+  const get = (target: string, headers = {}) => exchange(server().port, request(`GET ${target}`, headers));
+
+  it('is where / redirects, whatever the Host header', async () => {
+    const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
+    for (const target of ['/', '/?x', 'http://evil.example/']) {
+      const response = await get(target, headers);
+      expect(response, target).to.include({ status: 302 }).and.have.nested.include({ 'headers.location': 'docs' });
+      expect(JSON.stringify(response)).to.not.include('evil');
+    }
+  });
+
+  for (const [path, type] of Object.entries(FILES)) {
+    it(`serves ${path}, which browsers cache and revalidate`, async () => {
+      const response = await get(`${path}?x`);
+      expect(response).to.include({ status: 200 });
+      expect(response?.headers).to.include({
+        'content-type': type,
+        'cache-control': 'no-cache',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(response?.body).to.not.be.empty;
+      const same = await get(path, { 'If-None-Match': response?.headers['etag'] });
+      expect(same).to.include({ status: 304, body: '' });
+      expect(same?.headers).to.include({ etag: response?.headers['etag'] });
+      expect(await get(path, { 'If-None-Match': '"another"' })).to.include({ status: 200 });
+    });
+
+    it(`allows ${path} only its own origin and no inline script or style`, async () => {
+      const policy = (await get(path))?.headers['content-security-policy'] ?? '';
+      const directives = policy.split('; ').map((directive) => /^(\S+) (.*)$/.exec(directive)?.slice(1) ?? []);
+      expect(Object.fromEntries(directives)).to.deep.equal(POLICY);
+    });
+  }
+
+  for (const path of ['/', ...Object.keys(FILES)]) {
+    it(`allows only GET and HEAD on ${path}`, async () => {
+      const client = await RawClient.connect(server().port);
+      const head = await client.send(request(`HEAD ${path}`)).readResponse('HEAD');
+      const {
+        date,
+        'x-request-id': id,
+        ...headers
+      } = (await client.send(request(`GET ${path}`)).readResponse())?.headers ?? {};
+      client.close();
+      expect(head?.headers).to.include(headers);
+      for (const method of ['POST', 'OPTIONS', 'DELETE']) {
+        const rejected = await exchange(server().port, request(`${method} ${path}`));
+        expect(rejected?.status).to.equal(405);
+        expect(rejected?.headers).to.include({ allow: 'GET, HEAD' });
+      }
+    });
+  }
+
+  it('is at no other path', async () => {
+    for (const target of ELSEWHERE) expect(await send(server(), request(`GET ${target}`)), target).to.equal(40401);
+  });
+
+  it('is served only under the path prefix', async () => {
+    const { port } = await start({ docs: true, basePath: '/garden' });
+    const fetchStatus = async (target: string) => (await exchange(port, request(`GET ${target}`)))?.status;
+    for (const path of Object.keys(FILES)) {
+      expect(await fetchStatus(`/garden${path}`)).to.equal(200);
+      expect(await fetchStatus(path)).to.equal(404);
+    }
+    const redirect = await exchange(port, request('GET /garden/'));
+    expect(redirect?.headers).to.include({ location: 'docs' });
+    expect(await fetchStatus('/')).to.equal(404);
+    expect(await fetchStatus('/garden')).to.equal(404);
+  });
+
+  it('uses only relative URLs', async () => {
+    const html = (await get('/docs'))?.body ?? '';
+    const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link = '']) => link);
+    const paths = links.filter((link) => link !== 'data:,').map((link) => new URL(link, 'http://test/docs').pathname);
+    expect(paths).to.have.members([...Object.keys(FILES).filter((path) => path !== '/docs'), '/openapi.json']);
+    for (const link of links) expect(link).to.not.match(/^(\/|https?:)/);
+  });
+
+  it('and its redirect are off by default', async () => {
+    const off = await start();
+    for (const path of ['/', ...Object.keys(FILES)]) {
+      for (const method of ['GET', 'POST']) {
+        expect(await send(off, request(`${method} ${path}`)), path).to.equal(40401);
+      }
+    }
+  });
+
+  it('is served, or confirmed with 304, to a client whose body never arrives', async () => {
+    const etag = (await get('/docs'))?.headers['etag'] ?? '';
+    for (const [headers, status] of [
+      [{}, 200],
+      [{ 'If-None-Match': etag }, 304],
+    ] as const) {
+      expect(await get('/docs', { 'Content-Length': '10', ...headers })).to.include({ status });
+    }
+    expect(await send(server())).to.equal(200);
+  });
+});

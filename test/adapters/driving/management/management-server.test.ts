@@ -1,0 +1,91 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { ManagementServer } from '../../../../adapters/driving/management/index.js';
+import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import { waitUntil } from '../../../support/wait-until.js';
+
+describe('ManagementServer', () => {
+  let readyCalls: number;
+  let isReady: boolean | undefined;
+  let scrapes: number;
+  let scrape: () => Promise<unknown>;
+  let server: ManagementServer;
+  let port: number;
+
+  beforeEach(async () => {
+    readyCalls = 0;
+    scrapes = 0;
+    scrape = () => setTimeout(100);
+    server = new ManagementServer({
+      storage: {
+        ready: () => {
+          readyCalls++;
+          return new Promise(() => {});
+        },
+      },
+      metrics: {
+        contentType: 'text/plain',
+        setReady: (value) => {
+          isReady = value;
+        },
+        text: async () => {
+          scrapes++;
+          await scrape();
+          return 'plants 1\n';
+        },
+      },
+      isStopping: () => false,
+    });
+    ({ port } = await server.listen(0, '127.0.0.1'));
+  });
+  afterEach(() => server.stop());
+
+  it('reports the storage as unavailable if it does not respond', async () => {
+    const response = await exchange(port, request('GET /readyz'));
+    expect(response?.status).to.equal(503);
+    expect(response?.json()).to.have.nested.property('checks.storage', 'unavailable');
+  });
+
+  it('measures readiness for each scrape', async () => {
+    await exchange(port, request('GET /metrics'));
+    expect(isReady).to.equal(false);
+  });
+
+  it('checks the storage once for concurrent requests', async () => {
+    await Promise.all([1, 2, 3].map(() => exchange(port, request('GET /readyz'))));
+    expect(readyCalls).to.equal(1);
+  });
+
+  it('closes the connection after its response', async () => {
+    const client = await RawClient.connect(port);
+    const [response, ...others] = await client.send(request('GET /metrics')).readAllResponses();
+    expect(response?.body).to.equal('plants 1\n');
+    expect(response?.headers['connection']).to.equal('close');
+    expect(others).to.deep.equal([]);
+  });
+
+  it('processes only the first of pipelined requests', async () => {
+    const client = await RawClient.connect(port);
+    client.send(Buffer.concat(Array(100).fill(request('GET /metrics'))));
+    expect((await client.readAllResponses()).map(({ status }) => status)).to.deep.equal([200]);
+    expect(scrapes).to.equal(1);
+  });
+
+  it('stops reading a flood of pipelined requests, and closes the connection', async () => {
+    const events = new EventEmitter();
+    scrape = () => once(events, 'scraped');
+    const client = await RawClient.connect(port);
+    client.socket.pause();
+    const flood = Buffer.concat(Array(1_000_000).fill(Buffer.from(request('GET /metrics'))));
+    client.send(flood);
+    await waitUntil('the first request', async () => scrapes === 1);
+    // Long enough to read the rest of the flood, for a server that does not stop.
+    await setTimeout(500);
+    expect(client.socket.writableLength, 'bytes that the server did not read').to.be.above(flood.length / 2);
+    events.emit('scraped');
+    client.socket.resume();
+    await client.ended();
+  });
+});

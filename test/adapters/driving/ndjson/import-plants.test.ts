@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { openRepository, sqliteDatabase } from '../../../../adapters/driven/knex/index.js';
+import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
+import { StorageUnavailable } from '../../../../core/index.js';
+import { NOT_A_NEW_PLANT, NOT_JSON } from '../../../contract/http/bodies.js';
+import { catchError } from '../../../support/catch-error.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+import { exportToText, importInto, plantLines } from './support.js';
+
+describe('importPlants', () => {
+  it('stores the plants with exact ids, and counts them', async () => {
+    const repository = new MemoryPlantRepository();
+    const text =
+      '{"id":9223372036854775807,"name":"last"}\n{"id":9007199254740993,"name":"é","tag":""}\n{"id":-9223372036854775808,"name":""}\n';
+    const { summary, rejects } = await importInto(repository, text);
+    expect(summary).to.deep.equal({ created: 3, alreadyStored: 0, rejected: 0, bytes: Buffer.byteLength(text) });
+    expect(rejects).to.deep.equal([]);
+    expect(await exportToText(repository)).to.equal(
+      '{"id":-9223372036854775808,"name":""}\n{"id":9007199254740993,"name":"é","tag":""}\n{"id":9223372036854775807,"name":"last"}\n',
+    );
+  });
+
+  it('stores nothing for an empty input', async () => {
+    const { summary, rejects } = await importInto(new MemoryPlantRepository(), '');
+    expect(summary).to.deep.equal({ created: 0, alreadyStored: 0, rejected: 0, bytes: 0 });
+    expect(rejects).to.deep.equal([]);
+  });
+
+  describe('rejects one line with its number, and stores the others:', () => {
+    type Rejection = readonly [line: string | Uint8Array, error: number, message: RegExp];
+    const notJson = Object.entries(NOT_JSON).map(([what, toBody]) => [what, [toBody(1n), 40001, /./]] as const);
+    const notANewPlant = Object.entries(NOT_A_NEW_PLANT).map(([what, body]) => [what, [body, 40002, /./]] as const);
+    const bad: Readonly<Record<string, Rejection>> = {
+      // The cases of the HTTP contract that are one line.
+      ...Object.fromEntries([...notJson, ...notANewPlant].filter(([, [line]]) => !Buffer.from(line).includes('\n'))),
+      'an empty line with a carriage return': ['\r', 40001, /not valid JSON/],
+      'U+0000 in a name': ['{"id":2,"name":"a\\u0000"}', 40003, /^name must not contain U\+0000/],
+      'a line that is too long': [`{"id":2,"name":"${'a'.repeat(200_000)}"}`, 41301, /larger than 200000 bytes/],
+      'an id conflict': ['{"id":1,"name":"another"}', 40901, /^id belongs to a different plant/],
+    };
+    for (const [what, [line, error, message]] of Object.entries(bad)) {
+      it(what, async () => {
+        const repository = new MemoryPlantRepository();
+        const input = ['{"id":1,"name":"first"}\n', line, '\n{"id":3,"name":"third"}\n'].map((part) =>
+          Buffer.from(part),
+        );
+        const { summary, rejects } = await importInto(repository, input);
+        expect(summary).to.include({ created: 2, alreadyStored: 0, rejected: 1 });
+        expect(rejects).to.have.lengthOf(1);
+        expect(rejects[0]).to.include({ line: 2, error }).and.have.property('message').that.matches(message);
+        expect(rejects[0]).to.have.all.keys('line', 'error', 'message');
+        expect(await exportToText(repository)).to.equal('{"id":1,"name":"first"}\n{"id":3,"name":"third"}\n');
+      });
+    }
+  });
+
+  it('reports rejected lines in order', async () => {
+    const repository = new MemoryPlantRepository();
+    const text =
+      '{"id":1,"name":"a"}\nno JSON\n{"id":1,"name":"b"}\n[]\n{"id":2,"name":"\\u0000"}\n{"id":2,"name":"c"}\n\n';
+    const { rejects } = await importInto(repository, text);
+    expect(rejects.map(({ line, error }) => [line, error])).to.deep.equal([
+      [2, 40001],
+      [3, 40901],
+      [4, 40002],
+      [5, 40003],
+      [7, 40001],
+    ]);
+  });
+
+  it('numbers lines from the start of the input, not of their batch', async () => {
+    const text = `${plantLines(1, 4000)}no JSON\n${plantLines(5000, 1200)}{"id":1,"name":"another"}\n`;
+    const { summary, rejects } = await importInto(new MemoryPlantRepository(), text);
+    expect(summary).to.include({ created: 5200, rejected: 2 });
+    expect(rejects.map(({ line, error }) => [line, error])).to.deep.equal([
+      [4001, 40001],
+      [5202, 40901],
+    ]);
+  });
+
+  it('counts identical plants as already stored, including duplicate lines', async () => {
+    const repository = new MemoryPlantRepository();
+    await importInto(repository, '{"id":1,"name":"a","tag":"t"}\n');
+    const again = await importInto(
+      repository,
+      '{"tag":"t", "name":"\\u0061", "id":1.0, "more":true}\n{"id":2,"name":"b"}\n{"id":2,"name":"b"}\n',
+    );
+    expect(again.summary).to.include({ created: 1, alreadyStored: 2, rejected: 0 });
+    expect(again.rejects).to.deep.equal([]);
+  });
+
+  describe('stores the first of two lines with the same id', () => {
+    for (const [where, between] of [
+      ['if both are in one batch', 0],
+      ['if the second is in the next batch', 4000],
+      ['if the second is many batches later', 20_000],
+    ] as const) {
+      it(where, async () => {
+        const repository = new MemoryPlantRepository();
+        const text = `{"id":-1,"name":"first"}\n${plantLines(1, between)}{"id":-1,"name":"second"}\n`;
+        const { rejects } = await importInto(repository, text);
+        expect(rejects.map(({ line, error }) => [line, error])).to.deep.equal([[between + 2, 40901]]);
+        expect(await exportToText(repository)).to.match(/^\{"id":-1,"name":"first"\}\n/);
+      });
+    }
+  });
+
+  it('accepts CR LF, a byte order mark, and a last line without a line feed', async () => {
+    const repository = new MemoryPlantRepository();
+    const { summary } = await importInto(
+      repository,
+      '\ufeff{"id":1,"name":"a"}\r\n{"id":2,"name":"b"}\r\n{"id":3,"name":"c"}',
+    );
+    expect(summary).to.include({ created: 3, rejected: 0 });
+    expect(await exportToText(repository)).to.equal('{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":3,"name":"c"}\n');
+  });
+
+  it('reports its progress after each batch', async () => {
+    const steps: number[] = [];
+    await importInto(new MemoryPlantRepository(), plantLines(1, 10_000), {
+      onProgress: ({ created }) => void steps.push(created),
+    });
+    expect(steps).to.deep.equal([4000, 8000, 10_000]);
+  });
+
+  it('waits for onReject', async () => {
+    const events: string[] = [];
+    await importInto(new MemoryPlantRepository(), 'no JSON\n{"id":1,"name":"a"}\n', {
+      onReject: async () => {
+        events.push('reject started');
+        await new Promise(setImmediate);
+        events.push('reject finished');
+      },
+      onProgress: () => void events.push('batch done'),
+    });
+    expect(events).to.deep.equal(['reject started', 'reject finished', 'batch done']);
+  });
+
+  it('throws the error of its input, and keeps the stored plants', async () => {
+    const repository = new MemoryPlantRepository();
+    async function* failing() {
+      yield Buffer.from(plantLines(1, 6000));
+      throw new Error('read failed');
+    }
+    const error = await catchError(importInto(repository, failing()));
+    expect(error).to.be.instanceOf(Error).with.property('message', 'read failed');
+    expect((await exportToText(repository)).split('\n')).to.have.lengthOf(4001);
+  });
+
+  it('finishes its batch when it is aborted, returns its counts, and can be run again', async () => {
+    const repository = new MemoryPlantRepository();
+    const controller = new AbortController();
+    const text = plantLines(1, 20_000);
+    const chunks = text.match(/.{1,1000}/gs)?.map((chunk) => Buffer.from(chunk)) ?? [];
+    const { summary } = await importInto(repository, chunks, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    expect(summary.created).to.be.within(4000, 8000);
+    expect((await exportToText(repository)).split('\n')).to.have.lengthOf(summary.created + 1);
+
+    const again = await importInto(repository, text);
+    expect(again.summary).to.include({
+      created: 20_000 - summary.created,
+      alreadyStored: summary.created,
+      rejected: 0,
+    });
+    expect(await exportToText(repository)).to.equal(text);
+  });
+
+  describe('when the storage becomes unavailable', () => {
+    const folder = temporaryFolder();
+    const open = (name: string) => openRepository(sqliteDatabase({ path: join(folder, name), timeoutMs: 10_000 }));
+
+    it('throws StorageUnavailable, and a second run completes the import', async () => {
+      const text = plantLines(1, 20_000);
+      const before = await open('outage.db');
+      const error = await catchError(importInto(before, text, { onProgress: () => void before.close() }));
+      expect(error).to.be.instanceOf(StorageUnavailable);
+
+      const after = await open('outage.db');
+      try {
+        const { summary, rejects } = await importInto(after, text);
+        expect(summary.alreadyStored).to.be.within(4000, 16_000);
+        expect(summary.created + summary.alreadyStored).to.equal(20_000);
+        expect(rejects).to.deep.equal([]);
+        expect(await exportToText(after)).to.equal(text);
+      } finally {
+        await after.close();
+      }
+    });
+
+    it('throws StorageUnavailable at the first batch', async () => {
+      const repository = await open('closed.db');
+      await repository.close();
+      const error = await catchError(importInto(repository, plantLines(1, 1)));
+      expect(error).to.be.instanceOf(StorageUnavailable);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { cpus } from 'node:os';
+import type { Bench, Target } from '../harness/bench.js';
+import * as programs from '../harness/candidates.js';
+import { runRound } from '../harness/round.js';
+
+/** Compares the service with other programs, under a closed loop. */
+function closedLoop(
+  name: string,
+  connections: number,
+  how: string,
+  ours: programs.Candidate,
+  others: readonly (readonly [candidate: programs.Candidate, atLeast?: number, name?: string])[],
+  ratios: readonly Target[] = [],
+): Bench {
+  const title = `${ours.storage?.name}, ${connections} client${connections === 1 ? '' : 's'}`;
+  const rateRatios = others.map(([{ name: against }, atLeast, shown = against]): Target => {
+    return { work: `${title}: relative to ${shown}`, of: ours.name, against, atLeast };
+  });
+  return {
+    name,
+    title,
+    how: `Closed loop, ${connections} connection${how}`,
+    prepare: (settings) => [
+      {
+        head: 'program',
+        columns: [
+          { key: 'rate', title: 'requests/s', digits: 0 },
+          { key: 'cpuUs', title: 'processor, µs/request', digits: 1 },
+          { key: 'syncs', title: 'syncs/request', digits: 3 },
+          { key: 'p50Ms', title: 'median, ms', digits: 1 },
+          { key: 'p99Ms', title: 'p99, ms', digits: 1 },
+          { key: 'memoryMib', title: 'peak memory, MiB', digits: 0 },
+        ],
+        contenders: [ours, ...others.map(([candidate]) => candidate)].map((candidate) => [
+          candidate.name,
+          async () => {
+            const figures = await runRound(candidate, { connections }, settings);
+            if (!candidate.storage) return figures;
+            // In a short run of its own, because tracing is slow.
+            const short = { ...settings, loadSeconds: settings.warmUpSeconds };
+            const { syncs } = await runRound(candidate, { connections, syncDelayMs: 0 }, short);
+            return { ...figures, syncs };
+          },
+        ]),
+        ratios: [...rateRatios, ...ratios],
+      },
+    ],
+  };
+}
+
+const { onSqlite, onPostgres, onMariadb, onMemory, koaEcho, koaKnexSqlite, koaKnexPg, koaKnexMysql } = programs;
+const SAME_SERVICE = 'the same service on `memory:`';
+const SAME_MACHINE =
+  'runs on the same machine. The table excludes its processor time and includes all syncs that it counts.';
+
+/** The service on each engine, compared with the same service in memory and other programs. */
+export const onEngines: readonly Bench[] = [
+  closedLoop(
+    'sqlite',
+    64,
+    's. Programs that store plants use SQLite with a write-ahead log and `synchronous=FULL`.',
+    onSqlite,
+    [
+      [onMemory, 0.9, SAME_SERVICE],
+      [koaEcho, 1, 'the Koa echo'],
+      [programs.fastify, 2.2],
+      [programs.feathers, 7, 'Feathers'],
+      [koaKnexSqlite],
+    ],
+    [
+      {
+        work: `peak memory under load: relative to ${koaKnexSqlite.name}`,
+        ...{ key: 'memoryMib', of: onSqlite.name, against: koaKnexSqlite.name, atMost: 1.2 },
+      },
+    ],
+  ),
+  closedLoop('one-client', 1, ', so each plant requires its own sync.', onSqlite, [[koaKnexSqlite, 0.95]]),
+  closedLoop('postgres', 64, `s. PostgreSQL ${SAME_MACHINE}`, onPostgres, [
+    [onMemory, 0.65, SAME_SERVICE],
+    [koaKnexPg, 2.5],
+  ]),
+  closedLoop('mariadb', 64, `s. MariaDB ${SAME_MACHINE}`, onMariadb, [
+    [onMemory, 0.55, SAME_SERVICE],
+    [koaKnexMysql, 2],
+  ]),
+];
+
+export const latency: Bench = {
+  name: 'latency',
+  title: 'Latency at a fixed rate',
+  how: 'Open loop: requests are sent at 70 % of the rate that a closed loop of 64 connections reached immediately before, regardless of responses. Latency counts from the scheduled time of a request, so that a stall affects every request that it delays (no coordinated omission). Requests are scheduled at whole milliseconds.',
+  prepare: (settings) => [
+    {
+      head: 'program',
+      columns: [
+        { key: 'peak', title: 'peak, requests/s', digits: 0 },
+        { key: 'rate', title: 'sent, requests/s', digits: 0 },
+        { key: 'p50Ms', title: 'median, ms', digits: 2 },
+        { key: 'p99Ms', title: 'p99, ms', digits: 2 },
+        { key: 'p999Ms', title: 'p99.9, ms', digits: 2 },
+      ],
+      contenders: [onSqlite, koaEcho].map((candidate) => [
+        candidate.name,
+        () => runRound(candidate, { connections: 64, peakFraction: 0.7 }, settings),
+      ]),
+      ratios: [
+        {
+          work: 'p99 at 70 % of the peak rate, open loop: relative to the Koa echo at 70 % of its own peak',
+          ...{ key: 'p99Ms', of: onSqlite.name, against: koaEcho.name, atMost: 2 },
+        },
+      ],
+    },
+  ],
+};
+
+export const instances: Bench = {
+  name: 'instances',
+  title: 'Instances on one machine',
+  how: `Closed loop, 64 connections, divided among the instances, with one load generator each. The load generators and PostgreSQL run on the same machine, with ${cpus().length} processors.`,
+  prepare: (settings) => [
+    {
+      head: 'run',
+      columns: [
+        { key: 'rate', title: 'requests/s', digits: 0 },
+        { key: 'cpuUs', title: 'processor of the instances, µs/request', digits: 1 },
+        { key: 'serviceCores', title: 'processors busy with the instances', digits: 2 },
+        { key: 'busyCores', title: 'processors busy in total', digits: 2 },
+      ],
+      contenders: ['one instance', 'two instances'].map((name, index) => [
+        name,
+        () => runRound(onPostgres, { connections: 64, instances: index + 1 }, settings),
+      ]),
+      ratios: [{ work: 'two instances on PostgreSQL: relative to one', of: 'two instances', against: 'one instance' }],
+    },
+  ],
+};

@@ -1,0 +1,108 @@
+import { cpus } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { Settings } from './bench.js';
+import type { IdOrder } from './bulk.js';
+import type { Candidate } from './candidates.js';
+import { createOne, type LoadResult, type Pace, runLoad } from './load.js';
+import { checkRun } from './run-check.js';
+import { type Server, startServer } from './server.js';
+import { sum } from './statistics.js';
+import { sqliteFile } from './stores.js';
+
+/** What a round does to a program. */
+export interface Load {
+  readonly connections: number;
+  readonly ids?: IdOrder;
+  /** Number of instances on the same store, among which the connections are divided. */
+  readonly instances?: number;
+  /** SQLite file to use and keep, instead of an empty store. */
+  readonly file?: string;
+  /** After a closed loop, measures an open loop at this fraction of its rate. */
+  readonly peakFraction?: number;
+  /** Counts syncs. On SQLite, also delays each. */
+  readonly syncDelayMs?: number;
+}
+
+/**
+ * Runs one round of one program: start, one checked create, warm-up, measured load, and `kill -9` under a last load.
+ * Then compares the rows in its store with its responses.
+ */
+export async function runRound(
+  candidate: Candidate,
+  { connections, ids = 'ascending', instances = 1, file, peakFraction, syncDelayMs }: Load,
+  { folder, loadSeconds, warmUpSeconds }: Settings,
+) {
+  const store = file === undefined ? await candidate.storage?.create(folder) : sqliteFile(file);
+  const syncCount = store && syncDelayMs !== undefined ? store.countSyncs(folder, syncDelayMs) : undefined;
+  const servers: Server[] = [];
+  try {
+    while (servers.length < instances) servers.push(await startServer(candidate, store, folder, syncCount?.command));
+    for (const { port } of servers) await createOne(port);
+    const rowsBefore = (await store?.rows()) ?? 0;
+    const syncsBefore = await syncCount?.read();
+    const load = async (seconds: number, pace?: Pace) => {
+      const options = { connections: connections / instances, ids, pace };
+      const results = await Promise.all(servers.map(({ port }) => runLoad(port, seconds, options)));
+      return results.reduce(merge);
+    };
+    const usage = () => ({
+      serviceMs: sum(servers, (server) => server.cpuMs()),
+      machineMs: sum(cpus(), ({ times: { user, nice, sys, irq } }) => user + nice + sys + irq),
+      nowMs: performance.now(),
+    });
+
+    const warmUp = await load(warmUpSeconds);
+    const peak = peakFraction === undefined ? undefined : await load(Math.ceil(loadSeconds / 2));
+    const pace = peak && { rate: Math.round(peak.rate * (peakFraction ?? 1)), warmUpSeconds };
+    const before = usage();
+    const measured = await load(loadSeconds, pace);
+    const after = usage();
+    const memoryMib = sum(servers, (server) => server.peakMemoryMib());
+    const last = load(1);
+    await setTimeout(500); // To kill the programs under load.
+    await Promise.all(servers.map((server) => server.kill()));
+    const killed = await last;
+
+    const whole = [warmUp, ...(peak ? [peak] : []), measured];
+    const rows = store && (await store.rows()) - rowsBefore;
+    const responses = sum([...whole, killed], (result) => result.responses);
+    const syncsAfter = await syncCount?.read();
+    const syncs = syncsBefore && syncsAfter && syncsAfter.syncs - syncsBefore.syncs;
+    const serviceMs = after.serviceMs - before.serviceMs;
+    const elapsedMs = after.nowMs - before.nowMs;
+    checkRun(whole, killed, rows);
+    return {
+      ...{ ...measured, rate: pace?.rate ?? measured.rate, peak: peak?.rate },
+      cpuUs: (serviceMs * 1000) / measured.responses,
+      serviceCores: serviceMs / elapsedMs,
+      busyCores: (after.machineMs - before.machineMs) / elapsedMs,
+      memoryMib,
+      syncs: syncs && syncs / responses,
+      responsesPerSync: syncs && responses / syncs,
+      syncMs: syncs && (syncsAfter.totalMs - syncsBefore.totalMs) / syncs,
+    };
+  } finally {
+    await Promise.all(servers.map((server) => server.kill()));
+    await store?.drop?.();
+  }
+}
+
+/** Adds up two concurrent loads, except for the latencies. */
+function merge(one: LoadResult, other: LoadResult): LoadResult {
+  const keys = ['connections', 'responses', 'failures', 'broken', 'rate'] as const;
+  return { ...one, ...Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) };
+}
+
+/** Returns the time from the start of a program to its first response, with a new SQLite file. */
+export async function msToFirstResponse(candidate: Candidate, folder: string): Promise<number> {
+  const store = await candidate.storage?.create(folder);
+  const beganMs = performance.now();
+  const server = await startServer(candidate, store, folder);
+  try {
+    await createOne(server.port);
+    return performance.now() - beganMs;
+  } finally {
+    await server.kill();
+  }
+}

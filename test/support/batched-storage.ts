@@ -1,0 +1,21 @@
+import { BatchingPlantRepository, type BatchLimits } from '../../adapters/driven/batching/index.js';
+import type { StorageLifecycle } from '../../adapters/driven/monitoring/index.js';
+import type { PlantRepository } from '../../core/index.js';
+
+/** Returns a storage with group commit. Its `close` waits for pending calls, as the service does. */
+export function batchedStorage(
+  storage: PlantRepository & StorageLifecycle,
+  limits?: BatchLimits,
+): PlantRepository & StorageLifecycle {
+  const repository = new BatchingPlantRepository(storage, limits);
+  return {
+    add: (plants) => repository.add(plants),
+    readAll: () => repository.readAll(),
+    ready: () => storage.ready(),
+    close: async () => {
+      // The last call of the queue; it fails if the storage is closed already.
+      await repository.add([]).catch(() => {});
+      await storage.close();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { readiness } from '../../support/client.js';
+import type { TestStore } from '../../support/engines.js';
+import type { Program } from '../../support/executable.js';
+import { testOrSoak } from '../../support/soak.js';
+import { quantile } from '../../support/statistics.js';
+import { waitUntil } from '../../support/wait-until.js';
+import { conclusive } from '../history.js';
+import { CLIENTS, Load } from '../load.js';
+
+/** `STORAGE_TIMEOUT` for faults whose first creates wait for it. */
+const SHORT_TIMEOUT_MS = 2000;
+/** `STORAGE_TIMEOUT` for faults during which no create may wait for it. */
+const LONG_TIMEOUT_MS = 60_000;
+
+/** A fault of the storage, and what creates get meanwhile. */
+export interface Fault {
+  readonly what: string;
+  /**
+   * - `succeed`: with 200 or 409, or with 200, 409 or 503
+   * - `fail at once`: with 503, long before the timeout
+   * - `fail`: with 503; the first ones after the timeout, then at once
+   */
+  readonly creates: 'succeed' | 'succeed or fail' | 'fail at once' | 'fail';
+  inject(): unknown;
+  heal?(): unknown;
+  /** Checked while creates fail. */
+  meanwhile?(load: Load): Promise<void>;
+}
+
+/** Returns the settings of the service for a fault. */
+export function settingsFor({ creates }: Fault): Readonly<Record<string, string>> {
+  const timeoutMs = creates === 'fail' || creates === 'succeed or fail' ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
+  return { STORAGE_TIMEOUT: `${timeoutMs}ms`, MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' };
+}
+
+/** Runs a load before, during and after a fault, and expects that creates and readiness recover and nothing is lost. */
+export async function expectRecovery(service: Program, store: TestStore, fault: Fault): Promise<void> {
+  const [port, managementPort] = [await service.port(), await service.managementPort()];
+  const load = new Load();
+  load.start(port);
+  await load.waitForOutcomes(3 * CLIENTS, 200);
+  await waitForReadiness(managementPort, '200 ok');
+  try {
+    if (fault.creates === 'succeed' || fault.creates === 'succeed or fail') await injectRepeatedly(load, fault);
+    else await expectFailingCreates(load, managementPort, fault);
+  } finally {
+    await fault.heal?.();
+  }
+  // Readiness does not need creates to recover.
+  await waitForReadiness(managementPort, '200 ok');
+  load.start(port);
+  await load.waitForOutcomes(3 * CLIENTS, 200);
+  await load.expectNothingLost(port, store);
+  expect([...conclusive, ...(fault.creates === 'succeed' ? [] : [50301])]).to.include.members(load.outcomes());
+  expect(await service.stop()).to.equal(0);
+}
+
+async function injectRepeatedly(load: Load, { inject }: Fault): Promise<void> {
+  for (let time = 0; time < testOrSoak(10, 100); time++) {
+    await inject();
+    await load.waitForOutcomes(20, 200);
+  }
+  await load.stop();
+}
+
+async function expectFailingCreates(load: Load, managementPort: number, fault: Fault): Promise<void> {
+  const startedAt = performance.now();
+  await fault.inject();
+  await load.waitForOutcomes(testOrSoak(10, 1000) * CLIENTS, 50301);
+  const operations = load.history.filter(({ sentAt }) => sentAt >= startedAt);
+  const latencies = operations.map(({ sentAt, endedAt }) => endedAt - sentAt);
+  if (fault.creates === 'fail at once') expect(quantile(latencies, 1), 'ms').to.be.below(LONG_TIMEOUT_MS / 2);
+  else expect(quantile(latencies, 0.5), 'ms, the median').to.be.below(SHORT_TIMEOUT_MS / 2);
+  await waitForReadiness(managementPort, '503 unavailable');
+  await fault.meanwhile?.(load);
+  await load.stop();
+}
+
+/** Waits until the management listener reports this {@link readiness}. */
+export function waitForReadiness(managementPort: number, expected: '200 ok' | '503 unavailable'): Promise<void> {
+  return waitUntil(`/readyz returns ${expected}`, async () => (await readiness(managementPort)) === expected);
+}

@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { create, readiness, serve } from '../../support/client.js';
+import { sqliteStore } from '../../support/engines.js';
+import { randomNumbers } from '../../support/random.js';
+import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
+import { SqliteFile } from '../../support/sqlite-file.js';
+import { temporaryFolder } from '../../support/temporary.js';
+import { CLIENTS, Load } from '../load.js';
+import { Disk } from './disk.js';
+import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
+
+describe('Under load, a service on SQLite loses nothing and recovers', () => {
+  const random = randomNumbers();
+  const disk = new Disk();
+  const path = join(disk.path, 'plants.db');
+  let other: SqliteFile;
+  beforeEach(function () {
+    disk.mountTmpfs(this, 16);
+  });
+
+  async function lock(): Promise<void> {
+    other = await SqliteFile.open(path);
+    await other.exec('PRAGMA busy_timeout = 60000; BEGIN EXCLUSIVE');
+  }
+  async function unlock(): Promise<void> {
+    await other.exec('ROLLBACK');
+    await other.close();
+  }
+
+  const rows: readonly Fault[] = [
+    {
+      what: 'another program locks the file for a while',
+      creates: 'succeed',
+      inject: async () => {
+        await lock();
+        await setTimeout(100);
+        await unlock();
+      },
+    },
+    { what: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
+    ...[0, 1, 2].map(
+      (round): Fault => ({
+        what: `the disk is full (round ${round + 1})`,
+        creates: 'fail',
+        inject: () => disk.fill(Math.floor((random() * round * 200 * 1024) / 2)),
+        heal: () => disk.free(),
+      }),
+    ),
+  ];
+  for (const fault of rows) {
+    it(`when ${fault.what}; creates ${fault.creates}`, () =>
+      expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
+  }
+
+  it('loses nothing on kill -9 while the disk is full', async () => {
+    const service = serve(disk.path, { LOG_LEVEL: 'fatal' });
+    const load = new Load();
+    load.start(await service.port());
+    await load.waitForOutcomes(CLIENTS, 200);
+    disk.fill(0);
+    await load.waitForOutcomes(CLIENTS, 50301);
+    await service.kill('SIGKILL').exited();
+    await load.ended();
+    disk.free();
+    await load.expectNothingLost(await serve(disk.path).port(), sqliteStore(path));
+  });
+
+  for (const [what, makeFile] of [
+    ['a new file', false],
+    ['an existing file', true],
+  ] as const) {
+    it(`does not start on ${what} while the disk is full, and reports the reason in one line`, async () => {
+      if (makeFile) {
+        const earlier = serve(disk.path);
+        await earlier.port();
+        await earlier.stop();
+      }
+      disk.fill(0);
+      const { exitCode, stderr } = await serve(disk.path).result();
+      expect(exitCode).to.equal(1);
+      expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full\n$/);
+    });
+  }
+});
+
+describe('When an error remounts the file system read-only, a service on SQLite', () => {
+  const disk = new Disk();
+
+  it('rejects creates and is not ready, and no probe stores a plant', async function () {
+    skipUnlessInstalled(this, 'mkfs.ext4', '-V');
+    const image = `${disk.path}.image`;
+    spawnSync('truncate', ['--size=40M', image]);
+    spawnSync('mkfs.ext4', ['-q', image]);
+    skipUnless(this, disk.mount('-o', 'loop', image), 'permission to mount an image');
+    const service = serve(disk.path, { MANAGEMENT_PORT: '0' });
+    const [port, managementPort] = [await service.port(), await service.managementPort()];
+    expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+    await waitForReadiness(managementPort, '200 ok');
+    expect(disk.mount('-o', 'remount,abort')).to.equal(true);
+    expect((await create(port, { id: 2n, name: 'Ficus' }))?.outcome).to.equal(50301);
+    for (let time = 0; time < 3; time++) expect(await readiness(managementPort)).to.equal('503 unavailable');
+    const stored = await sqliteStore(join(disk.path, 'plants.db')).readPlants();
+    expect(stored).to.deep.equal([{ id: 1n, name: 'Monstera' }]);
+  });
+});
+
+describe('When files of a SQLite database disappear under load, a service', () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'plants.db');
+  let load: Load;
+  const start = () => serve(folder, { MANAGEMENT_PORT: '0', STORAGE_TIMEOUT: '1s', LOG_LEVEL: 'error' });
+  afterEach(() => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  });
+
+  for (const suffix of ['', '-wal', '-shm']) {
+    it(`rejects creates, logs the reason and keeps every acknowledged plant: plants.db${suffix}`, async () => {
+      const service = start();
+      load = new Load();
+      load.start(await service.port());
+      await load.waitForOutcomes(CLIENTS, 200);
+      mkdirSync(join(folder, `moved${suffix}`));
+      const moved = join(folder, `moved${suffix}`, 'plants.db');
+      if (suffix === '') renameSync(path, moved);
+      else {
+        rmSync(path + suffix);
+        const { exitCode, stderr } = await start().result();
+        expect(exitCode, 'of a second service').to.equal(1);
+        expect(stderr).to.match(/^plant-store: cannot open .* is missing, but another process uses the database/);
+      }
+      await load.waitForOutcomes(3 * CLIENTS, 50301);
+      const reason = 'was moved, deleted, replaced or truncated; stop all processes that use it';
+      const [line] = await service.waitForOutput(RegExp(`^.*"plants\\.db${suffix} ${reason}.*$`, 'm'));
+      expect(JSON.parse(line)).to.include({ level: 'error', error: 50301 });
+      expect(await readiness(await service.managementPort())).to.equal('503 unavailable');
+      await load.stop();
+      const failedAt = load.history.findIndex(({ outcome }) => outcome === 50301);
+      const later = load.history.slice(failedAt).filter(({ outcome }) => outcome === 200);
+      expect(later, 'created after the first failure').to.have.length.below(CLIENTS);
+
+      await service.kill(suffix === '' ? 'SIGTERM' : 'SIGKILL').exited();
+      if (suffix === '') renameSync(`${path}-wal`, `${moved}-wal`);
+      const store = sqliteStore(suffix === '' ? moved : path);
+      load.expectNoViolations(await store.readPlants());
+      expect(await store.checkIntegrity()).to.deep.equal([]);
+    });
+  }
+});
