@@ -12,17 +12,20 @@ interface Area {
 }
 
 /**
- * Prints one line per test folder with the total duration of its tests, then every failure in full. If `TEST_REPORTS`
+ * Prints one line per test folder with the total duration of its tests, then every failure in full, also that of a test
+ * that passed when it was run again. If `TEST_REPORTS`
  * names a folder, also writes the counts to a JSON file there, named after the tier.
  */
 export default class Reporter extends Mocha.reporters.Base {
   readonly #areas = new Map<string, Area>();
+  readonly #retried: string[] = [];
 
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
     runner.on('pass', (test) => this.#count(test, 'passed'));
     runner.on('fail', (test) => this.#count(test, 'failed'));
     runner.on('pending', (test) => this.#count(test, 'skipped'));
+    runner.on('retry', (test, error) => this.#retried.push(`${test.fullTitle()}\n${error.stack ?? error}`));
     runner.on('hook end', (hook) => {
       this.#areaOf(hook).durationMs += hook.duration ?? 0;
     });
@@ -58,6 +61,7 @@ export default class Reporter extends Mocha.reporters.Base {
       process.stdout.write(`  ${name.padEnd(24)}${seconds.padStart(8)}   ${counts.join(', ')}\n`);
     }
     this.epilogue();
+    for (const failure of this.#retried) process.stdout.write(`  Failed, then run again: ${failure}\n\n`);
     const folder = process.env['TEST_REPORTS'];
     if (!folder) return;
     const { passes, failures, pending } = this.stats;
