@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Container, ContainerModule, type GetOptions, type ServiceIdentifier } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
-import { countDroppedLines, createLogger } from '../adapters/driven/logging/index.js';
+import { createLogger, logStatistics } from '../adapters/driven/logging/index.js';
 import { MonitoredPlantRepository } from '../adapters/driven/monitoring/index.js';
 import { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
@@ -39,7 +39,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     if (managementPort === 'off') return undefined;
     const { Metrics } = await import('../adapters/driven/metrics/index.js');
     const metrics = new Metrics(readVersion());
-    metrics.observeDroppedLines(countDroppedLines);
+    metrics.observe('log', logStatistics);
     return metrics;
   });
 
@@ -78,6 +78,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     if (issuer === undefined || audience === undefined || jwksUrl === undefined) return staticTokens;
     const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
+    (await get(services.Metrics))?.observe('jwtKeys', jwts.keys);
     return { verify: async (token: string) => (await staticTokens.verify(token)) ?? (await jwts.verify(token)) };
   });
 
@@ -96,7 +97,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     const metrics = await get(services.Metrics);
     const tokenVerifier = await get(services.TokenVerifier);
     const admission = new AdmissionControl(config);
-    metrics?.observeLoad(admission);
+    metrics?.observe('load', admission);
     return createKoaServer({
       ...config,
       createPlant: await get(services.CreatePlant),
@@ -114,6 +115,10 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     if (metrics === undefined) return undefined;
     const { ManagementServer } = await import('../adapters/driving/management/index.js');
     const server = await get(services.HttpServer);
+    metrics.observe('server', server);
+    const { pool, files } = await get(services.Storage);
+    metrics.observe('pool', pool);
+    metrics.observe('files', files);
     const storage = await get(services.MonitoredStorage);
     return new ManagementServer({ storage, metrics, isStopping: () => server.isStopping });
   });

@@ -1,4 +1,4 @@
-export type { Load, Metrics } from '../adapters/driven/metrics/index.js';
+export type { MetricSources, Metrics } from '../adapters/driven/metrics/index.js';
 export type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
 export type { ManagementOptions, ManagementServer } from '../adapters/driving/management/index.js';
 export type { ImportOptions, ImportSummary, RejectedLine } from '../adapters/driving/ndjson/index.js';

@@ -9,6 +9,7 @@ import {
   sqliteDatabase,
 } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
+import type { MetricSources } from '../adapters/driven/metrics/index.js';
 import type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
 import type { PlantRepository } from '../core/index.js';
 import { services } from './services.js';
@@ -24,6 +25,10 @@ export interface Storage extends PlantRepository, StorageLifecycle {
   readonly driver?: string;
   /** Whether opening created or migrated the schema, or found it current. */
   readonly schema?: SchemaState;
+  /** The connection pool at the moment, for metrics. */
+  readonly pool?: MetricSources['pool'];
+  /** The sizes of the files at the moment, for metrics. */
+  readonly files?: MetricSources['files'] | undefined;
 }
 
 /** What a storage is opened with. */
@@ -63,13 +68,9 @@ export function toDatabase({
 async function openDatabase({ url, log, ...options }: StorageOptions): Promise<Storage> {
   const database = toDatabase({ url, ...options, warn: (text) => log.warn(text) });
   if (database === undefined) throw new TypeError('the URL is not that of a SQL database');
-  let schema: SchemaState = 'current';
-  const onSchema = (state: SchemaState) => {
-    schema = state;
-  };
-  const repository = await openRepository({ ...database, onSchema });
+  const repository = await openRepository(database);
   const { name, engine } = database;
-  return Object.assign(repository, { maxWrites: engine.maxWrites, name, driver: engine.driver, schema });
+  return Object.assign(repository, { maxWrites: engine.maxWrites, name, driver: engine.driver });
 }
 
 /** Logs when opening the storage creates it, because a mistyped `DATABASE_URL` would otherwise go unnoticed. */

@@ -26,7 +26,9 @@ export async function run(settings: Config): Promise<number> {
   // Loads Koa while the storage opens.
   void import('../../adapters/driving/koa/index.js');
   const log = await container.getAsync(services.Logger);
-  process.on('SIGHUP', () => reloadTokens(container, config, log));
+  const tokensFile = { isValid: true, loadedAtMs: Date.now() };
+  if (config.accessTokensFile) (await container.getAsync(services.Metrics))?.observe('tokensFile', tokensFile);
+  process.on('SIGHUP', () => reloadTokens(container, config, log, tokensFile));
   process.on('SIGUSR2', () => toggleDebug(log, config));
   // Node would open its debugger.
   process.on('SIGUSR1', () => {});
@@ -102,7 +104,12 @@ function toggleDebug(log: Logger, { logLevel }: Config): void {
   log.warn({ level: log.level }, 'log level changed');
 }
 
-async function reloadTokens(container: Container, config: Config, log: Logger): Promise<void> {
+async function reloadTokens(
+  container: Container,
+  config: Config,
+  log: Logger,
+  file: { isValid: boolean; loadedAtMs: number },
+): Promise<void> {
   const path = config.accessTokensFile?.path;
   if (path === undefined) return log.warn('ACCESS_TOKENS_FILE is not set; nothing to reload');
   const verifier = await container.getAsync(services.StaticTokens);
@@ -110,10 +117,12 @@ async function reloadTokens(container: Container, config: Config, log: Logger): 
     const current = { ...config, accessTokensFile: readTokensFile(path) };
     const tokens = configuredTokens(current);
     verifier.replace(tokens);
+    Object.assign(file, { isValid: true, loadedAtMs: Date.now() });
     log.info({ tokens: tokens.length }, 'ACCESS_TOKENS_FILE reloaded');
     warnOfShortTokens(current, log);
   } catch (error) {
     if (!(error instanceof InvalidTokenList || error instanceof InvalidConfig)) throw error;
+    file.isValid = false;
     log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is invalid; keeping the previous tokens');
   }
 }

@@ -82,9 +82,14 @@ function description(): Description {
 /** Lists the service's metrics with their types and labels, after calls that count each of them. */
 async function metricLines(): Promise<Lines> {
   const metrics = new Metrics('0.0.0');
-  metrics.observeLoad({ inFlight: 0, inFlightBytes: 0, limits: { maxInFlight: 0, maxInFlightBytes: 0 } });
+  metrics.observe('load', { inFlight: 0, inFlightBytes: 0, limits: { maxInFlight: 0, maxInFlightBytes: 0 } });
+  metrics.observe('server', { connections: 0 });
+  metrics.observe('log', { droppedLines: 0 });
+  metrics.observe('pool', { inUse: 0, pending: 0, max: 0 });
+  metrics.observe('files', { sizeBytes: 0, logSizeBytes: 0 });
+  metrics.observe('jwtKeys', { ageMs: 0, fetchFailures: 0 });
+  metrics.observe('tokensFile', { isValid: true, loadedAtMs: 0 });
   metrics.onRequestEnd({ method: 'POST', route: '/plants', status: 200, durationMs: 1 });
-  metrics.observeDroppedLines(() => 0);
   const storage = new MemoryPlantRepository();
   const createPlant = new CreatePlant(metrics.instrument(storage));
   await createPlant.execute({ id: 1n, name: 'Monstera' });

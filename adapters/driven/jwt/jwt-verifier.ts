@@ -47,6 +47,8 @@ const REFRESH_AGE_MS = MAX_JWKS_AGE_MS / 2;
 export class JwtVerifier implements TokenVerifier {
   readonly #options: JwtVerifierOptions;
   readonly #getKey: JWTVerifyGetKey;
+  /** The age of the issuer's keys, `Infinity` before the first fetch, and how many fetches have failed. */
+  readonly keys: { readonly ageMs: number; readonly fetchFailures: number };
 
   /** @throws {TypeError} The issuer or the audience is empty: the library would then accept any. */
   constructor(options: JwtVerifierOptions) {
@@ -54,7 +56,8 @@ export class JwtVerifier implements TokenVerifier {
       if (typeof options[name] !== 'string' || options[name] === '')
         throw new TypeError(`${name} must be a non-empty string`);
     this.#options = options;
-    const getKey = createKeyGetter(options);
+    const { getKey, keys } = createKeyGetter(options);
+    this.keys = keys;
     this.#getKey = async (header, token) => {
       try {
         return await getKey(header, token);
@@ -103,8 +106,8 @@ export class JwtVerifier implements TokenVerifier {
  * Creates a function that gets the key of a token, and fetches the issuer's keys if needed. Measures times with a
  * monotonic clock: jose uses the wall clock, so a clock set back would keep a revoked key valid.
  */
-function createKeyGetter({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: JwtVerifierOptions): JWTVerifyGetKey {
-  const getKey = createRemoteJWKSet(jwksUrl, {
+function createKeyGetter({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: JwtVerifierOptions) {
+  const keySet = createRemoteJWKSet(jwksUrl, {
     timeoutDuration: timeoutMs,
     cooldownDuration: Number.POSITIVE_INFINITY,
     cacheMaxAge: Number.POSITIVE_INFINITY,
@@ -115,30 +118,36 @@ function createKeyGetter({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: Jwt
   let startedAt = Number.NEGATIVE_INFINITY;
   /** When the fetch that returned the current keys started. */
   let keysFrom = Number.NEGATIVE_INFINITY;
-  const keysAgeMs = () => performance.now() - keysFrom;
+  const keys = {
+    get ageMs() {
+      return performance.now() - keysFrom;
+    },
+    fetchFailures: 0,
+  };
   /** Joins the last fetch, or its failure, until the next one is allowed: otherwise each forged token causes one. */
   const fetchKeys = (): Promise<void> => {
     if (performance.now() - startedAt < minIntervalMs) return lastFetch;
     const start = performance.now();
     startedAt = start;
-    lastFetch = getKey.reload().then(() => {
+    lastFetch = keySet.reload().then(() => {
       keysFrom = start;
     });
-    // Ignored here: the token that needs the keys reports the error.
-    lastFetch.catch(() => {});
+    // Otherwise ignored here: the token that needs the keys reports the error.
+    lastFetch.catch(() => keys.fetchFailures++);
     return lastFetch;
   };
-  return async (header, token) => {
-    if (keysAgeMs() >= MAX_JWKS_AGE_MS) await fetchKeys();
-    else if (keysAgeMs() >= REFRESH_AGE_MS) void fetchKeys();
+  const getKey: JWTVerifyGetKey = async (header, token) => {
+    if (keys.ageMs >= MAX_JWKS_AGE_MS) await fetchKeys();
+    else if (keys.ageMs >= REFRESH_AGE_MS) void fetchKeys();
     try {
-      return await getKey(header, token);
+      return await keySet(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || keysAgeMs() < minIntervalMs) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey) || keys.ageMs < minIntervalMs) throw error;
       await fetchKeys();
-      return getKey(header, token);
+      return keySet(header, token);
     }
   };
+  return { getKey, keys };
 }
 
 /** Like `fetch`, but reading the body fails beyond {@link MAX_JWKS_BYTES}. */

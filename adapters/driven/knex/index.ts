@@ -4,7 +4,7 @@ export type { Engine, ErrorClass } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export type { SchemaState } from './migrations.js';
 export { mysql, mysqlDatabase } from './mysql.js';
-export { type Database, openRepository, pendingMigrations } from './open.js';
+export { type Database, type KnexStorage, openRepository, pendingMigrations } from './open.js';
 export { postgres, postgresDatabase } from './postgres.js';
 export type { PlantRow } from './rows.js';
 export type { ServerOptions } from './server.js';

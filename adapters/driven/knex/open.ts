@@ -41,10 +41,18 @@ export interface Database {
   readonly readOnly?: boolean | undefined;
   /** Called with a warning, which names the settings, if the engine acknowledges writes before they are durable. */
   readonly warn?: ((warning: string) => void) | undefined;
-  /** Called when the schema is ready, unless the database is read-only. */
-  readonly onSchema?: ((state: SchemaState) => void) | undefined;
   /** The path of the file that opening creates if it is missing. */
   readonly fileToCreate?: string | undefined;
+  /** The sizes of the files of the database at the moment, in bytes. */
+  readonly files?: { readonly sizeBytes: number; readonly logSizeBytes: number } | undefined;
+}
+
+/** An open database. */
+export interface KnexStorage extends PlantRepository, StorageLifecycle, Pick<Database, 'files'> {
+  /** Whether opening created or migrated the schema, or found it current. */
+  readonly schema: SchemaState;
+  /** The connection pool at the moment: the connections in use, the statements that wait for one, and the maximum. */
+  readonly pool: { readonly inUse: number; readonly pending: number; readonly max: number };
 }
 
 /**
@@ -52,21 +60,24 @@ export interface Database {
  * repository also checks writes, first after opening and then after each failed `add`.
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
-export function openRepository(database: Database): Promise<PlantRepository & StorageLifecycle> {
+export function openRepository(database: Database): Promise<KnexStorage> {
   const { engine, readOnly, timeoutMs } = database;
   return connect(database, async (knex) => {
+    let schema: SchemaState = 'current';
     if (!readOnly) {
-      const schema = await migrate(knex, engine);
+      schema = await migrate(knex, engine);
       await engine.checkpoint?.(knex, schema, timeoutMs);
       await warnIfNotDurable(knex, database);
-      database.onSchema?.(schema);
     }
     const pending = await readPending(knex, engine);
     if (pending.length > 0)
       throw new StorageUnavailable(`its schema lacks ${pending.join(', ')}; run plant-store migrate`);
     await assertTables(knex, engine);
     const repository = new KnexPlantRepository(knex, engine, timeoutMs);
-    return readOnly ? repository : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
+    const storage = readOnly
+      ? repository
+      : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
+    return Object.assign(storage, { schema, pool: poolOf(knex), files: database.files });
   });
 }
 
@@ -132,6 +143,18 @@ function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Co
     // The install script of the driver has not run.
     throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);
   }
+}
+
+function poolOf({ client: { pool } }: Knex): KnexStorage['pool'] {
+  return {
+    get inUse() {
+      return pool.numUsed();
+    },
+    get pending() {
+      return pool.numPendingAcquires();
+    },
+    max: pool.max,
+  };
 }
 
 async function warnIfNotDurable(knex: Knex, { engine, warn }: Database): Promise<void> {

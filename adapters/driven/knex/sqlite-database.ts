@@ -8,7 +8,7 @@ import type { Database } from './open.js';
 import { APPLICATION_ID, sqlite } from './sqlite.js';
 import { sqliteClient } from './sqlite-client.js';
 import type { FileMode, SqliteConnection, SqliteDriver } from './sqlite-driver.js';
-import { type FileWatch, isWritable, resolveFile, walFiles, watchContent, watchFiles } from './sqlite-files.js';
+import { type FileWatch, isWritable, resolveFile, sizeOf, walFiles, watchContent, watchFiles } from './sqlite-files.js';
 import { sqlite3Driver } from './sqlite3.js';
 
 /** Maximum time for SQLite to wait for a lock, in milliseconds. The wait blocks a thread, which delays process exit. */
@@ -40,6 +40,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
   const name = `sqlite:${givenPath}`;
   const driver = loadSqliteDriver();
   if (driver === undefined) throw new StorageUnavailable(`cannot open ${name}: ${NO_DRIVER}`);
+  let file = givenPath;
   let watch: FileWatch | undefined;
   let renewWatch = () => {};
   return {
@@ -58,8 +59,16 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
     timeoutMs,
     readOnly,
     fileToCreate: mustExist ? undefined : givenPath,
+    files: {
+      get sizeBytes() {
+        return sizeOf(file);
+      },
+      get logSizeBytes() {
+        return sizeOf(walFiles(file)[0]);
+      },
+    },
     async configure() {
-      const file = resolveFile(givenPath, readOnly ? 'read' : mustExist ? 'write' : 'create');
+      file = resolveFile(givenPath, readOnly ? 'read' : mustExist ? 'write' : 'create');
       const mode = readOnly ? readOnlyMode(file) : 'rw';
       const open = () => driver.open(file, mode);
       const names = givenPath === file ? [file] : [givenPath, file];

@@ -123,6 +123,11 @@ export function watchContent(paths: readonly string[]): FileWatch {
   };
 }
 
+/** Returns the size of a file in bytes; 0 if it is missing. */
+export function sizeOf(path: string): number {
+  return Number(readStatus(path)?.size ?? 0);
+}
+
 function readStatus(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });

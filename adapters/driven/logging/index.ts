@@ -1,1 +1,1 @@
-export { countDroppedLines, createLogger, describeError } from './logger.js';
+export { createLogger, describeError, logStatistics } from './logger.js';

@@ -20,12 +20,9 @@ const MAX_CAUSES = 5;
 
 /** Writes to standard error; shared by all loggers of the process. */
 let standardError: ((line: string) => void) | undefined;
-let droppedLines = 0;
 
-/** Returns the number of lines dropped because standard error could not be written to. */
-export function countDroppedLines(): number {
-  return droppedLines;
-}
+/** The number of lines dropped because standard error could not be written to. */
+export const logStatistics = { droppedLines: 0 };
 
 /** Creates a logger that writes JSON lines to standard error, or formatted lines if that is a terminal. */
 export async function createLogger(level: LevelWithSilent): Promise<Logger> {
@@ -71,7 +68,7 @@ function openStandardError(isTerminal: boolean): (line: string) => void {
   destination.removeAllListeners('error').on('error', ({ code }) => {
     errorCode = code;
   });
-  destination.on('drop', () => droppedLines++);
+  destination.on('drop', () => logStatistics.droppedLines++);
   process.once('exit', () => {
     const deadline = performance.now() + MAX_EXIT_MS;
     // A successful flush leaves less than MIN_WRITE_BYTES, in at most two parts.

@@ -1,1 +1,1 @@
-export { type Load, Metrics } from './metrics.js';
+export { type MetricSources, Metrics } from './metrics.js';

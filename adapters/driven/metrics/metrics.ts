@@ -1,12 +1,75 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type AddOutcome, isPlantStoreError, type PlantRepository } from '../../../core/index.js';
 
-/** The creates in flight, and their limits. */
-export interface Load {
-  readonly inFlight: number;
-  readonly inFlightBytes: number;
-  readonly limits: { readonly maxInFlight: number; readonly maxInFlightBytes: number };
+/** The parts of the service that metrics read at each scrape. */
+export interface MetricSources {
+  readonly load: {
+    readonly inFlight: number;
+    readonly inFlightBytes: number;
+    readonly limits: { readonly maxInFlight: number; readonly maxInFlightBytes: number };
+  };
+  readonly server: { readonly connections?: number };
+  readonly log: { readonly droppedLines: number };
+  /** The connection pool of the storage. */
+  readonly pool: { readonly inUse: number; readonly pending: number; readonly max: number };
+  /** The files of the storage. */
+  readonly files: { readonly sizeBytes: number; readonly logSizeBytes: number };
+  /** The keys of the token issuer. Their age is `Infinity` before the first fetch. */
+  readonly jwtKeys: { readonly ageMs: number; readonly fetchFailures: number };
+  /** The tokens file. `loadedAtMs` is the Unix time at which the accepted tokens were read. */
+  readonly tokensFile: { readonly isValid: boolean; readonly loadedAtMs: number };
 }
+
+/** Metrics by name, with their help. Those that end in `_total` are counters, the others gauges. */
+type Observed<Source> = Readonly<Record<string, readonly [help: string, read: (source: Source) => number]>>;
+
+const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources[Part]> } = {
+  load: {
+    creates_in_flight: ['Creates in flight.', ({ inFlight }) => inFlight],
+    creates_in_flight_limit: ['Maximum creates in flight.', ({ limits }) => limits.maxInFlight],
+    creates_in_flight_bytes: [
+      'Bytes reserved for the bodies of creates in flight.',
+      ({ inFlightBytes }) => inFlightBytes,
+    ],
+    creates_in_flight_bytes_limit: [
+      'Maximum of plant_store_creates_in_flight_bytes.',
+      ({ limits }) => limits.maxInFlightBytes,
+    ],
+  },
+  server: { http_connections: ['Open connections of clients.', ({ connections = 0 }) => connections] },
+  log: {
+    log_lines_dropped_total: [
+      'Log lines dropped because standard error could not be written to.',
+      ({ droppedLines }) => droppedLines,
+    ],
+  },
+  pool: {
+    storage_connections_in_use: ['Connections to the database that run a statement.', ({ inUse }) => inUse],
+    storage_connections_limit: ['Maximum connections to the database.', ({ max }) => max],
+    storage_connections_pending: ['Statements that wait for a connection.', ({ pending }) => pending],
+  },
+  files: {
+    storage_size_bytes: ['Size of the SQLite file.', ({ sizeBytes }) => sizeBytes],
+    storage_log_size_bytes: ['Size of its write-ahead log.', ({ logSizeBytes }) => logSizeBytes],
+  },
+  jwtKeys: {
+    jwt_keys_age_seconds: [
+      'Age of the keys of the token issuer; +Inf before the first fetch.',
+      (keys) => keys.ageMs / 1000,
+    ],
+    jwt_key_fetch_failures_total: ['Failed fetches of these keys.', ({ fetchFailures }) => fetchFailures],
+  },
+  tokensFile: {
+    tokens_last_reload_successful: [
+      '1 if the tokens file was valid when it was last read, otherwise 0.',
+      ({ isValid }) => Number(isValid),
+    ],
+    tokens_last_reload_success_timestamp_seconds: [
+      'Unix time at which the accepted tokens were read.',
+      ({ loadedAtMs }) => loadedAtMs / 1000,
+    ],
+  },
+};
 
 /** Histogram buckets in seconds, up to the default `STORAGE_TIMEOUT`. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -71,32 +134,19 @@ export class Metrics {
     this.#ready.set(isReady ? 1 : 0);
   }
 
-  /** Reads the load at each scrape. Its limits must not change. */
-  observeLoad(load: Load): void {
-    const { maxInFlight, maxInFlightBytes } = load.limits;
-    this.#observe('creates_in_flight', 'Creates in flight.', () => load.inFlight);
-    this.#observe('creates_in_flight_limit', 'Maximum creates in flight.', () => maxInFlight);
-    this.#observe(
-      'creates_in_flight_bytes',
-      'Bytes reserved for the bodies of creates in flight.',
-      () => load.inFlightBytes,
-    );
-    this.#observe(
-      'creates_in_flight_bytes_limit',
-      'Maximum of plant_store_creates_in_flight_bytes.',
-      () => maxInFlightBytes,
-    );
-  }
-
-  /** Reads the number of dropped log lines at each scrape. */
-  observeDroppedLines(count: () => number): void {
-    new Counter({
-      ...this.#options('log_lines_dropped_total', 'Log lines dropped because standard error could not be written to.'),
-      collect() {
+  /** Reads a part of the service, if it has that part, at each scrape. */
+  observe<Part extends keyof MetricSources>(part: Part, source: MetricSources[Part] | undefined): void {
+    if (source === undefined) return;
+    const observed: Observed<MetricSources[Part]> = OBSERVED[part];
+    for (const [name, [help, read]] of Object.entries(observed)) {
+      const options = this.#options(name, help);
+      const collect = function (this: Counter | Gauge) {
         this.reset();
-        this.inc(count());
-      },
-    });
+        this.inc(read(source));
+      };
+      if (name.endsWith('_total')) new Counter({ ...options, collect });
+      else new Gauge({ ...options, collect });
+    }
   }
 
   /** Counts and times `add` of a repository. */
@@ -133,15 +183,6 @@ export class Metrics {
     const counts = new Map<string, number>();
     for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     for (const [outcome, count] of counts) this.#plants.inc({ outcome }, count);
-  }
-
-  #observe(name: string, help: string, read: () => number): void {
-    new Gauge({
-      ...this.#options(name, help),
-      collect() {
-        this.set(read());
-      },
-    });
   }
 
   #options<L extends string>(name: string, help: string, labelNames: readonly L[] = []) {

@@ -10,6 +10,8 @@ import { MAX_HEADERS } from './request-head.js';
 export interface HttpServer {
   /** Whether {@link stop} was called. */
   readonly isStopping: boolean;
+  /** Number of open connections. */
+  readonly connections?: number;
   /** Listens; rejects with the operating system's error if that fails. */
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
@@ -68,6 +70,10 @@ export class NodeHttpServer implements HttpServer {
       socket.on('error', () => {}).setTimeout(keepAliveTimeoutMs, () => socket.destroy());
       this.#connections.get(socket)?.endWith(() => socket.destroySoon());
     });
+  }
+
+  get connections(): number {
+    return this.#connections.size;
   }
 
   async listen(port: number, host: string): Promise<AddressInfo> {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, beforeEach, describe, it } from 'mocha';
 import { parse } from 'yaml';
@@ -66,7 +67,10 @@ describe('The alert rules', () => {
     let metrics: string;
     let management: string;
     beforeEach(async () => {
-      const service = serve(folder, { DATABASE_URL: 'memory:', MANAGEMENT_PORT: '0' });
+      const tokens = join(folder, 'tokens');
+      writeFileSync(tokens, `${'0'.repeat(24)}\n`);
+      const jwt = { JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: 'http://127.0.0.1:1/keys' };
+      const service = serve(folder, { ACCESS_TOKENS_FILE: tokens, ...jwt, MANAGEMENT_PORT: '0' });
       await create(await service.port(), { id: 1n, name: 'Monstera' });
       [, management = ''] = await service.waitForOutput(/metrics: (http:\/\/127\.0\.0\.1:\d+)/);
       metrics = await (await fetch(`${management}/metrics`)).text();

@@ -171,7 +171,9 @@ describe('The SQLite repository', () => {
     for (const migrations of [sqlite.migrations, sqlite.migrations, added]) {
       const database = sqliteDatabase({ path, timeoutMs: 10_000 });
       const engine = { ...database.engine, migrations };
-      await (await openRepository({ ...database, engine, onSchema: (state) => states.push(state) })).close();
+      const repository = await openRepository({ ...database, engine });
+      states.push(repository.schema);
+      await repository.close();
     }
     expect(states).to.deep.equal(['created', 'current', 'migrated']);
   });
