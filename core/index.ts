@@ -24,7 +24,7 @@ export {
   toNewPlant,
   type Violation,
 } from './plant.js';
-export type { AddOutcome, PlantRepository } from './ports/driven/plant-repository.js';
+export { type AddOutcome, type PlantRepository, PlantRepositoryDecorator } from './ports/driven/plant-repository.js';
 export type { Principal, TokenVerifier } from './ports/driven/token-verifier.js';
 export type {
   CreatePlantOutcome,

@@ -1,4 +1,10 @@
-import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import {
+  type AddOutcome,
+  type Plant,
+  type PlantRepository,
+  PlantRepositoryDecorator,
+  StorageUnavailable,
+} from '../../../core/index.js';
 
 /** Limits on writes and on pending plants. */
 export interface BatchLimits {
@@ -35,8 +41,7 @@ interface PendingCall {
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
  * Close the storage when every call has settled: pending calls fail afterwards.
  */
-export class BatchingPlantRepository implements PlantRepository {
-  readonly #repository: PlantRepository;
+export class BatchingPlantRepository extends PlantRepositoryDecorator {
   readonly #limits: Required<BatchLimits>;
   readonly #pending: PendingCall[] = [];
   #pendingRows = 0;
@@ -46,13 +51,13 @@ export class BatchingPlantRepository implements PlantRepository {
 
   /** @throws {RangeError} A limit is less than 1. */
   constructor(repository: PlantRepository, limits: BatchLimits = {}) {
-    this.#repository = repository;
+    super(repository);
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     for (const [name, limit] of Object.entries(this.#limits))
       if (!(limit >= 1)) throw new RangeError(`${name} must be at least 1`);
   }
 
-  async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
+  override async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
     // A copy, because the caller may change its array.
     const plants = [...given];
     const bytes = textBytes(plants);
@@ -65,10 +70,6 @@ export class BatchingPlantRepository implements PlantRepository {
       this.#pendingBytes += bytes;
       this.#scheduleWrites();
     });
-  }
-
-  readAll(): AsyncIterable<readonly Plant[]> {
-    return this.#repository.readAll();
   }
 
   /** Starts writing after the current turn of the event loop, so that all calls of that turn share the write. */
@@ -88,7 +89,7 @@ export class BatchingPlantRepository implements PlantRepository {
   async #write(batch: readonly PendingCall[]): Promise<void> {
     this.#writes++;
     try {
-      const outcomes = await this.#repository.add(batch.flatMap(({ plants }) => plants));
+      const outcomes = await this.decorated.add(batch.flatMap(({ plants }) => plants));
       let start = 0;
       for (const { plants, resolve } of batch) {
         resolve(outcomes.slice(start, start + plants.length));

@@ -1,5 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type AddOutcome, isPlantStoreError, type PlantRepository } from '../../../core/index.js';
+import {
+  type AddOutcome,
+  isPlantStoreError,
+  type Plant,
+  type PlantRepository,
+  PlantRepositoryDecorator,
+} from '../../../core/index.js';
 
 /** The parts of the service that metrics read at each scrape. */
 export interface MetricSources {
@@ -151,14 +157,12 @@ export class Metrics {
 
   /** Counts and times `add` of a repository. */
   instrument(repository: PlantRepository): PlantRepository {
-    return {
-      add: async (plants) => {
-        const outcomes = await this.#time('add', () => repository.add(plants));
-        this.#countOutcomes(outcomes);
-        return outcomes;
-      },
-      readAll: () => repository.readAll(),
+    const addInstrumented = async (plants: readonly Plant[]) => {
+      const outcomes = await this.#time('add', () => repository.add(plants));
+      this.#countOutcomes(outcomes);
+      return outcomes;
     };
+    return Object.assign(new PlantRepositoryDecorator(repository), { add: addInstrumented });
   }
 
   /** Renders all metrics in Prometheus' text format. */

@@ -4,6 +4,7 @@ import {
   isPlantStoreError,
   type Plant,
   type PlantRepository,
+  PlantRepositoryDecorator,
   StorageUnavailable,
 } from '../../../core/index.js';
 
@@ -36,8 +37,10 @@ export interface MonitoringOptions {
  * Monitors the writes of any storage: limits their time, and lets `ready` throw after a failed `add` until a write
  * succeeds (docs/decisions/0019-readiness-follows-writes.md).
  */
-export class MonitoredPlantRepository implements PlantRepository, StorageLifecycle {
-  readonly #storage: PlantRepository & StorageLifecycle;
+export class MonitoredPlantRepository
+  extends PlantRepositoryDecorator<PlantRepository & StorageLifecycle>
+  implements StorageLifecycle
+{
   readonly #timeoutMs: number | undefined;
   readonly #probe: MonitoringOptions['probe'];
   /**
@@ -57,13 +60,13 @@ export class MonitoredPlantRepository implements PlantRepository, StorageLifecyc
 
   /** @param storage Closed by {@link close}. */
   constructor(storage: PlantRepository & StorageLifecycle, { timeoutMs, probe }: MonitoringOptions) {
-    this.#storage = storage;
+    super(storage);
     this.#timeoutMs = timeoutMs;
     this.#probe = probe;
     this.#writes = probe ? 'failing' : 'working';
   }
 
-  async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+  override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     if (this.#writes === 'hanging') this.#startAttempt();
     const call = this.#add(plants);
     try {
@@ -77,16 +80,12 @@ export class MonitoredPlantRepository implements PlantRepository, StorageLifecyc
     }
   }
 
-  readAll(): AsyncIterable<readonly Plant[]> {
-    return this.#storage.readAll();
-  }
-
   async ready(): Promise<void> {
     if (this.#probe && this.#writes !== 'working') await this.#runProbe(this.#probe);
     if (this.#writes === 'failing' || this.#writes === 'hanging')
       throw new StorageUnavailable('a write failed, and no write has succeeded since');
     if (this.#hangingCheck) throw new StorageUnavailable('an earlier check has not ended');
-    const check = (async () => this.#storage.ready())();
+    const check = (async () => this.decorated.ready())();
     try {
       await withTimeout(this.#timeoutMs, check);
     } catch (error) {
@@ -98,11 +97,11 @@ export class MonitoredPlantRepository implements PlantRepository, StorageLifecyc
 
   close(): Promise<void> {
     this.#isClosed = true;
-    return this.#storage.close();
+    return this.decorated.close();
   }
 
   async #add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    const outcomes = await this.#storage.add(plants);
+    const outcomes = await this.decorated.add(plants);
     // Only a plant that was added shows that the storage can write, and only a probe that it can do all kinds of writes.
     if (!this.#probe && outcomes.some(({ kind }) => kind === 'added')) this.#noteSuccess();
     else if (!this.#probe && this.#writes === 'hanging') this.#writes = 'unavailable';

@@ -30,3 +30,20 @@ export type AddOutcome =
   /** `holder` is the stored plant with this id. It may be identical. */
   | { readonly kind: 'taken'; readonly holder: Plant }
   | { readonly kind: 'rejected'; readonly error: PlantRejected };
+
+/** Passes each call to another repository. A decorator extends it, and overrides only the calls that it changes. */
+export class PlantRepositoryDecorator<Decorated extends PlantRepository = PlantRepository> implements PlantRepository {
+  protected readonly decorated: Decorated;
+
+  constructor(decorated: Decorated) {
+    this.decorated = decorated;
+  }
+
+  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    return this.decorated.add(plants);
+  }
+
+  readAll(): AsyncIterable<readonly Plant[]> {
+    return this.decorated.readAll();
+  }
+}
