@@ -13,15 +13,19 @@ const tiers = {
   ],
   test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
   engines: ['adapters/driven/knex/{servers,batched-sqlite}*', 'composition/{service,cli/engines}*'],
-  system: ['system', 'composition/cli/{export,migrate}*'],
-  sqlite: ['adapters/driven/knex/{sqlite,batched-sqlite}*', 'system/faults/sqlite*', 'composition/cli/export*'],
+  system: ['system'],
+  sqlite: [
+    'adapters/driven/knex/{sqlite,batched-sqlite}*',
+    'system/faults/sqlite*',
+    'composition/cli/{commands,engines,executable}*',
+  ],
   interop: ['interop'],
   cluster: ['cluster', 'system/operate/container*'],
   runtimes: ['runtimes'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {
-  test: ['adapters/driven/knex/{servers,batched-sqlite}*', 'composition/cli/{export,migrate}*'],
+  test: ['adapters/driven/knex/{servers,batched-sqlite}*'],
   system: ['system/operate/container*'],
 };
 

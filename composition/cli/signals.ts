@@ -15,14 +15,13 @@ function exit(signal: NodeJS.Signals): void {
 /** Calls `stop` at the first of `signals`. A later one ends the process immediately. */
 export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
   let first: number | undefined;
-  for (const signal of signals) {
-    process.off(signal, exit).on(signal, () => {
-      const now = performance.now();
-      first ??= now;
-      if (first === now) stop(signal);
-      else if (now - first > SAME_SIGNAL_WINDOW_MS) exit(signal);
-    });
-  }
+  const handle = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    first ??= now;
+    if (first === now) stop(signal);
+    else if (now - first > SAME_SIGNAL_WINDOW_MS) exit(signal);
+  };
+  for (const signal of signals) process.off(signal, exit).on(signal, handle);
 }
 
 /** Returns the exit code of a process terminated by a signal. */

@@ -5,41 +5,44 @@ import { CommandFolder } from '../../support/command-folder.js';
 import { testEngines } from '../../support/engines.js';
 import { conclusive } from '../../system/history.js';
 import { CLIENTS, Load } from '../../system/load.js';
+import { runInProcess } from './in-process.js';
 
 for (const engine of testEngines) {
   describe(`The commands on ${engine.name}`, () => {
     const folder = new CommandFolder();
     const stores = engine.stores();
-    const newStore = async () => ({ DATABASE_URL: (await stores.create()).url });
+    const newFile = () => folder.newDatabase().DATABASE_URL;
+    const run = (args: readonly string[], DATABASE_URL: string, input = '') =>
+      runInProcess(folder.path, args, { DATABASE_URL }, { input });
 
     it('migrate creates the schema once, and --dry-run changes nothing', async () => {
       const store = await stores.create();
-      const migrate = async (...args: string[]) =>
-        (await folder.run(['migrate', ...args], { DATABASE_URL: store.url })).stdout;
+      const migrate = async (...flags: string[]) => {
+        const { exitCode, stdout, stderr } = await run(['migrate', ...flags], store.url);
+        expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' });
+        return stdout;
+      };
       const planned = await migrate('--dry-run');
-      expect(planned).to.match(/^would apply 001_plants\n(would apply \w+\n)*$/);
+      expect(planned).to.match(/^(would apply \w+\n)+$/);
       expect(await store.readPlants().catch(() => 'no table')).to.equal('no table');
       expect(await migrate()).to.equal(planned.replaceAll('would apply', 'applied'));
       expect(await store.readPlants()).to.deep.equal([]);
-      expect(await migrate()).to.equal('the schema is up to date\n');
+      for (const flags of [[], ['--dry-run']]) expect(await migrate(...flags)).to.equal('the schema is up to date\n');
     });
 
     it('export and import move 5,000 plants from SQLite to the engine and back without changing a byte', async () => {
-      const lines = oddLines();
-      const runExport = async (database: { readonly DATABASE_URL: string }) => {
-        const { exitCode, stdout, stderr } = await folder.run(['export'], database);
-        expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' });
-        expect(stdout === lines, 'the export equals the first import').to.equal(true);
-        return stdout;
-      };
-      let text = lines;
-      for (const database of [folder.newDatabase(), await newStore(), folder.newDatabase()]) {
-        const { exitCode, stderr } = await folder.run(['import'], database, text);
-        expect({ exitCode, stderr }).to.deep.equal({
+      let text = oddLines();
+      const lines = text;
+      for (const url of [newFile(), (await stores.create()).url, newFile()]) {
+        expect(await run(['import'], url, text)).to.deep.equal({
           exitCode: 0,
+          stdout: '',
           stderr: '5000 plants created, 0 already stored, 0 lines rejected\n',
         });
-        text = await runExport(database);
+        const { stdout, ...result } = await run(['export'], url);
+        expect(result).to.deep.equal({ exitCode: 0, stderr: '' });
+        expect(stdout === lines, 'the export equals the first import').to.equal(true);
+        text = stdout;
       }
     });
 

@@ -1,0 +1,46 @@
+import { Readable, Writable } from 'node:stream';
+import { run } from '../../../composition/cli/run.js';
+import type { CommandResult } from '../../support/command-folder.js';
+import { checkOutput } from '../../support/secret-leaks.js';
+
+/** Collects output, or reports that the disk is full. */
+class Output extends Writable {
+  text = '';
+
+  constructor(isDiskFull = false) {
+    super({
+      write: (chunk, _, done) => {
+        if (isDiskFull) return done(Object.assign(new Error('write'), { code: 'ENOSPC', syscall: 'write' }));
+        this.text += chunk;
+        done();
+      },
+    });
+  }
+}
+
+/** Runs a command line in this process, in a folder, by default without lines such as "created a new, empty store". */
+export async function runInProcess(
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  { input = '', isDiskFull = false } = {},
+): Promise<CommandResult> {
+  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: new Output(isDiskFull), stderr: new Output() };
+  const originals = Object.keys(streams).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
+  for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
+  const workingFolder = process.cwd();
+  process.chdir(folder);
+  // A command handles signals until its process ends.
+  const handlers = new Set(process.listeners('SIGTERM'));
+  try {
+    const exitCode = await run(args, { LOG_LEVEL: 'warn', MANAGEMENT_PORT: 'off', ...environment });
+    const [stdout, stderr] = [streams.stdout.text, streams.stderr.text];
+    checkOutput({ stdout, stderr }, environment);
+    return { exitCode, stdout, stderr };
+  } finally {
+    process.chdir(workingFolder);
+    for (const [name, original] of originals) if (original) Object.defineProperty(process, name, original);
+    for (const handler of process.listeners('SIGTERM').filter((each) => !handlers.has(each)))
+      process.off('SIGTERM', handler).off('SIGINT', handler);
+  }
+}
