@@ -1,35 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
-
-/** The entry points of the package, with one export of each. */
-const ENTRY_POINTS = {
-  '.': 'CreatePlant',
-  './core': 'CreatePlant',
-  './adapters/http': 'NodeHttpServer',
-  './adapters/koa': 'createKoaServer',
-  './adapters/api': 'apiErrors',
-  './adapters/knex': 'KnexPlantRepository',
-  './adapters/memory': 'MemoryPlantRepository',
-  './adapters/batching': 'BatchingPlantRepository',
-  './adapters/static-token': 'StaticTokenVerifier',
-  './adapters/jwt': 'JwtVerifier',
-  './composition': 'createContainer',
-  './contract': 'plantRepositoryContract',
-  './contract/http': 'httpContract',
-};
+import { inRepository } from '../support/paths.js';
 
 describe('The package', () => {
-  for (const [entryPoint, name] of Object.entries(ENTRY_POINTS)) {
-    it(`exports ${name} from ${entryPoint}`, async () => {
-      expect(await import(entryPoint.replace('.', 'plant-store'))).to.have.property(name);
+  const { exports } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
+  for (const path of Object.keys(exports)) {
+    it(`exports something from ${path}`, async () => {
+      const options = path.endsWith('.json') ? { with: { type: 'json' } } : {};
+      expect(Object.keys(await import(path.replace('.', 'plant-store'), options))).not.to.deep.equal([]);
     });
   }
-
-  it('exports the OpenAPI description', async () => {
-    const { default: description } = await import('plant-store/openapi.json' as string, { with: { type: 'json' } });
-    expect(description).to.have.nested.property('info.title', 'Plant Store');
-  });
 
   it('does not export internal modules', async () => {
     const error = await catchError(import('plant-store/dist/core/plant.js' as string));
