@@ -93,7 +93,7 @@ const logging = inGroup('Logging');
 export const settings = {
   host: listener('HOST', '127.0.0.1', hostName, 'address of the public listener'),
   port: listener('PORT', '3000', port, 'port of the public listener; 0 selects any free port'),
-  basePath: listener('BASE_PATH', undefined, pathPrefix, 'path prefix of the interface, such as /garden'),
+  basePath: listener('BASE_PATH', undefined, pathPrefix, 'path prefix of the HTTP API, such as /garden'),
   docs: listener('DOCS', 'on', onOff, 'serve the documentation at /docs, and redirect / to it'),
   managementHost: listener('MANAGEMENT_HOST', '127.0.0.1', hostName, 'address of the management listener'),
   /** Port of the management listener; 0 selects any free port, `off` disables the listener. */

@@ -24,7 +24,7 @@ const editChunks = (change: (text: string) => string) =>
 
 const toTarget = (port: number, path = '') => ({ baseUrl: `http://127.0.0.1:${port}${path}`, token: TOKEN });
 
-describe('The contract of the HTTP interface', () => {
+describe('The contract of the HTTP API', () => {
   const proxies: ReturnType<typeof createServer>[] = [];
   let service: TestService;
   before(async () => {

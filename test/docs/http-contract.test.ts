@@ -11,14 +11,14 @@ import { temporaryFolder } from '../support/temporary.js';
 
 const FILE = 'http-contract.test.js';
 
-describe('The section "Test your own implementation" of docs/interface.md', () => {
+describe('The section "Test your own implementation" of docs/http-api.md', () => {
   const folder = temporaryFolder();
   let service: TestService;
   before(async () => {
     service = await startService();
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
-    const [code] = codeBlocks(section('docs/interface.md', 'Test your own implementation'));
+    const [code] = codeBlocks(section('docs/http-api.md', 'Test your own implementation'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, FILE), code?.text ?? '');
   });

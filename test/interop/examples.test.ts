@@ -110,7 +110,7 @@ describe('Installed from the tarball,', () => {
     for (const [body, outcome, headers] of HTTP_CREATES) expect(await post(url, body, headers), body).to.equal(outcome);
   }
 
-  /** Tests an example with an HTTP interface under `path`, and what it states in addition. */
+  /** Tests an example with an HTTP API under `path`, and what it states in addition. */
   function testHttp(example: string, serve: () => Program, path: string, testMore = () => {}): void {
     before(async () => {
       copyExample(example);
@@ -156,7 +156,7 @@ describe('Installed from the tarball,', () => {
     );
   });
 
-  describe('the HTTP interface mounted in a Koa app', () =>
+  describe('the HTTP API mounted in a Koa app', () =>
     testHttp(
       'koa-mounted',
       () => start('app.js', SETTINGS),

@@ -8,12 +8,12 @@ export interface ApiError {
   readonly message: string;
 }
 
-/** Every error number of the interface, with its default message. */
+/** Every error number of the HTTP API, with its default message. */
 export const apiErrors = {
   malformedHttp: { error: 40000, message: 'The request is not well-formed HTTP/1.1' },
   notJson: { error: 40001, message: 'The body must be one JSON text in UTF-8' },
   notANewPlant: { error: 40002, message: 'The body must be a NewPlant' },
-  unstorableText: { error: 40003, message: 'A text must not contain U+0000 or a lone surrogate' },
+  unstorableText: { error: 40003, message: 'A string must not contain U+0000 or a lone surrogate' },
   noCredential: { error: 40101, message: 'The request needs the header Authorization: Bearer <token>' },
   invalidToken: { error: 40102, message: 'The token is not valid' },
   noSuchPath: { error: 40401, message: 'No such path' },
@@ -25,12 +25,12 @@ export const apiErrors = {
   unsupportedMediaType: { error: 41501, message: 'Content-Type must be application/json; the only charset is utf-8' },
   unknownExpectation: { error: 41701, message: 'Expect must be 100-continue or absent' },
   headersTooLarge: { error: 43101, message: 'The request headers are too large' },
-  internalError: { error: 50001, message: 'Internal error; search the log of the service for the X-Request-Id' },
+  internalError: { error: 50001, message: 'Internal error; search the service log for the X-Request-Id' },
   plantRejected: { error: 50002, message: 'The storage rejects this plant' },
   storageUnavailable: { error: 50301, message: 'Storage unavailable; retry to find out whether the plant was stored' },
-  overloaded: { error: 50302, message: 'Too many pending requests; retry later' },
+  overloaded: { error: 50302, message: 'Too many requests in flight; retry later' },
   shuttingDown: { error: 50303, message: 'The service is shutting down; retry later' },
-  issuerUnavailable: { error: 50304, message: 'The issuer of the token is unavailable; retry later' },
+  issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later' },
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */

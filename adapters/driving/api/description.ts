@@ -24,7 +24,7 @@ export interface Operation {
   readonly hasBody: boolean;
 }
 
-/** The description of the interface, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
+/** The description of the HTTP API, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
 export const openApiDescription: OpenApiDescription = document;
 
 /** Returns the operations of a description. */

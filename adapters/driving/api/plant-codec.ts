@@ -30,18 +30,18 @@ export class PlantCodec {
    * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
    */
   decode(bytes: Uint8Array): DecodeResult {
-    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The text is empty');
+    if (bytes.length === 0) return rejected(apiErrors.notJson, 'The input is empty');
     let text: string;
     try {
       text = this.#utf8.decode(bytes);
     } catch {
-      return rejected(apiErrors.notJson, 'The text is not UTF-8');
+      return rejected(apiErrors.notJson, 'The input is not UTF-8');
     }
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch {
-      return rejected(apiErrors.notJson, 'The text is not valid JSON');
+      return rejected(apiErrors.notJson, 'The input is not valid JSON');
     }
     const digits = findNumberText(text, 'id');
     const id = digits === undefined ? undefined : parseExactInteger(digits);

@@ -17,7 +17,7 @@ export interface AppOptions extends PlantRouterOptions, RequestLog {
   readonly docs?: boolean | undefined;
 }
 
-/** Creates the whole HTTP interface as a Koa app: routes, `ApiError` bodies, and a log line per request and failure. */
+/** Creates the whole HTTP API as a Koa app: routes, `ApiError` bodies, and a log line per request and failure. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   app.use(async (ctx, next) => {

@@ -10,7 +10,7 @@ export interface PlantRouterOptions extends OperationOptions {
   readonly basePath?: string | undefined;
 }
 
-/** Creates the routes of the interface. Handlers throw `HttpError`s, which `createApp` turns into responses. */
+/** Creates the routes of the HTTP API. Handlers throw `HttpError`s, which `createApp` turns into responses. */
 export function createPlantRouter(options: PlantRouterOptions): Router {
   const { basePath, description = openApiDescription } = options;
   const router = new Router({ prefix: basePath ?? '', sensitive: true, strict: true });

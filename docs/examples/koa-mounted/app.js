@@ -27,7 +27,7 @@ app.use(async (ctx, next) => {
   }
 });
 
-// Mounted before the body parser, because the interface reads ids from the bytes.
+// Mounted before the body parser, because the HTTP API reads ids from the bytes.
 app.use(mount('/garden', plants));
 
 app.use(bodyParser());

@@ -100,7 +100,7 @@ describe('The command', () => {
   describe('import with rejected lines', () => {
     const BAD = `{"id":1,"name":"a"}\nno JSON\n{"id":1,"name":"b"}\n{"id":2,"name":"${'x'.repeat(70_000)}"}\n{"id":3,"name":"c"}\n`;
     const REJECTED = [
-      { line: 2, error: 40001, message: 'The text is not valid JSON' },
+      { line: 2, error: 40001, message: 'The input is not valid JSON' },
       { line: 3, error: 40901, message: 'id belongs to a different plant' },
       { line: 4, error: 41301, message: 'The line is larger than 65536 bytes' },
     ];

@@ -36,7 +36,7 @@ const topics: Readonly<Record<string, readonly HttpCase[]>> = {
 };
 
 /**
- * The contract of the HTTP interface, for any service that implements it, with default settings. The cases create
+ * The contract of the HTTP API, for any service that implements it, with default settings. The cases create
  * plants with random ids and some fixed ones, such as 0 and 1000. The store may contain others, also with these ids.
  */
 export const httpContract: readonly HttpContractCase[] = Object.entries(topics).flatMap(([topic, cases]) =>

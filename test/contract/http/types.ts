@@ -15,7 +15,7 @@ export interface HttpContractTarget {
 export type HttpContractGroup = 'specification' | 'plant-store';
 
 /**
- * A test case for one rule of the HTTP interface, for any test runner. Cases are independent and may run concurrently.
+ * A test case for one rule of the HTTP API, for any test runner. Cases are independent and may run concurrently.
  * `run` throws a `ContractViolation` if the service breaks the rule, and another error if the target is not usable.
  */
 export interface HttpContractCase extends HarnessCase<HttpContractTarget> {

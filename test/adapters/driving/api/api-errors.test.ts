@@ -45,14 +45,14 @@ describe('toApiError', () => {
     expect(apiError).to.deep.equal({ error: 50002, message: 'The storage rejects this plant' });
   });
 
-  it('returns 40003 for invalid text, and names the fields', () => {
+  it('returns 40003 for an invalid string, and names the fields', () => {
     expect(toApiError({ kind: 'invalid', violations: validate({ id: 1n, name: '\0', tag: '\ud800' }) })).to.deep.equal({
       error: 40003,
       message: 'name must not contain U+0000 or a lone surrogate; tag must not contain U+0000 or a lone surrogate',
     });
   });
 
-  it('returns 40002 for an invalid id, and names fields with invalid text too', () => {
+  it('returns 40002 for an invalid id, and names fields with invalid strings too', () => {
     expect(toApiError({ kind: 'invalid', violations: validate({ id: 2n ** 63n, name: '\0' }) })).to.deep.equal({
       error: 40002,
       message:

@@ -72,7 +72,7 @@ describe('PlantCodec.decode', () => {
 
   describe('rejects with 40001', () => {
     it('an empty body', () => {
-      expect(decode('')).to.deep.equal({ error: 40001, message: 'The text is empty' });
+      expect(decode('')).to.deep.equal({ error: 40001, message: 'The input is empty' });
     });
 
     // The cases of the HTTP contract.
@@ -83,8 +83,8 @@ describe('PlantCodec.decode', () => {
     }
 
     it('a byte that is not UTF-8, with another message than text that is not JSON', () => {
-      expect(decode(Buffer.from('"\xff"', 'latin1'))).to.have.property('message', 'The text is not UTF-8');
-      expect(decode('{')).to.have.property('message', 'The text is not valid JSON');
+      expect(decode(Buffer.from('"\xff"', 'latin1'))).to.have.property('message', 'The input is not UTF-8');
+      expect(decode('{')).to.have.property('message', 'The input is not valid JSON');
     });
 
     it('a body without affecting the next one', () => {

@@ -7,7 +7,7 @@ import { TOKEN } from '../support/service.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-describe('The curl commands of docs/interface.md', () => {
+describe('The curl commands of docs/http-api.md', () => {
   const folder = temporaryFolder();
   let url: string;
   before(async function () {
@@ -15,7 +15,7 @@ describe('The curl commands of docs/interface.md', () => {
     url = `http://127.0.0.1:${await serve(folder).port()}`;
   });
 
-  const blocks = codeBlocks(section('docs/interface.md', 'The interface'));
+  const blocks = codeBlocks(section('docs/http-api.md', 'HTTP API'));
   for (const [index, { text: command }] of blocks.entries()) {
     if (!command.startsWith('curl')) continue;
     it(command, () => {

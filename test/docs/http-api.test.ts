@@ -4,8 +4,8 @@ import { apiErrors, statusOf } from '../../adapters/driving/api/index.js';
 import { operations } from '../adapters/driving/koa/description.js';
 import { section } from '../support/guide.js';
 
-const GUIDE = 'docs/interface.md';
-const text = section(GUIDE, 'The interface');
+const GUIDE = 'docs/http-api.md';
+const text = section(GUIDE, 'HTTP API');
 
 describe(GUIDE, () => {
   it('has every error number of the code, under its status, and no other', () => {
