@@ -1,5 +1,5 @@
 // Builds dist: the compiled code, the OpenAPI description as JSON and as a module, the files of the docs page, no tests
-// without source.
+// without source. Tests run on dist, because it is the code that is published.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import module from 'node:module';

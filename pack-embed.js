@@ -1,5 +1,6 @@
-// Packs plant-store-embed, the entry points for programs that embed the core (decision 28), with the options of npm pack. Needs
-// dist. The manifest follows package.json; every dependency becomes an optional peer.
+// Packs plant-store-embed, the entry points for programs that embed the core, with the options of npm pack. Needs dist. The
+// manifest follows package.json; every dependency becomes an optional peer. In plant-store itself, optional peers would break
+// npx plant-store, and npm installs required ones.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -51,7 +51,7 @@ describe('Links in documents', () => {
   }
 
   const valid = [
-    '[a heading](adapters.md#an-adapter-of-your-own)',
+    '[a heading](adapters.md#write-a-repository)',
     '# Two `words`, and more\n\n# Two\n\n# Two\n\n[one](#two-words-and-more), [another](#two-1)',
     '[a folder](../test/contract-mutants)',
     '[elsewhere](https://example.org/), [here](http://127.0.0.1:3000/docs)',

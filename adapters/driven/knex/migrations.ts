@@ -12,7 +12,8 @@ const TABLE = 'plant_store_migrations';
 
 /**
  * Migrates the schema under a database lock, in one transaction (MySQL commits each statement). Instances that start
- * together wait for each other, and a killed one does not block the others. Throws the errors of {@link readPending}.
+ * together wait for each other, and a killed one does not block the others. Knex's own lock is a row: the others would
+ * fail, and a killed one would leave it set. Throws the errors of {@link readPending}.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<SchemaState> {
   const isRepeated = (error: Error) => engine.repeatedMigration?.test(engine.errorKey(error)) === true;

@@ -148,9 +148,9 @@ async function configure(connection: SqliteConnection, timeoutMs: number, readOn
 }
 
 /**
- * Returns how to open a file for reading: for writing if that is permitted, so that SQLite removes the log on close.
- * Otherwise SQLite cannot create its lock files, and `immutable` needs none, but would ignore a log
- * (docs/decisions/0013-a-file-that-moves.md).
+ * Returns how to open a file for reading: for writing if that is permitted, so that SQLite removes the log on close. A log
+ * that stays may belong to another user, and keep the service from starting. Otherwise SQLite cannot create its lock
+ * files, and `immutable` needs none, but would ignore a log.
  */
 function readOnlyMode(path: string): FileMode {
   if (isWritable(path)) return 'rw';

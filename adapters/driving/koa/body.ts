@@ -8,8 +8,8 @@ const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] 
 const parsers = new Map<number, Middleware>();
 
 /**
- * Collects a body as it was sent, with koa-bodyparser (docs/decisions/0002-bodies-as-bytes.md). Returns `undefined` if it
- * has more than `maxBytes`.
+ * Collects a body as it was sent, with koa-bodyparser, which the project requires. Returns `undefined` if it has more than
+ * `maxBytes`.
  */
 export async function collect(ctx: Context, maxBytes: number): Promise<Uint8Array | undefined> {
   const parse = parsers.get(maxBytes) ?? bodyParser({ ...MODE, textLimit: `${maxBytes}` });
