@@ -17,7 +17,7 @@ export default (container) => {
   container.bind(services.OpenStorage).toConstantValue(openGarden).whenNamed('garden');
 };
 
-/** Stores plants in an existing PostgreSQL table: `garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)`. */
+/** Stores plants in a PostgreSQL table: `garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)`. */
 export class GardenRepository {
   #pool;
   #pending = Promise.resolve();
