@@ -23,7 +23,7 @@ const PUBLISHED = [
 ];
 
 /** Folders of the repository to which guides may link although they are not in the package. */
-const NOT_PUBLISHED = /^(test|\.ci|adapters\/driving\/koa\/docs-page)\//;
+const NOT_PUBLISHED = /^(test|\.ci|\.github|adapters\/driving\/koa\/docs-page)\//;
 
 const JSON_CODEC = 'adapters/driving/api core ajv ajv-formats';
 
