@@ -214,8 +214,7 @@ const afterOutage =
     };
   };
 
-/** Faults that the contract of every repository detects. */
-export const faults: Faults<Fault> = {
+const faults: Faults<Fault> = {
   'is empty and ready after opening, and checking this stores no plant': {
     'readAll returns an empty batch for empty storage': reading((plants) => (plants.length > 0 ? [plants] : [[]])),
     'ready stores a plant if there is none': ({ disk, addOne, ready }) => ({
@@ -438,8 +437,7 @@ export const faults: Faults<Fault> = {
   },
 };
 
-/** Faults that the additional cases for durable repositories detect. */
-export const durableFaults: Faults<Fault> = {
+const durableFaults: Faults<Fault> = {
   'returns every plant unchanged after reopening': {
     'strips trailing spaces from names when it opens': ({ disk: { plants } }) => {
       for (const plant of plants.values()) plants.set(plant.id, toPlant({ ...plant, name: plant.name.trimEnd() }));
@@ -516,8 +514,7 @@ export const durableFaults: Faults<Fault> = {
   },
 };
 
-/** Faults that the additional cases for storage that can become unavailable detect. */
-export const outageFaults: Faults<Fault> = {
+const outageFaults: Faults<Fault> = {
   'add throws StorageUnavailable during an outage, without values of the plant': {
     'the error of an outage contains the id': adding(async (plants, { add, disk }) => {
       if (disk.isUnavailable) throw new StorageUnavailable(`cannot write ${plants.map(({ id }) => id)}`);
@@ -577,8 +574,7 @@ export const outageFaults: Faults<Fault> = {
   },
 };
 
-/** Faults that the additional cases for durable storage that can become unavailable detect. */
-export const durableOutageFaults: Faults<Fault> = {
+const durableOutageFaults: Faults<Fault> = {
   'after an outage, adding another plant with the same id returns added, or taken with a holder that survives': {
     'reserves the id of a plant whose write failed': afterOutage(({ addOne }, failed) => ({
       addOne: (plant) => {
@@ -623,8 +619,7 @@ export const durableOutageFaults: Faults<Fault> = {
   },
 };
 
-/** Faults that the cases for storage that several repositories have open detect. */
-export const sharedFaults: Faults<Fault> = {
+const sharedFaults: Faults<Fault> = {
   'reads what another repository added, and returns it as holder': {
     'reads the file only when it opens': ({ disk, addOne }) => {
       const known = new Set(disk.plants.keys());
@@ -698,8 +693,7 @@ export const sharedFaults: Faults<Fault> = {
 
 const withRejected = (plants: readonly Plant[]) => plants.some(isRejected);
 
-/** Faults that the cases for storage that rejects plants detect. */
-export const rejectingFaults: Faults<Fault> = {
+const rejectingFaults: Faults<Fault> = {
   'returns rejected with a PlantRejected that reveals no value of the plant': {
     'the error is not a PlantRejected': returning((outcome) =>
       outcome.kind === 'rejected' ? Object.assign(rejected(''), { error: new Error('constraint failed') }) : outcome,
@@ -759,4 +753,14 @@ export const rejectingFaults: Faults<Fault> = {
       };
     },
   },
+};
+
+/** Faults by the group of their cases. */
+export const repositoryFaults: Readonly<Record<string, Faults<Fault>>> = {
+  'every repository': faults,
+  durability: durableFaults,
+  'several repositories on one storage': sharedFaults,
+  outages: outageFaults,
+  'durability in outages': durableOutageFaults,
+  'rejected plants': rejectingFaults,
 };

@@ -74,8 +74,7 @@ const decodeUri = (text: string) => {
 
 let verifiers = 0;
 
-/** Faults that the contract of every verifier detects. */
-export const verifierFaults: Faults<VerifierFault> = {
+const verifierFaults: Faults<VerifierFault> = {
   'returns a principal with a subject for a valid token': {
     'the subject is empty': naming(() => ''),
   },
@@ -201,8 +200,7 @@ export const verifierFaults: Faults<VerifierFault> = {
 const unsigned = (alg: string): VerifierFault =>
   accepting((token, validToken) => headerOf(token).alg === alg && payloadOf(token) === payloadOf(validToken));
 
-/** Faults that the case for JSON Web Tokens detects. */
-export const jwtFaults: Faults<VerifierFault> = {
+const jwtFaults: Faults<VerifierFault> = {
   'rejects a valid JSON Web Token with the algorithm none': {
     'accepts the algorithm none': unsigned('none'),
     'accepts the algorithm None': unsigned('None'),
@@ -213,18 +211,15 @@ export const jwtFaults: Faults<VerifierFault> = {
   },
 };
 
-/** Faults that the case for tokens that expire detects. */
-export const expiryFaults: Faults<VerifierFault> = {
+const expiryFaults: Faults<VerifierFault> = {
   'rejects an expired token': { 'ignores the expiry': accepting((token) => token === EXPIRED_TOKEN) },
 };
 
-/** Faults that the case for tokens of another issuer detects. */
-export const foreignTokenFaults: Faults<VerifierFault> = {
+const foreignTokenFaults: Faults<VerifierFault> = {
   'rejects a token of another issuer': { 'accepts any issuer': accepting((token) => token === FOREIGN_TOKEN) },
 };
 
-/** Faults that the additional cases for verifiers with an issuer detect. */
-export const issuerFaults: Faults<VerifierFault> = {
+const issuerFaults: Faults<VerifierFault> = {
   'throws TokenIssuerUnavailable, without the token, while it cannot reach its issuer, and recovers': {
     'returns undefined during an outage': ({ verify }, issuer) => ({
       verify: async (token) => (issuer.isUnavailable ? undefined : verify(token)),
@@ -253,4 +248,13 @@ export const issuerFaults: Faults<VerifierFault> = {
       verify: async (token) => (issuer.isUnavailable && token.length < 8 ? { subject: 'gardener' } : verify(token)),
     }),
   },
+};
+
+/** Faults by the group of their cases. */
+export const tokenVerifierFaults: Readonly<Record<string, Faults<VerifierFault>>> = {
+  'every verifier': verifierFaults,
+  'JSON Web Tokens': jwtFaults,
+  expiry: expiryFaults,
+  'other issuers': foreignTokenFaults,
+  'outages of the issuer': issuerFaults,
 };

@@ -274,9 +274,10 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
       await repository.ready();
       for await (const _ of repository.readAll()) break;
       await repository.readAll()[Symbol.asyncIterator]().return?.();
-      await assertContent(repository, stored);
+      await readToEnd(repository.readAll());
     }
-    await addAll(repository, [plant(-1n, 'later')]);
+    await addAll(repository, [plant(1100n, 'later')]);
+    await assertContent(repository, [...stored, plant(1100n, 'later')]);
   }),
 
   // Errors
