@@ -36,12 +36,12 @@ describe('docs/dependencies.md', () => {
 
   it('lists every dependency of the package with its purpose', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const rows = [...document.matchAll(/^\| `([^`]+)` \| [\d.]+ \| [\d-]+ \| [^|]{9,} \|/gm)].map(([, name]) => name);
+    const rows = [...document.matchAll(/^\| `([^`]+)` \| [\d.]+ \| [^|]{9,} \|/gm)].map(([, name]) => name);
     expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
   });
 
   it('lists the locked version of each of them', () => {
-    const rows = [...document.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| \d{4}-\d\d-\d\d \|/gm)];
+    const rows = [...document.matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)];
     const documented = rows.map(([, name, version]) => [`node_modules/${name}`, version]);
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
     const direct = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });

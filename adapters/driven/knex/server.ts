@@ -5,7 +5,10 @@ import { StorageUnavailable } from '../../../core/index.js';
 import type { Engine } from './engine.js';
 import type { Database } from './open.js';
 
-/** Milliseconds after `timeoutMs` for the server to report its own timeout, unless its URL sets a longer one. */
+/**
+ * Milliseconds after `timeoutMs` for the server to report its own timeout first. MariaDB has less of it, because its
+ * timeout is rounded up to seconds; with a longer one in the URL, PostgreSQL has none.
+ */
 const GRACE_MS = 1000;
 
 /** Options of `postgresDatabase` and `mysqlDatabase`. */
