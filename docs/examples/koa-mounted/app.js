@@ -17,7 +17,7 @@ const plants = createApp({
 
 const app = new Koa();
 
-// The app's own error handling. The interface handles its errors itself.
+// The app's own error handling. The HTTP API handles its errors itself.
 app.use(async (ctx, next) => {
   try {
     await next();
