@@ -20,13 +20,12 @@ const tiers = {
     'composition/cli/{commands,engines,executable}*',
   ],
   interop: ['interop'],
-  cluster: ['cluster', 'system/operate/container*'],
+  cluster: ['cluster'],
   runtimes: ['runtimes'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {
   test: ['adapters/driven/knex/{servers,batched-sqlite}*'],
-  system: ['system/operate/container*'],
 };
 
 const tier = process.env.TEST_TIER ?? 'test';

@@ -8,7 +8,7 @@ import { commandBlocks, guide, headingsNotRun, headingsRun } from './guide.js';
 
 describe('The operations guide', () => {
   it('contains only commands that a test runs or that are listed as untestable', () => {
-    expect([...commandBlocks().keys()]).to.have.members([...Object.keys(headingsRun), ...Object.keys(headingsNotRun)]);
+    expect([...commandBlocks().keys()]).to.have.members([...headingsRun, ...Object.keys(headingsNotRun)]);
   });
 
   describe('documents', () => {

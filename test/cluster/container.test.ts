@@ -1,29 +1,45 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
-import { create, toLines } from '../../support/client.js';
-import { plantLines } from '../../support/command-folder.js';
-import { databasesOn, postgresServer } from '../../support/database-servers.js';
-import { serverStore, sqliteStore, type TestStore } from '../../support/engines.js';
-import { Program } from '../../support/executable.js';
-import { inRepository } from '../../support/paths.js';
-import { freePort } from '../../support/port.js';
-import { TOKEN } from '../../support/service.js';
-import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
-import { temporaryFolder } from '../../support/temporary.js';
-import { Load } from '../load.js';
-import { commandsUnder, guide, run } from './guide.js';
-import { createNodeImages, NODE_IMAGE } from './node-image.js';
+import { create, toLines } from '../support/client.js';
+import { plantLines } from '../support/command-folder.js';
+import { databasesOn, postgresServer } from '../support/database-servers.js';
+import { serverStore, sqliteStore, type TestStore } from '../support/engines.js';
+import { Program } from '../support/executable.js';
+import { inRepository } from '../support/paths.js';
+import { freePort } from '../support/port.js';
+import { TOKEN } from '../support/service.js';
+import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { Load } from '../system/load.js';
+import { commandsUnder, guide, run } from '../system/operate/guide.js';
+
+/** Image that replaces the official Node image, with a compiler. With the suffix `-slim`: without one. */
+const NODE_IMAGE = 'localhost/node:test';
+/** Builds both images from Debian and the Node of this machine, so that the tests need no registry of images. */
+const BUILD_NODE_IMAGES = `
+  set -e
+  . /etc/os-release
+  debootstrap --variant=minbase --include=libstdc++6 $VERSION_CODENAME slim
+  cd "$(dirname "$NODE")/.." && cp -r --parents bin/node include/node lib/node_modules/npm "$HOME/slim/usr/local" && cd -
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js slim/usr/local/bin/npm
+  # Certificate authorities that npm on this machine has to trust.
+  cat "$CERTIFICATES" > slim/usr/local/share/certificates.pem
+  rm -r slim/usr/share/doc slim/usr/share/locale slim/var/cache/apt slim/var/lib/apt/lists
+  tar -C slim -c . | podman import --change ENV=PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin - ${NODE_IMAGE}-slim
+  podman build -t ${NODE_IMAGE} - <<END
+    FROM ${NODE_IMAGE}-slim
+    RUN apt-get update && apt-get install --yes --no-install-recommends g++ make python3
+    ENV NODE_EXTRA_CA_CERTS=/usr/local/share/certificates.pem
+END`;
 
 /** The parts of an image's configuration that these tests use. */
-interface ImageConfig {
-  readonly User: string;
-  readonly ExposedPorts: object;
-  readonly Volumes: object;
+interface Image {
+  readonly Config: { readonly User: string; readonly ExposedPorts: object; readonly Volumes: object };
   readonly Labels: Readonly<Record<string, string>>;
-  readonly Healthcheck: { readonly Test: readonly string[] };
+  readonly HealthCheck: { readonly Test: readonly string[] };
 }
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -31,60 +47,63 @@ const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 describe('The container', function () {
   // The first hook installs Debian, compiles sqlite3 and builds the service: 2 minutes, or many on a busy machine.
   this.timeout(1_800_000);
-  const environment: Record<string, string> = {};
   after(() => {
-    spawnSync('buildah', ['rm', '--all'], { env: environment });
+    podman('rm', '--all', '--force');
+    podman('image', 'umount', '--all');
     spawnSync('umount', [join(storage, 'overlay')]);
   });
   const folder = temporaryFolder();
   const storage = join(folder, 'storage');
+  const environment = {
+    PATH: `${process.env['PATH']}`,
+    HOME: folder,
+    NODE: process.execPath,
+    CERTIFICATES: process.env['NODE_EXTRA_CA_CERTS'] ?? '/dev/null',
+    CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+    CONTAINERS_CONF: join(folder, 'containers.conf'),
+    ...{ BUILDAH_FORMAT: 'docker', BUILDAH_ISOLATION: 'chroot', DISABLE_HC_SYSTEMD: 'true' },
+  };
   const databases = databasesOn(postgresServer);
   const [build, printToken, onSqlite, onPostgres, importFile] = commandsUnder('In a container');
-  /** Folder with the volumes of one test. */
-  let volumes: string;
   let port: number;
   let managementPort: number;
 
+  const podman = (...args: string[]) => spawnSync('podman', args, { encoding: 'utf8', env: environment }).stdout.trim();
+
   before(async function () {
-    for (const program of ['buildah', 'debootstrap', 'unshare']) skipUnlessInstalled(this, program, '--version');
-    skipUnless(this, process.getuid?.() === 0, 'root, for namespaces');
+    for (const program of ['podman', 'runc', 'debootstrap']) skipUnlessInstalled(this, program, '--version');
+    skipUnless(this, process.getuid?.() === 0, 'root, for debootstrap');
     skipUnless(this, spawnSync('npm', ['view', 'koa', 'version']).status === 0, 'an npm registry');
-    const bin = join(folder, 'docker-bin');
-    mkdirSync(bin);
-    const docker = inRepository('dist/test/system/operate/docker.js');
-    writeFileSync(join(bin, 'docker'), `#!/bin/sh\nexec '${process.execPath}' '${docker}' "$@"\n`, { mode: 0o755 });
     const settings = `[storage]\ndriver = "overlay"\ngraphroot = "${storage}"\nrunroot = "${storage}-run"\n`;
-    writeFileSync(join(folder, 'storage.conf'), settings);
-    Object.assign(environment, {
-      PATH: `${bin}:${process.env['PATH']}`,
-      HOME: process.env['HOME'],
-      CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
-      DOCKER_NODE_IMAGE: NODE_IMAGE,
-    });
-    createNodeImages(folder, environment);
-    await run(build, inRepository('.'), environment);
+    writeFileSync(environment.CONTAINERS_STORAGE_CONF, settings);
+    // Containers use the network of this machine and the cgroups of any version.
+    writeFileSync(
+      environment.CONTAINERS_CONF,
+      `[containers]\nnetns = "host"\nlog_driver = "none"\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+       [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
+    );
+    await run(BUILD_NODE_IMAGES, folder, environment);
+    const command = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
+    await run(command, inRepository('.'), environment);
   });
 
   beforeEach(async () => {
+    podman('rm', '--all', '--force');
+    podman('volume', 'rm', '--all');
     [port, managementPort] = [await freePort(), await freePort()];
-    volumes = mkdtempSync(join(folder, 'volumes-'));
-    Object.assign(environment, {
-      DOCKER_ENV: `PORT=${port} MANAGEMENT_PORT=${managementPort}`,
-      DOCKER_VOLUMES: volumes,
-    });
   });
 
-  /** Runs a command of the guide in place of the shell, so that signals reach it. */
+  /** Runs a command of the guide, in the foreground and with Podman, in place of the shell, so that signals reach it. */
   function start(command: string | undefined, more: Readonly<Record<string, string>> = {}): Program {
-    return new Program(folder, ['sh', '-uc', `exec ${command}`], { ...environment, ...more });
+    const podmanRun = `podman run -e PORT=${port} -e MANAGEMENT_PORT=${managementPort} `;
+    const line = `exec ${command?.replace(/^docker run (-d )?/, podmanRun)}`;
+    return new Program(folder, ['sh', '-uc', line], { ...environment, ...more });
   }
 
   async function expectGracefulStop(container: Program): Promise<void> {
     expect(await container.stop(), container.stderr).to.equal(0);
-    const stopped = toLines(container.stderr)
-      .map((line) => JSON.parse(line))
-      .at(-1);
-    expect(stopped).to.include({ msg: 'stopped', finished: true, closed: true });
+    const [stopped = ''] = toLines(container.stderr).filter((line) => line.includes('"stopped"'));
+    expect(JSON.parse(stopped)).to.include({ finished: true, closed: true });
   }
 
   /** Loads the container with small and large plants, stops it and expects that nothing was lost. */
@@ -105,7 +124,8 @@ describe('The container', function () {
   }
 
   it('creates a token that the service then accepts', async () => {
-    const [token = '', , digest = ''] = (await run(printToken, folder, environment)).split('\n');
+    const { stdout } = await start(printToken).result();
+    const [token = '', , digest = ''] = toLines(stdout);
     const container = start(onSqlite, { ACCESS_TOKENS: digest });
     await container.port();
     const headers = { Authorization: `Bearer ${token}` };
@@ -127,8 +147,9 @@ describe('The container', function () {
   });
 
   it('loses no plant under load, on SQLite and on PostgreSQL', async () => {
-    const onSqliteStore = sqliteStore(join(volumes, 'plants/plants.db'));
+    const onSqliteStore = sqliteStore(join(storage, 'volumes/plants/_data/plants.db'));
     await expectNothingLostUnderLoad(start(onSqlite, { ACCESS_TOKENS: TOKEN }), onSqliteStore);
+    podman('rm', 'plant-store');
     const url = await databases.create();
     const container = start(onPostgres, { ACCESS_TOKENS: TOKEN, DATABASE_URL: url });
     await expectNothingLostUnderLoad(container, serverStore(url, 'pg', databases.connect(url)));
@@ -139,7 +160,7 @@ describe('The container', function () {
     await service.port();
     writeFileSync(join(folder, 'plants.ndjson'), plantLines(1_000_000, 1000));
     const container = start(importFile);
-    expect(await container.exited()).to.equal(0);
+    expect(await container.exited(), container.stderr).to.equal(0);
     expect(container.stderr).to.include('1000 plants created, 0 already stored, 0 lines rejected');
     expect((await create(port, { id: 1_000_007n, name: 'plant 1000007' }))?.outcome).to.equal(40902);
     await expectGracefulStop(service);
@@ -147,25 +168,23 @@ describe('The container', function () {
 
   describe('image', () => {
     let root: string;
-    let config: ImageConfig;
-    const buildah = (...args: string[]) =>
-      spawnSync('buildah', args, { encoding: 'utf8', env: environment }).stdout.trim();
+    let image: Image;
     before(() => {
-      root = buildah('mount', buildah('from', 'plant-store'));
-      config = JSON.parse(buildah('inspect', '--type', 'image', 'plant-store')).Docker.config;
+      root = podman('image', 'mount', 'plant-store');
+      [image] = JSON.parse(podman('image', 'inspect', 'plant-store'));
     });
 
     it('has an unprivileged user, a volume, two ports and labels', () => {
-      expect(config.User).to.match(/^[1-9]\d*:[1-9]\d*$/);
-      expect(config.Volumes).to.have.all.keys('/data');
-      expect(config.ExposedPorts).to.have.all.keys('3000/tcp', '3001/tcp');
+      expect(image.Config.User).to.match(/^[1-9]\d*:[1-9]\d*$/);
+      expect(image.Config.Volumes).to.have.all.keys('/data');
+      expect(image.Config.ExposedPorts).to.have.all.keys('3000/tcp', '3001/tcp');
       const { version, license } = readJson(inRepository('package.json'));
-      const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
+      const label = (name: string) => image.Labels[`org.opencontainers.image.${name}`];
       expect([label('title'), label('version'), label('licenses')]).to.deep.equal(['Plant Store', version, license]);
     });
 
     it('checks the health of the service with Node alone', async () => {
-      const [kind, program, ...args] = config.Healthcheck.Test;
+      const [kind, program, ...args] = image.HealthCheck.Test;
       expect([kind, program]).to.deep.equal(['CMD', 'node']);
       const check = () => new Program(folder, ['node', ...args], { MANAGEMENT_PORT: `${managementPort}` }).exited();
       expect(await check()).to.equal(1);
@@ -185,15 +204,17 @@ describe('The container', function () {
     });
 
     it('has the sizes that the guide states, within 20 %', () => {
-      const megabytesIn = (path: string, ...args: string[]) => {
-        const { stdout } = spawnSync('du', ['-sb', ...args, join(root, path)], { encoding: 'utf8' });
-        return Number.parseInt(stdout, 10) / 1e6;
-      };
-      const documented = (pattern: RegExp) => Number(pattern.exec(guide)?.[1]);
-      const dependencies = documented(/`node_modules` is (\d+) MB/);
-      expect(megabytesIn('opt/plant-store/node_modules')).to.be.closeTo(dependencies, dependencies / 5);
-      const own = documented(/the package (\d+) MB/);
-      expect(megabytesIn('opt/plant-store', '--exclude=node_modules')).to.be.closeTo(own, own / 5);
+      for (const [documented, ...args] of [
+        [/`node_modules` is (\d+) MB/, 'node_modules'],
+        [/the package (\d+) MB/, '', '--exclude=node_modules'],
+      ] as const) {
+        const [path, ...options] = args;
+        const { stdout } = spawnSync('du', ['-sb', ...options, join(root, 'opt/plant-store', path)], {
+          encoding: 'utf8',
+        });
+        const megabytes = Number(documented.exec(guide)?.[1]);
+        expect(Number.parseInt(stdout, 10) / 1e6).to.be.closeTo(megabytes, megabytes / 5);
+      }
     });
 
     it('contains no compiler, no npm cache and no test', () => {
