@@ -39,7 +39,7 @@ END`;
 interface Image {
   readonly Config: { readonly User: string; readonly ExposedPorts: object; readonly Volumes: object };
   readonly Labels: Readonly<Record<string, string>>;
-  readonly HealthCheck: { readonly Test: readonly string[] };
+  readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
@@ -184,7 +184,7 @@ describe('The container', function () {
     });
 
     it('checks the health of the service with Node alone', async () => {
-      const [kind, program, ...args] = image.HealthCheck.Test;
+      const [kind, program, ...args] = image.Healthcheck.Test;
       expect([kind, program]).to.deep.equal(['CMD', 'node']);
       const check = () => new Program(folder, ['node', ...args], { MANAGEMENT_PORT: `${managementPort}` }).exited();
       expect(await check()).to.equal(1);

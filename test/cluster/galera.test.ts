@@ -6,11 +6,11 @@ import type { OpenPlantRepository } from '../contract/index.js';
 import { create, serve, type TestPlant } from '../support/client.js';
 import { toPlant } from '../support/plants.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
-import { slowSyncs } from '../support/slow-syncs.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive } from '../system/history.js';
 import { CLIENTS, Load } from '../system/load.js';
+import { slowSyncs } from '../system/system-calls.js';
 import { GaleraCluster, type GaleraNode, skipUnlessGaleraInstalled } from './galera-cluster.js';
 
 /** Delay of each sync in the test with slow syncs. */

@@ -16,7 +16,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     PostgresPair.skipUnlessAvailable(this);
   });
   after(async () => {
-    await proxy?.close();
+    await proxy?.refuseConnections();
     await pair?.stop();
   });
 
@@ -33,7 +33,8 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     /** Promotes the standby, redirects the services to it and adds a new standby. */
     const failOver = async () => {
       await servers.failOver();
-      address.redirectTo(servers.url);
+      address.target = servers.url;
+      address.reset();
       await servers.addStandby();
       await load.waitForOutcomes(500, 200);
     };

@@ -1,33 +1,44 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { freePort } from './port.js';
 
-/** A proxied connection. */
+/**
+ * What happens to packets until the proxy is restored:
+ * - `late`: each takes {@link LATENCY_MS} more
+ * - `stopped`: each waits, as with retransmission after a loss
+ * - `lost`: on all connections of that time, also FIN and RST, and also later
+ * - `responses lost`: on each connection, the server's next response and everything after it
+ */
+export type Impairment = 'late' | 'stopped' | 'lost' | 'responses lost';
+
+const LATENCY_MS = 30;
+
 interface Connection {
   readonly client: Socket;
   readonly server: Socket;
-  /** Whether everything sent is dropped, including FIN and RST. */
-  isDropped: boolean;
+  isLost: boolean;
 }
 
 /** A TCP proxy that injects network faults. */
 export class FaultyProxy {
-  #server: URL;
+  /** URL of the server to which new connections are forwarded. */
+  target: string;
   readonly #defaultPort: number;
   readonly #port: number;
   readonly #connections = new Set<Connection>();
+  readonly #events = new EventEmitter().setMaxListeners(0);
   #listener: Server;
-  #delayMs = 0;
-  #state: 'open' | 'stalled' | 'dropping' | 'dropping-responses' = 'open';
+  #impairment: Impairment | undefined;
 
   private constructor(url: string, defaultPort: number, port: number) {
-    this.#server = new URL(url);
+    this.target = url;
     this.#defaultPort = defaultPort;
     this.#port = port;
     this.#listener = this.#listen();
   }
 
-  /** Starts a proxy to the server of a URL. Always {@link close} it. */
+  /** Starts a proxy to the server of a URL. Always {@link refuseConnections} at the end. */
   static async to(url: string, defaultPort = 0): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(url, defaultPort, await freePort());
     await once(proxy.#listener, 'listening');
@@ -39,10 +50,9 @@ export class FaultyProxy {
     return Object.assign(new URL(url), { host: `127.0.0.1:${this.#port}` }).href;
   }
 
-  /** Forwards to the server of another URL and resets every connection, as a failover of an IP address does. */
-  redirectTo(url: string): void {
-    this.#server = new URL(url);
-    this.reset();
+  impair(impairment: Impairment): void {
+    this.#impairment = impairment;
+    if (impairment === 'lost') for (const connection of this.#connections) connection.isLost = true;
   }
 
   /** Resets every connection. Still accepts new ones. */
@@ -53,6 +63,11 @@ export class FaultyProxy {
     }
   }
 
+  /** Ends the server's side of every connection. Data from the client still arrives. */
+  halfClose(): void {
+    for (const { client } of this.#connections) client.end();
+  }
+
   /** Resets every connection and refuses new ones. */
   async refuseConnections(): Promise<void> {
     const closed = this.#listener.listening && once(this.#listener, 'close');
@@ -61,45 +76,13 @@ export class FaultyProxy {
     await closed;
   }
 
-  /** Delays everything until {@link restore}, as packet loss with retransmission does. */
-  stall(): void {
-    this.#state = 'stalled';
-    for (const { client, server } of this.#connections) for (const end of [client, server]) end.pause();
-  }
-
-  /** Silently drops everything on current connections and on those opened before {@link restore}. */
-  dropPackets(): void {
-    this.#state = 'dropping';
-    for (const connection of this.#connections) connection.isDropped = true;
-  }
-
-  /** Forwards requests; on each connection, drops the server's next response and then everything in both directions. */
-  dropResponses(): void {
-    this.#state = 'dropping-responses';
-  }
-
-  /** Ends the server's side of every connection. Data from the client still arrives. */
-  halfClose(): void {
-    for (const { client } of this.#connections) client.end();
-  }
-
-  /** Delays everything by `delayMs` in each direction. */
-  delay(delayMs: number): void {
-    this.#delayMs = delayMs;
-  }
-
-  /** Forwards everything again. Dropped connections stay dropped. */
+  /** Accepts connections and forwards packets again. */
   async restore(): Promise<void> {
-    this.#state = 'open';
-    this.#delayMs = 0;
-    for (const { client, server } of this.#connections) for (const end of [client, server]) end.resume();
+    this.#impairment = undefined;
+    this.#events.emit('restored');
     if (this.#listener.listening) return;
     this.#listener = this.#listen();
     await once(this.#listener, 'listening');
-  }
-
-  close(): Promise<void> {
-    return this.refuseConnections();
   }
 
   #listen(): Server {
@@ -107,35 +90,30 @@ export class FaultyProxy {
   }
 
   #forward(client: Socket): void {
-    const server = connect({
-      port: Number(this.#server.port || this.#defaultPort),
-      host: this.#server.hostname,
-      allowHalfOpen: true,
-    });
-    const connection: Connection = { client, server, isDropped: this.#state === 'dropping' };
+    const { hostname: host, port } = new URL(this.target);
+    const server = connect({ host, port: Number(port || this.#defaultPort), allowHalfOpen: true });
+    const connection: Connection = { client, server, isLost: this.#impairment === 'lost' };
     this.#connections.add(connection);
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
+      let previous: Promise<unknown> = Promise.resolve();
+      const pass = (action: () => unknown) => {
+        const arrival = this.#impairment === 'late' ? setTimeout(LATENCY_MS) : undefined;
+        previous = Promise.all([previous, arrival]).then(async () => {
+          if (this.#impairment === 'stopped') await once(this.#events, 'restored');
+          if (this.#impairment === 'responses lost' && from === server) connection.isLost = true;
+          if (!connection.isLost) action();
+        });
+      };
       from.on('error', () => {});
-      from.on('data', (chunk) => {
-        if (from === server && this.#state === 'dropping-responses') connection.isDropped = true;
-        if (!connection.isDropped) this.#delayed(() => to.writable && to.write(chunk));
-      });
-      from.on('end', () => {
-        if (!connection.isDropped) this.#delayed(() => to.end());
-      });
+      from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)));
+      from.on('end', () => pass(() => to.end()));
       from.on('close', () => {
-        if (!connection.isDropped) this.#delayed(() => to.destroy());
+        pass(() => to.destroy());
         if (client.destroyed && server.destroyed) this.#connections.delete(connection);
       });
-      if (this.#state === 'stalled') from.pause();
     }
-  }
-
-  #delayed(action: () => void): void {
-    if (this.#delayMs === 0) action();
-    else setTimeout(action, this.#delayMs);
   }
 }

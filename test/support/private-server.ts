@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
@@ -13,8 +13,6 @@ import { waitUntil } from './wait-until.js';
 export const MARIADBD: string = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 /** The folder of PostgreSQL's programs, which Debian installs outside the PATH. */
 const POSTGRES_PROGRAMS = spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
-
-const isRoot = process.getuid?.() === 0;
 
 type Command = readonly [string, ...string[]];
 
@@ -67,10 +65,9 @@ export const privateServers = { postgres, mariadb } as const;
 
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
+  const options = [`--dbname=${primaryUrl}`, '--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
   const install = (folder: string): Command => {
-    const options = ['--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
-    const program = join(POSTGRES_PROGRAMS, 'pg_basebackup');
-    return [program, `--dbname=${primaryUrl}`, `--pgdata=${join(folder, 'data')}`, ...options];
+    return [join(POSTGRES_PROGRAMS, 'pg_basebackup'), `--pgdata=${join(folder, 'data')}`, ...options];
   };
   return { ...postgres, name, install };
 }
@@ -95,7 +92,7 @@ export class PrivateServer {
 
   /** Skips a test if the server is not installed. Throws instead if `CI=true`. */
   static skipUnlessAvailable(context: Context, { install, run, name }: Kind): void {
-    const programs = [install('')[0], run('', 0)[0], 'pgrep', ...(isRoot ? ['setpriv'] : [])];
+    const programs = [install('')[0], run('', 0)[0], 'pgrep', 'setpriv'];
     const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
     skipUnless(context, missing.length === 0, `the programs of a ${name} server: ${missing.join(', ')}`);
   }
@@ -104,11 +101,8 @@ export class PrivateServer {
   static async install(kind: Kind, folder: string): Promise<PrivateServer> {
     const serverFolder = join(folder, kind.name);
     mkdirSync(serverFolder);
-    if (isRoot) {
-      const id = (option: string) => Number(spawnSync('id', [option, kind.user]).stdout.toString());
-      chmodSync(folder, 0o755);
-      chownSync(serverFolder, id('-u'), id('-g'));
-    }
+    chmodSync(folder, 0o755);
+    spawnSync('chown', [`${kind.user}:`, serverFolder]);
     const server = new PrivateServer(kind, serverFolder, await freePort());
     const { exitCode, stdout, stderr } = await server.#runAsServerUser(kind.install(serverFolder)).result();
     if (exitCode !== 0) throw new Error(`cannot install ${kind.name}: ${stdout}${stderr}`);
@@ -145,19 +139,21 @@ export class PrivateServer {
 
   /** Signals the server and each child process, because PostgreSQL's children lead their own process groups. */
   signal(signal: NodeJS.Signals): void {
-    for (const pid of this.pids) signalIfRunning(pid, signal);
+    sendSignal(this.pids, signal);
   }
 
   /** Process ids of the server and its children. */
   get pids(): readonly number[] {
-    const pid = this.#program?.process.pid;
-    return pid === undefined ? [] : [pid, ...findChildren(pid)];
+    const pid = this.#program?.isRunning ? this.#program.process.pid : undefined;
+    if (pid === undefined) return [];
+    const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
+    return [pid, ...children.split('\n').filter(Boolean).map(Number)];
   }
 
   /** Shuts down the server and its wrapper. PostgreSQL first waits until every client has disconnected. */
   async stop(): Promise<void> {
     const [pid = 0, ...children] = this.pids;
-    for (const one of this.#isWrapped ? children : [pid]) signalIfRunning(one, 'SIGTERM');
+    sendSignal(this.#isWrapped ? children : [pid], 'SIGTERM');
     await this.#program?.exited();
   }
 
@@ -169,21 +165,13 @@ export class PrivateServer {
 
   #runAsServerUser(command: Command, before: readonly string[] = []): Program {
     const { user } = this.#kind;
-    const asUser = isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'] : [];
-    const [program = '', ...args] = [...before, ...asUser, ...command];
+    const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'];
+    const [program = '', ...args] = [...before, ...(process.getuid?.() === 0 ? asUser : []), ...command];
     return new Program(this.#folder, [program, ...args]);
   }
 }
 
-function findChildren(pid: number): number[] {
-  const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
-  return children.split('\n').filter(Boolean).map(Number);
-}
-
-function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has exited already.
-  }
+/** Signals processes, of which some may have exited already. */
+function sendSignal(pids: readonly number[], signal: NodeJS.Signals): void {
+  spawnSync('kill', ['-s', signal.slice(3), '--', ...pids.map(String)]);
 }

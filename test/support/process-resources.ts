@@ -3,34 +3,27 @@ import type { Program } from './executable.js';
 
 /** Returns the resident memory of a program in MiB. */
 export function memoryMib(program: Program): number {
-  return statusMib(program, /^VmRSS:\s*(\d+) kB$/m);
+  return readMib(program, /^VmRSS:\s*(\d+) kB$/m);
 }
 
 /** Returns the peak resident memory of a program in MiB. */
 export function peakMemoryMib(program: Program): number {
-  return statusMib(program, /^VmHWM:\s*(\d+) kB$/m);
+  return readMib(program, /^VmHWM:\s*(\d+) kB$/m);
 }
 
-function statusMib(program: Program, line: RegExp): number {
+function readMib(program: Program, line: RegExp): number {
   return Number(line.exec(readFileSync(`/proc/${program.process.pid}/status`, 'latin1'))?.[1]) / 1024;
 }
 
-/** Returns the number of open file descriptors of a program. */
-export function openFiles(program: Program): number {
-  return readdirSync(`/proc/${program.process.pid}/fd`).length;
-}
-
-/** Returns the number of open sockets of a program. */
-export function openSockets(program: Program): number {
+/** Returns the number of open file descriptors of a program, by default of any type. */
+export function openFiles(program: Program, type = ''): number {
   const folder = `/proc/${program.process.pid}/fd`;
-  return readdirSync(folder).filter((file) => readTarget(`${folder}/${file}`).startsWith('socket:')).length;
-}
-
-function readTarget(link: string): string {
-  try {
-    return readlinkSync(link);
-  } catch {
-    // The descriptor has been closed already.
-    return '';
-  }
+  return readdirSync(folder).filter((file) => {
+    try {
+      return readlinkSync(`${folder}/${file}`).startsWith(type);
+    } catch {
+      // The descriptor has been closed already.
+      return false;
+    }
+  }).length;
 }

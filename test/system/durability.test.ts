@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
 import { PrivateServer, privateServers } from '../support/private-server.js';
-import { slowSyncs } from '../support/slow-syncs.js';
 import { temporaryFolder } from '../support/temporary.js';
 import {
   isBefore,
@@ -13,6 +12,7 @@ import {
   isSyncOf,
   type SystemCall,
   skipUnlessTraceable,
+  slowSyncs,
   strace,
   systemCalls,
 } from './system-calls.js';

@@ -16,7 +16,7 @@ describe('With a low limit on open files', () => {
   const folder = temporaryFolder();
   const databases = databasesOn(postgresServer);
   let proxy: FaultyProxy | undefined;
-  afterEach(() => proxy?.close());
+  afterEach(() => proxy?.refuseConnections());
 
   for (const maxFiles of [64, MIN_OPEN_FILES - 1]) {
     it(`a limit of ${maxFiles} prevents the start with a one-line error that names the minimum`, async () => {

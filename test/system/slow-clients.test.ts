@@ -5,7 +5,7 @@ import { before, describe, it } from 'mocha';
 import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
 import { portOf } from '../support/port.js';
-import { memoryMib, openSockets, peakMemoryMib } from '../support/process-resources.js';
+import { memoryMib, openFiles, peakMemoryMib } from '../support/process-resources.js';
 import { RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { testOrSoak } from '../support/soak.js';
@@ -106,7 +106,7 @@ describe('Slow clients', () => {
     const service = start({ HEADERS_TIMEOUT: '60s', REQUEST_TIMEOUT: '60s' });
     const port = await service.port();
     await timeCreates(port, TIMED_CREATES);
-    const [socketsBefore, memoryBefore] = [openSockets(service), memoryMib(service)];
+    const [socketsBefore, memoryBefore] = [openFiles(service, 'socket:'), memoryMib(service)];
     const bytes = Buffer.concat(Array(50).fill(request('GET /openapi.json')));
     const sockets = (await connectAll(port, NON_READING_CLIENTS)).map(({ socket }) => socket.pause());
     // Keep sending until the service stops reading.
@@ -115,7 +115,7 @@ describe('Slow clients', () => {
     }, 20);
     // The service may not have closed the connection of the last create yet.
     do await timeCreates(port);
-    while (openSockets(service) > socketsBefore + 1);
+    while (openFiles(service, 'socket:') > socketsBefore + 1);
     clearInterval(sending);
     for (const socket of sockets) socket.destroy();
     expect(peakMemoryMib(service) - memoryBefore, 'MiB').to.be.below(100 + 5 * NON_READING_CLIENTS);

@@ -1,4 +1,5 @@
 import type { Context } from 'mocha';
+import { Program } from '../support/executable.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 
 /** Skips a test without strace, or without the permission to trace. */
@@ -9,6 +10,15 @@ export function skipUnlessTraceable(context: Context): void {
 /** Returns the command prefix that writes the system calls of a program to `file`, for {@link systemCalls}. */
 export function strace(file: string, calls: string, ...options: readonly string[]): readonly [string, ...string[]] {
   return ['strace', '-f', '-y', '-s', '8192', ...options, '-e', 'signal=none', '-e', `trace=${calls}`, '-o', file];
+}
+
+/** Delays every sync of processes and their future children, as a slow disk does, until the returned program is killed. */
+export async function slowSyncs(folder: string, pids: readonly number[], delayMs: number): Promise<Program> {
+  const calls = 'fsync,fdatasync';
+  const injection = ['-e', `inject=${calls}:delay_enter=${delayMs * 1000}`, ...pids.map((pid) => `--attach=${pid}`)];
+  const program = new Program(folder, strace('/dev/null', calls, ...injection));
+  for (const pid of pids) await program.waitForOutput(new RegExp(`Process ${pid} attached`));
+  return program;
 }
 
 /** A system call in a trace of `strace -f -y -o FILE`. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -8,6 +9,7 @@ import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { waitUntil } from '../support/wait-until.js';
 
 const CLIENTS = 20;
 /** Number of pipelined requests. */
@@ -20,54 +22,50 @@ const THROW_ON_SIGUSR2 = `--import=data:text/javascript,process.on('SIGUSR2',()=
 describe('An unwritable standard error', () => {
   const folder = temporaryFolder();
   let pipes = 0;
-  const newPipe = () => new Pipe(join(folder, `pipe-${++pipes}`));
-  const start = (...wrapper: string[]) => {
+  const start = async (...wrapper: string[]) => {
     const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', TERM: 'xterm', NODE_OPTIONS: THROW_ON_SIGUSR2 };
-    return LoggingService.waitFor(serve(folder, settings, wrapper));
+    const program = serve(folder, settings, wrapper);
+    return new LoggingService(program, await program.port(), await program.managementPort());
   };
   const startWith = (redirection: string) => start('bash', '-c', `exec "$@" ${redirection}`, 'bash');
+  /** Starts a service whose standard error is a pipe that nothing reads, but `open` can. */
+  const startWithPipe = async () => {
+    const path = join(folder, `pipe-${++pipes}`);
+    spawnSync('mkfifo', [path]);
+    const open = () => new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true });
+    const reader = open().pause();
+    return { service: await startWith(`2>${path}`), reader, open };
+  };
 
   it('makes the service drop and count lines while the pipe is not read, and keep the other lines intact', async () => {
-    const pipe = newPipe();
-    const service = await startWith(`2>${pipe.path}`);
+    const { service, reader } = await startWithPipe();
     await service.loadUntilDropped(100);
-    let log = '';
-    for (let times = 0; !log.includes('"requestId":"late-'); times++) {
-      await service.request(`late-${times}`);
-      log += pipe.read();
-    }
+    const log = collect(reader);
+    await service.requestUntil(() => log().includes('"requestId":"late"'));
     const dropped = await service.countDropped();
     expect(await service.program.stop()).to.equal(0);
-    const lines = toLines(log + pipe.read()).map((line): Record<string, unknown> => JSON.parse(line));
-    expect(lines.at(-1)).to.include({ msg: 'stopped' });
+    await waitUntil('the log has ended', async () => log().endsWith('"stopped"}\n'));
+    const lines = toLines(log()).map((line): Record<string, unknown> => JSON.parse(line));
     expect(lines.filter(({ msg }) => msg === 'request').length + dropped).to.equal(service.requests);
   });
 
   it('ends with a complete line at shutdown if the pipe is not read', async () => {
-    const pipe = newPipe();
-    const service = await startWith(`2>${pipe.path}`);
-    await service.load();
-    let log = pipe.read();
-    // The service refills the pipe from its buffer.
-    for (const { length } = log; log.length === length; await new Promise(setImmediate)) log += pipe.read();
+    const { service, reader } = await startWithPipe();
+    await service.loadUntilDropped(1);
     expect(await service.program.stop()).to.equal(0);
-    log += pipe.read();
-    expect(log.at(-1)).to.equal('\n');
-    for (const line of toLines(log)) JSON.parse(line);
+    const log = collect(reader);
+    await waitUntil('the pipe is empty', async () => reader.readableEnded);
+    expect(log().at(-1)).to.equal('\n');
+    for (const line of toLines(log())) JSON.parse(line);
   });
 
   it('is written again once the pipe has a reader again', async () => {
-    const pipe = newPipe();
-    const service = await startWith(`2>${pipe.path}`);
-    pipe.close();
+    const { service, reader, open } = await startWithPipe();
+    reader.destroy();
     await service.loadUntilDropped(1);
-    pipe.open();
-    let log = '';
-    while (!log.includes('"requestId":"late"')) {
-      await service.request('late');
-      log += pipe.read();
-    }
-    for (const line of toLines(log)) JSON.parse(line);
+    const log = collect(open());
+    await service.requestUntil(() => log().includes('"requestId":"late"'));
+    for (const line of toLines(log())) JSON.parse(line);
     expect(await service.program.stop()).to.equal(0);
   });
 
@@ -95,96 +93,44 @@ describe('An unwritable standard error', () => {
     service.program.kill('SIGSTOP');
     await service.loadUntilDropped(1);
     service.program.kill('SIGCONT');
-    let isWritten = false;
-    service.program.waitForOutput(/"late"/).then(() => {
-      isWritten = true;
-    });
-    while (!isWritten) await service.request('late');
+    await service.requestUntil(() => service.program.stdout.includes('"late"'));
     expect(await service.program.type('\x03').exited()).to.equal(0);
   });
 });
 
-/** A named pipe and its reader. */
-class Pipe {
-  readonly path: string;
-  #reader: number;
-
-  constructor(path: string) {
-    this.path = path;
-    spawnSync('mkfifo', [path]);
-    this.#reader = this.#openReader();
-  }
-
-  /** Reads everything that the pipe contains now. */
-  read(): string {
-    const chunk = Buffer.alloc(1024 * 1024);
-    let text = '';
-    for (;;) {
-      try {
-        const bytes = readSync(this.#reader, chunk);
-        if (bytes === 0) return text;
-        text += chunk.toString('latin1', 0, bytes);
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return text;
-        throw error;
-      }
-    }
-  }
-
-  close(): void {
-    closeSync(this.#reader);
-  }
-
-  open(): void {
-    this.#reader = this.#openReader();
-  }
-
-  #openReader(): number {
-    return openSync(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
-  }
+/** Reads a stream from now on. Returns a function that returns everything read so far. */
+function collect(stream: Socket): () => string {
+  let text = '';
+  stream.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  stream.resume();
+  return () => text;
 }
 
 /** A running service whose requests cause log lines. */
 class LoggingService {
   readonly program: Program;
-  readonly #port: number;
-  readonly #managementPort: number;
+  readonly #ports: readonly [service: number, management: number];
   /** Number of requests sent. */
   requests = 0;
 
-  private constructor(program: Program, port: number, managementPort: number) {
+  constructor(program: Program, ...ports: readonly [service: number, management: number]) {
     this.program = program;
-    this.#port = port;
-    this.#managementPort = managementPort;
+    this.#ports = ports;
   }
 
-  static async waitFor(program: Program): Promise<LoggingService> {
-    return new LoggingService(program, await program.port(), await program.managementPort());
-  }
-
-  /** Sends one request. */
-  async request(id: string): Promise<void> {
-    this.requests++;
-    expect(await exchange(this.#port, request('GET /', { 'X-Request-Id': id }))).to.have.property('status');
-  }
-
-  /** Sends requests whose log lines are long. */
-  async load(): Promise<void> {
-    this.requests += CLIENTS * REQUESTS_PER_CLIENT;
-    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
-    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      const client = await RawClient.connect(this.#port, { isRecorded: false });
-      expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
-    });
-    await Promise.all(clients);
+  /** Sends requests with the id `late` until `condition` holds. */
+  async requestUntil(condition: () => boolean): Promise<void> {
+    for (; !condition(); this.requests++)
+      expect(await exchange(this.#ports[0], request('GET /', { 'X-Request-Id': 'late' }))).to.have.property('status');
   }
 
   /** Sends requests until `count` lines are dropped, and expects that the service works. */
   async loadUntilDropped(count: number): Promise<void> {
-    while ((await this.countDropped()) < count) await this.load();
+    while ((await this.countDropped()) < count) await this.#load();
     const plant = { id: BigInt(++this.requests), name: 'Monstera' };
-    expect((await create(this.#port, plant))?.outcome).to.equal(200);
+    expect((await create(this.#ports[0], plant))?.outcome).to.equal(200);
     expect(await this.#getFromManagement('/healthz')).to.equal('{"status":"ok"}');
   }
 
@@ -195,7 +141,19 @@ class LoggingService {
     return Number(count);
   }
 
+  /** Sends requests whose log lines are long. */
+  async #load(): Promise<void> {
+    this.requests += CLIENTS * REQUESTS_PER_CLIENT;
+    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
+    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      const client = await RawClient.connect(this.#ports[0], { isRecorded: false });
+      expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
+    });
+    await Promise.all(clients);
+  }
+
   async #getFromManagement(path: string): Promise<string> {
-    return (await exchange(this.#managementPort, request(`GET ${path}`)))?.body ?? 'no response';
+    return (await exchange(this.#ports[1], request(`GET ${path}`)))?.body ?? 'no response';
   }
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
-import { FaultyProxy } from '../../support/faulty-proxy.js';
+import { FaultyProxy, type Impairment } from '../../support/faulty-proxy.js';
 import { PrivateServer, privateServers } from '../../support/private-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { waitUntil } from '../../support/wait-until.js';
@@ -28,88 +28,80 @@ interface Engine {
   readonly faults: readonly SqlFault[];
   /** Blocks every write, but no read. */
   readonly blockedWrites: SqlFault;
-  /** Query for the statements in progress, each with its `text`. */
+  /** Query for the statements in progress. */
   readonly statements: string;
 }
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gardener'";
+const KILL = 'KILL USER gardener@localhost';
 const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations', 'plant_store_migrations_lock'];
 
-const engines: readonly Engine[] = [
-  {
-    kind: privateServers.postgres,
-    setUp: ['CREATE ROLE gardener LOGIN', 'GRANT ALL ON SCHEMA public TO gardener'],
-    disconnect: TERMINATE,
-    faults: [
-      {
-        what: 'the server is read-only',
-        cause: ['ALTER SYSTEM SET default_transaction_read_only = on', RELOAD],
-        end: [
-          'SET default_transaction_read_only = off',
-          'ALTER SYSTEM RESET default_transaction_read_only',
-          RELOAD,
-          'RESET default_transaction_read_only',
-        ],
-      },
-      {
-        what: 'new sessions are read-only',
-        cause: ['ALTER ROLE gardener SET default_transaction_read_only = on', TERMINATE],
-        end: ['ALTER ROLE gardener RESET default_transaction_read_only'],
-      },
-      {
-        what: 'a privilege is missing',
-        cause: ['REVOKE INSERT ON plants FROM gardener'],
-        end: ['GRANT INSERT ON plants TO gardener'],
-      },
-      { what: 'the table is locked', cause: ['BEGIN', 'LOCK TABLE plants'], end: ['ROLLBACK'] },
-      {
-        what: 'the user may not log in',
-        cause: ['ALTER ROLE gardener NOLOGIN', TERMINATE],
-        end: ['ALTER ROLE gardener LOGIN'],
-      },
-    ],
-    blockedWrites: {
-      what: 'writes hang because the synchronous standby is down',
-      cause: ["ALTER SYSTEM SET synchronous_standby_names = 'down'", RELOAD],
-      end: ['ALTER SYSTEM RESET synchronous_standby_names', RELOAD],
+const postgres: Engine = {
+  kind: privateServers.postgres,
+  setUp: ['CREATE ROLE gardener LOGIN', 'GRANT ALL ON SCHEMA public TO gardener'],
+  disconnect: TERMINATE,
+  faults: [
+    {
+      what: 'the server is read-only',
+      cause: ['ALTER SYSTEM SET default_transaction_read_only = on', RELOAD],
+      end: ['SET default_transaction_read_only = off', 'ALTER SYSTEM RESET default_transaction_read_only', RELOAD],
     },
-    statements: "SELECT query AS text FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-  },
-  {
-    kind: privateServers.mariadb,
-    setUp: [
-      'DELETE FROM mysql.db',
-      'FLUSH PRIVILEGES',
-      'CREATE USER gardener@localhost',
-      ...TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO gardener@localhost`),
-    ],
-    disconnect: 'KILL USER gardener@localhost',
-    faults: [
-      { what: 'the server is read-only', cause: ['SET GLOBAL read_only = 1'], end: ['SET GLOBAL read_only = 0'] },
-      {
-        what: 'a privilege is missing',
-        cause: ['REVOKE INSERT ON test.plants FROM gardener@localhost'],
-        end: ['GRANT INSERT ON test.plants TO gardener@localhost'],
-      },
-      { what: 'the table is locked', cause: ['LOCK TABLES plants WRITE'], end: ['UNLOCK TABLES'] },
-      {
-        what: 'the user may not log in',
-        cause: ['ALTER USER gardener@localhost ACCOUNT LOCK', 'KILL USER gardener@localhost'],
-        end: ['ALTER USER gardener@localhost ACCOUNT UNLOCK'],
-      },
-    ],
-    blockedWrites: {
-      what: 'writes hang because the server is locked for a backup',
-      cause: ['FLUSH TABLES WITH READ LOCK'],
-      end: ['UNLOCK TABLES'],
+    {
+      what: 'new sessions are read-only',
+      cause: ['ALTER ROLE gardener SET default_transaction_read_only = on', TERMINATE],
+      end: ['ALTER ROLE gardener RESET default_transaction_read_only'],
     },
-    statements:
-      "SELECT info AS text FROM information_schema.processlist WHERE command = 'Query' AND id <> CONNECTION_ID()",
+    {
+      what: 'a privilege is missing',
+      cause: ['REVOKE INSERT ON plants FROM gardener'],
+      end: ['GRANT INSERT ON plants TO gardener'],
+    },
+    { what: 'the table is locked', cause: ['BEGIN', 'LOCK TABLE plants'], end: ['ROLLBACK'] },
+    {
+      what: 'the user may not log in',
+      cause: ['ALTER ROLE gardener NOLOGIN', TERMINATE],
+      end: ['ALTER ROLE gardener LOGIN'],
+    },
+  ],
+  blockedWrites: {
+    what: 'writes hang because the synchronous standby is down',
+    cause: ["ALTER SYSTEM SET synchronous_standby_names = 'down'", RELOAD],
+    end: ['ALTER SYSTEM RESET synchronous_standby_names', RELOAD],
   },
-];
+  statements: "SELECT query FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+};
 
-for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of engines) {
+const mariadb: Engine = {
+  kind: privateServers.mariadb,
+  setUp: [
+    ...['DELETE FROM mysql.db', 'FLUSH PRIVILEGES', 'CREATE USER gardener@localhost'],
+    ...TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO gardener@localhost`),
+  ],
+  disconnect: KILL,
+  faults: [
+    { what: 'the server is read-only', cause: ['SET GLOBAL read_only = 1'], end: ['SET GLOBAL read_only = 0'] },
+    {
+      what: 'a privilege is missing',
+      cause: ['REVOKE INSERT ON test.plants FROM gardener@localhost'],
+      end: ['GRANT INSERT ON test.plants TO gardener@localhost'],
+    },
+    { what: 'the table is locked', cause: ['LOCK TABLES plants WRITE'], end: ['UNLOCK TABLES'] },
+    {
+      what: 'the user may not log in',
+      cause: ['ALTER USER gardener@localhost ACCOUNT LOCK', KILL],
+      end: ['ALTER USER gardener@localhost ACCOUNT UNLOCK'],
+    },
+  ],
+  blockedWrites: {
+    what: 'writes hang because the server is locked for a backup',
+    cause: ['FLUSH TABLES WITH READ LOCK'],
+    end: ['UNLOCK TABLES'],
+  },
+  statements: "SELECT info FROM information_schema.processlist WHERE command = 'Query' AND id <> CONNECTION_ID()",
+};
+
+for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [postgres, mariadb]) {
   describe(`Under load, a service on ${kind.name} loses nothing and recovers`, () => {
     const folder = temporaryFolder();
     let server: PrivateServer;
@@ -130,7 +122,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of eng
       proxy = await FaultyProxy.to(server.server.url);
     });
     afterEach(async () => {
-      await proxy.close();
+      await proxy.refuseConnections();
       await admin('plants').delete();
       await admin.destroy();
     });
@@ -138,7 +130,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of eng
     async function run(sql: readonly string[]): Promise<void> {
       for (const statement of sql) await admin.raw(statement);
     }
-    async function hangingStatements(): Promise<readonly { readonly text: string }[]> {
+    async function hangingStatements(): Promise<readonly unknown[]> {
       const result = await admin.raw(statements);
       return result.rows ?? result[0];
     }
@@ -148,45 +140,51 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of eng
       return serve(folder, { DATABASE_URL: url.href, ...settings });
     };
 
+    const byProxy = (impairment: Impairment, creates: Fault['creates']): Fault => ({
+      ...{ what: `packets are ${impairment}`, creates },
+      inject: () => proxy.impair(impairment),
+      heal: () => proxy.restore(),
+    });
+    const bySql = ({ what, cause, end }: SqlFault): Fault => ({
+      ...{ what, creates: 'fail' },
+      inject: () => run(cause),
+      heal: () => run(end),
+    });
     const rows: readonly Fault[] = [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
       { what: 'the server closes connections', creates: 'succeed or fail', inject: () => proxy.halfClose() },
       { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run([disconnect]) },
-      { what: 'packets are late', creates: 'succeed', inject: () => proxy.delay(30), heal: () => proxy.restore() },
       {
-        what: 'connections are refused',
-        creates: 'fail at once',
+        ...{ what: 'connections are refused', creates: 'fail at once' },
         inject: () => proxy.refuseConnections(),
         heal: () => proxy.restore(),
       },
-      { what: 'packets are lost', creates: 'fail', inject: () => proxy.dropPackets(), heal: () => proxy.restore() },
-      { what: 'responses are lost', creates: 'fail', inject: () => proxy.dropResponses(), heal: () => proxy.restore() },
-      { what: 'packets are stopped', creates: 'fail', inject: () => proxy.stall(), heal: () => proxy.restore() },
-      ...faults.map(
-        ({ what, cause, end }): Fault => ({ what, creates: 'fail', inject: () => run(cause), heal: () => run(end) }),
-      ),
+      byProxy('late', 'succeed'),
+      byProxy('lost', 'fail'),
+      byProxy('responses lost', 'fail'),
+      byProxy('stopped', 'fail'),
+      ...faults.map(bySql),
       {
-        what: blockedWrites.what,
-        creates: 'fail',
-        inject: () => run(blockedWrites.cause),
-        heal: () => run(blockedWrites.end),
+        ...bySql(blockedWrites),
         // PostgreSQL does not cancel a commit, so each attempt would leave another statement in the server.
         meanwhile: async (load) => {
           await load.waitForOutcomes(10 * CLIENTS, 50301);
           // None hangs between two probes.
-          await waitUntil('a statement hangs', async () => (await hangingStatements()).length > 0);
-          expect(await hangingStatements()).to.have.length.of.at.most(MAX_HANGING_STATEMENTS);
+          let hanging: readonly unknown[] = [];
+          await waitUntil('a statement hangs', async () => {
+            hanging = await hangingStatements();
+            return hanging.length > 0;
+          });
+          expect(hanging).to.have.length.of.at.most(MAX_HANGING_STATEMENTS);
         },
       },
       {
-        what: 'the server is suspended',
-        creates: 'fail',
+        ...{ what: 'the server is suspended', creates: 'fail' },
         inject: () => server.signal('SIGSTOP'),
         heal: () => server.signal('SIGCONT'),
       },
       {
-        what: 'the server crashes',
-        creates: 'fail at once',
+        ...{ what: 'the server crashes', creates: 'fail at once' },
         inject: () => server.kill(),
         heal: () => server.start(),
       },

@@ -79,7 +79,7 @@ for (const { server, at } of engines) {
       before(async () => {
         proxy = await FaultyProxy.to(server.url, server.client === 'pg' ? 5432 : 3306);
       });
-      after(() => proxy.close());
+      after(() => proxy.refuseConnections());
       const reopen = () => openRepository(at(url));
       runContract(
         plantRepositoryContract({
