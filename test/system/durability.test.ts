@@ -8,7 +8,6 @@ import { PrivateServer, privateServers } from '../support/private-server.js';
 import { temporaryFolder } from '../support/temporary.js';
 import {
   isBefore,
-  isOnPath,
   isSyncOf,
   type SystemCall,
   skipUnlessTraceable,
@@ -31,42 +30,25 @@ describe('Before a response', () => {
 
   const readTrace = (trace: string) => systemCalls(readFileSync(trace, 'utf8')).filter(({ result }) => result >= 0);
 
-  /** Returns the first matching call. */
-  function find(calls: readonly SystemCall[], what: string, matches: (call: SystemCall) => boolean): SystemCall {
-    const call = calls.find(matches);
-    if (call === undefined) throw new Error(`no ${what} in the trace`);
-    return call;
-  }
-
-  it('the plant in the log of SQLite and the folder with its new files are synced', async () => {
-    const [name, trace] = ['Strelitzia reginae', join(folder, 'trace')];
-    const service = serve(folder, { DATABASE_URL: 'sqlite:traced.db' }, strace(trace, CALLS));
-    expect((await create(await service.port(), { id: 1n, name }))?.outcome).to.equal(200);
-    await service.killGroup('SIGTERM').exited();
-    const calls = readTrace(trace);
-    const response = find(calls, 'response', ({ args }) => args.includes('"HTTP/1.1 200 OK'));
-    const log = join(folder, 'traced.db-wal');
-    const write = find(calls, 'write of the plant', (call) => isOnPath(call, log) && call.args.includes(name));
-    const sync = find(calls, 'sync after the write', (call) => isSyncOf(call, log) && isBefore(write, call));
-    expect(isBefore(sync, response), 'log').to.equal(true);
-    const syncOfFolder = find(calls, 'sync of the folder', (call) => isSyncOf(call, folder));
-    expect(isBefore(syncOfFolder, response), 'folder').to.equal(true);
-  });
-
-  it('that a plant is already stored, the log of SQLite is synced, because a killed service may have left it unsynced', async () => {
-    const environment = { DATABASE_URL: 'sqlite:killed.db' };
+  it('the log of SQLite is synced, also for a plant that a killed service left there, and the folder with its new files', async () => {
+    const environment = { DATABASE_URL: 'sqlite:traced.db' };
     const plant = { id: 1n, name: 'Monstera' };
-    const killed = serve(folder, environment);
-    expect((await create(await killed.port(), plant))?.outcome).to.equal(200);
-    await killed.killGroup('SIGKILL').exited();
-    const trace = join(folder, 'trace-killed');
-    const service = serve(folder, environment, strace(trace, CALLS));
-    expect((await create(await service.port(), plant))?.outcome).to.equal(40902);
-    await service.killGroup('SIGTERM').exited();
-    const calls = readTrace(trace);
-    const response = find(calls, 'response', ({ args }) => args.includes('"HTTP/1.1 409 Conflict'));
-    const log = join(folder, 'killed.db-wal');
-    expect(calls.some((call) => isSyncOf(call, log) && isBefore(call, response))).to.equal(true);
+    for (const [outcome, status, files] of [
+      [200, '200 OK', [folder, join(folder, 'traced.db-wal')]],
+      [40902, '409 Conflict', [join(folder, 'traced.db-wal')]],
+    ] as const) {
+      const trace = join(folder, `trace-${outcome}`);
+      const service = serve(folder, environment, strace(trace, CALLS));
+      expect((await create(await service.port(), plant))?.outcome).to.equal(outcome);
+      await service.killGroup('SIGKILL').exited();
+      const calls = readTrace(trace);
+      const response = calls.find(({ args }) => args.includes(`"HTTP/1.1 ${status}`));
+      for (const file of files)
+        expect(
+          calls.some((call) => response && isSyncOf(call, file) && isBefore(call, response)),
+          file,
+        ).to.equal(true);
+    }
   });
 
   for (const { kind, log } of [

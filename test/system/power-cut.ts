@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestPlant } from '../support/client.js';
-import { sqliteStore, type TestStore } from '../support/engines.js';
+import { sqliteStore } from '../support/engines.js';
 import type { Random } from '../support/random.js';
 import { isBefore, type SystemCall, strace, systemCalls } from './system-calls.js';
 
@@ -13,8 +13,6 @@ export function traceCommand(trace: string): readonly [string, ...string[]] {
 
 /** Effects of power cuts on a SQLite file. */
 export interface Losses {
-  /** Number of simulated cuts. */
-  readonly cuts: number;
   /** Acknowledged plants that are missing or altered. */
   readonly lost: number;
   /** Stored plants that no client sent. */
@@ -32,6 +30,7 @@ export interface Losses {
  * @param traceFile output of {@link traceCommand}; the X-Request-Id of each response is the id of its plant
  * @param database path of the SQLite file in the trace
  * @param folder folder for the files that a cut leaves
+ * @param cuts expected number of cuts
  */
 export async function simulatePowerCuts(
   traceFile: string,
@@ -44,71 +43,61 @@ export async function simulatePowerCuts(
   const calls = systemCalls(readFileSync(traceFile, 'latin1')).filter(({ result }) => result >= 0);
   const responses = calls.flatMap((call) => acknowledgedIds(call).map((id) => ({ id, call })));
   const path = join(folder, 'cut.db');
-  const disk = new Disk(calls, [
-    [database, path],
-    [`${database}-wal`, `${path}-wal`],
-  ]);
-  const total = { lost: 0, unexpected: 0, integrityErrors: new Set<string>() };
-  const chosen = responses.map((_, index) => index).filter((index) => random() < cuts / (responses.length - index));
-  // Always include the last response, because no later sync can hide its loss.
-  for (const index of new Set([...chosen, responses.length - 1])) {
-    const response = responses[index];
-    if (response === undefined) throw new Error(`no response in ${traceFile}`);
+  const disk = new Disk(calls, database, path);
+  const store = sqliteStore(path);
+  let [lost, unexpected] = [0, 0];
+  const integrityErrors = new Set<string>();
+  for (const [index, response] of responses.entries()) {
+    // Always at the last response, because no later sync can hide its loss.
+    if (random() * responses.length > cuts && index < responses.length - 1) continue;
     disk.advanceTo(response.call);
     for (const keepUnsynced of [() => 0, random]) {
       disk.cutPower(keepUnsynced);
-      const store = sqliteStore(path);
       // Opening the file throws if it is no longer a database.
       const errors = await store.checkIntegrity().catch((error: unknown) => [`${error}`]);
-      for (const error of errors) total.integrityErrors.add(error);
-      const stored = await readNames(store);
-      const acknowledged = responses.slice(0, index + 1).map(({ id }) => id);
-      total.lost += acknowledged.filter((id) => stored.get(id) !== plants.get(id)?.name).length;
-      total.unexpected += [...stored].filter(([id, name]) => plants.get(id)?.name !== name).length;
+      for (const error of errors) integrityErrors.add(error);
+      // Reading throws if the table does not exist.
+      const read = await store.readPlants().catch(() => []);
+      const stored = new Map(read.map(({ id, name }) => [id, name]));
+      const acknowledged = responses.slice(0, index + 1);
+      lost += acknowledged.filter(({ id }) => stored.get(id) !== plants.get(id)?.name).length;
+      unexpected += [...stored].filter(([id, name]) => plants.get(id)?.name !== name).length;
     }
   }
-  return { ...total, integrityErrors: [...total.integrityErrors], cuts: chosen.length, checkpoints: disk.checkpoints };
-}
-
-/** Reads the names by id; returns an empty map if the table does not exist. */
-async function readNames(store: TestStore): Promise<ReadonlyMap<bigint, string>> {
-  try {
-    return new Map((await store.readPlants()).map(({ id, name }) => [id, name]));
-  } catch {
-    return new Map();
-  }
+  if (responses.length === 0) throw new Error(`no response in ${traceFile}`);
+  return { lost, unexpected, integrityErrors: [...integrityErrors], checkpoints: disk.checkpoints };
 }
 
 /** A system call that changes or syncs a file. */
-interface Change {
-  readonly call: SystemCall;
+interface Change extends Pick<SystemCall, 'began' | 'ended'> {
   readonly path: string;
   readonly act: 'write' | 'truncate' | 'sync';
   readonly bytes: Buffer;
   readonly at: number;
 }
 
-/** Files changed by a program; only synced changes are sure to survive a power cut. */
+/** A SQLite file and its log as a program changes them; only synced changes are sure to survive a power cut. */
 class Disk {
+  readonly #database: string;
+  readonly #copy: string;
   readonly #changes: Change[];
-  readonly #synced: Map<string, Buffer>;
-  readonly #copies: readonly (readonly [string, string])[];
+  readonly #synced = new Map<string, Buffer>();
   #unsynced: Change[] = [];
   checkpoints = 0;
 
-  /** @param copies path of each file, and the path of its copy that {@link cutPower} writes */
-  constructor(calls: readonly SystemCall[], copies: readonly (readonly [string, string])[]) {
-    this.#copies = copies;
-    this.#synced = new Map(copies.map(([path]) => [path, Buffer.alloc(0)]));
-    const changes = calls.flatMap((call) => toChange(call) ?? []);
-    this.#changes = changes
-      .filter(({ path }) => this.#synced.has(path))
-      .sort((one, other) => one.call.ended - other.call.ended);
+  /** @param copy path of the database that {@link cutPower} writes */
+  constructor(calls: readonly SystemCall[], database: string, copy: string) {
+    this.#database = database;
+    this.#copy = copy;
+    this.#changes = calls
+      .flatMap((call) => toChange(call) ?? [])
+      .filter(({ path }) => path === database || path === `${database}-wal`)
+      .sort((one, other) => one.ended - other.ended);
   }
 
   /** Applies every change that ended before `call` began. */
   advanceTo(call: SystemCall): void {
-    for (let [next] = this.#changes; next && isBefore(next.call, call); [next] = this.#changes) {
+    for (let [next] = this.#changes; next && isBefore(next, call); [next] = this.#changes) {
       this.#changes.shift();
       if (next.act === 'sync') this.#sync(next);
       else this.#unsynced.push(next);
@@ -123,56 +112,41 @@ class Disk {
       // A third of the changes survive, a third do not, and a third survive in part, in sectors of 512 bytes.
       const length = Math.floor((change.bytes.length * Math.min(1, Math.max(0, kept * 3 - 1))) / 512) * 512;
       const bytes = kept > 2 / 3 ? change.bytes : change.bytes.subarray(0, length);
-      if (bytes.length > 0 || (change.act === 'truncate' && kept > 1 / 2)) {
-        files.set(change.path, applyChange({ ...change, bytes }, files.get(change.path)));
-      }
+      if (bytes.length > 0 || (change.act === 'truncate' && kept > 1 / 2)) applyChange({ ...change, bytes }, files);
     }
-    for (const [path, copy] of this.#copies) writeFileSync(copy, files.get(path) ?? '');
+    for (const suffix of ['', '-wal'])
+      writeFileSync(`${this.#copy}${suffix}`, files.get(`${this.#database}${suffix}`) ?? '');
   }
 
-  #sync({ path, call }: Change): void {
-    const isSynced = (change: Change) => change.path === path && isBefore(change.call, call);
+  #sync(sync: Change): void {
+    const isSynced = (change: Change) => change.path === sync.path && isBefore(change, sync);
     const synced = this.#unsynced.filter(isSynced);
-    if (synced.length === 0) return;
     this.#unsynced = this.#unsynced.filter((change) => !isSynced(change));
-    this.#synced.set(
-      path,
-      synced.reduce<Buffer>((file, change) => applyChange(change, file), this.#synced.get(path) ?? Buffer.alloc(0)),
-    );
-    if (path === this.#copies[0]?.[0]) this.checkpoints++;
+    for (const change of synced) applyChange(change, this.#synced);
+    if (synced.length > 0 && sync.path === this.#database) this.checkpoints++;
   }
 }
 
-function applyChange({ act, bytes, at }: Change, file: Buffer = Buffer.alloc(0)): Buffer {
-  const length = act === 'truncate' ? at : Math.max(file.length, at + bytes.length);
-  const changed = Buffer.alloc(length);
+function applyChange({ path, act, bytes, at }: Change, files: Map<string, Buffer>): void {
+  const file = files.get(path) ?? Buffer.alloc(0);
+  const changed = Buffer.alloc(act === 'truncate' ? at : Math.max(file.length, at + bytes.length));
   file.copy(changed);
   bytes.copy(changed, at);
-  return changed;
-}
-
-/** `fd<path>, "bytes", count, offset`, with every byte of paths and data as `\xNN`. */
-const ARGUMENTS = /^\d+<([^>]*)>(?:, "([^"]*)")?(?:, (\d+))?(?:, (\d+))?$/;
-
-function toChange({ name, args, ...call }: SystemCall): Change | undefined {
-  const act = ACTS[name];
-  const [, path, bytes = '', first, second] = ARGUMENTS.exec(args) ?? [];
-  if (act === undefined || path === undefined) return undefined;
-  return {
-    call: { name, args: '', ...call },
-    path: parseHex(path).toString(),
-    act,
-    bytes: parseHex(bytes),
-    at: Number(act === 'write' ? second : (first ?? 0)),
-  };
+  files.set(path, changed);
 }
 
 const ACTS: Partial<Record<string, Change['act']>> = {
-  pwrite64: 'write',
-  ftruncate: 'truncate',
-  fsync: 'sync',
-  fdatasync: 'sync',
+  ...{ pwrite64: 'write', ftruncate: 'truncate', fsync: 'sync', fdatasync: 'sync' },
 };
+
+function toChange({ name, args, began, ended }: SystemCall): Change | undefined {
+  const act = ACTS[name];
+  // `fd<path>, "bytes", count, offset`, with every byte of paths and data as `\xNN`.
+  const [, path, bytes = '', first, second] = /^\d+<([^>]*)>(?:, "([^"]*)")?(?:, (\d+))?(?:, (\d+))?$/.exec(args) ?? [];
+  if (act === undefined || path === undefined) return undefined;
+  const at = Number(act === 'write' ? second : (first ?? 0));
+  return { began, ended, path: parseHex(path).toString(), act, bytes: parseHex(bytes), at };
+}
 
 function parseHex(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex');

@@ -58,12 +58,10 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
   it('fail if the write-ahead log lacks its shared-memory file', async () => {
     await storePlant();
     for (const suffix of ['', '-wal']) copyFileSync(join(data, `plants.db${suffix}`), join(data, `copy.db${suffix}`));
-    for (const args of [['export'], ['migrate', '--dry-run']]) {
-      const copy = { DATABASE_URL: `sqlite:${join(view, 'copy.db')}` };
-      const { exitCode, stdout, stderr } = await plantStore(folder, args, copy).result();
-      expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' });
-      expect(stderr).to.match(/^plant-store: cannot open .*: permission denied for the file or its directory\n$/);
-    }
+    const copy = { DATABASE_URL: `sqlite:${join(view, 'copy.db')}` };
+    const { exitCode, stdout, stderr } = await plantStore(folder, ['export'], copy).result();
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' });
+    expect(stderr).to.match(/^plant-store: cannot open .*: permission denied for the file or its directory\n$/);
   });
 
   it('print the missing migration if the schema is missing; export fails', async () => {
@@ -100,24 +98,23 @@ describe('On a PostgreSQL hot standby', () => {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     const primary = await PrivateServer.install(privateServers.postgres, folder);
     await primary.start();
-    const repository = await openRepository(postgresDatabase({ url: primary.server.url, timeoutMs: 10_000 }));
-    await repository.add([toPlant({ id: 1n, name: 'Monstera' })]);
-    await repository.close();
+    const open = (url: string) => openRepository(postgresDatabase({ url, timeoutMs: 10_000 }));
+    const onPrimary = await open(primary.server.url);
+    await onPrimary.add([toPlant({ id: 1n, name: 'Monstera' })]);
+    await onPrimary.close();
     const standby = await PrivateServer.install(postgresStandby(primary.server.url, 'standby'), folder);
     await standby.start();
     const { url } = standby.server;
     await expectReadable(folder, url, PLANT);
 
-    const onStandby = await openRepository(postgresDatabase({ url, timeoutMs: 10_000 }));
+    const onStandby = await open(url);
     const other = toPlant({ id: 2n, name: 'Ficus' });
     expect(await catchError(onStandby.add([other]))).to.be.instanceOf(StorageUnavailable);
     expect(await catchError(onStandby.ready())).to.be.instanceOf(Error);
     const admin = standby.connect();
-    await admin.raw('SELECT pg_promote()');
-    await admin.destroy();
+    await admin.raw('SELECT pg_promote()').finally(() => admin.destroy());
     await onStandby.ready();
-    const [outcome] = await onStandby.add([other]);
-    expect(outcome).to.include({ kind: 'added' });
+    expect(await onStandby.add([other])).to.deep.equal([{ kind: 'added' }]);
     await onStandby.close();
   });
 });

@@ -60,13 +60,12 @@ describe('PostgreSQL with synchronous replication', () => {
       return rows[0].synchronous_standby_names === name;
     });
   }
-  /** Waits until a connection waits for the standby, and ends its wait with a function of PostgreSQL. */
-  async function waitForBlockedCommit(end?: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<void> {
+  /** Waits until a connection waits for the standby; `action` of it is a function of PostgreSQL. */
+  async function waitForBlockedCommit(action = ''): Promise<void> {
     await waitUntil('a connection waits for the standby', async () => {
-      const { rows } = await admin.raw(`SELECT pid FROM pg_stat_activity WHERE ${WAITS_FOR_STANDBY}`);
+      const { rows } = await admin.raw(`SELECT ${action}(pid) FROM pg_stat_activity WHERE ${WAITS_FOR_STANDBY}`);
       return rows.length > 0;
     });
-    if (end) await admin.raw(`SELECT ${end}(pid) FROM pg_stat_activity WHERE ${WAITS_FOR_STANDBY}`);
   }
   /** Stores the plant on the primary only: the server crashes while the commit waits for the standby. */
   async function storeOnPrimaryOnly(): Promise<void> {

@@ -56,17 +56,12 @@ export function systemCalls(trace: string): SystemCall[] {
   return calls;
 }
 
-/** Returns whether the first argument of `call` is the file or folder with this path. */
-export function isOnPath({ args }: SystemCall, path: string): boolean {
-  return args.replace(/^\d+</, '').startsWith(`${path}>`);
-}
-
 /** Returns whether `call` synced the file or folder with this path. */
-export function isSyncOf(call: SystemCall, path: string): boolean {
-  return /^f(data)?sync$/.test(call.name) && call.result === 0 && isOnPath(call, path);
+export function isSyncOf({ name, args, result }: SystemCall, path: string): boolean {
+  return /^f(data)?sync$/.test(name) && result === 0 && args.replace(/^\d+</, '').startsWith(`${path}>`);
 }
 
 /** Returns whether `call` ended before `other` began. */
-export function isBefore(call: SystemCall, other: SystemCall): boolean {
+export function isBefore(call: Pick<SystemCall, 'ended'>, other: Pick<SystemCall, 'began'>): boolean {
   return call.ended < other.began;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { before, beforeEach, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { create, serve } from '../../support/client.js';
 import { inRepository } from '../../support/paths.js';
@@ -10,76 +10,65 @@ import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { commandsUnder, guide, run } from './guide.js';
 
-/** The parts of the rule file that these tests use. */
-interface Rules {
-  readonly groups: readonly {
-    readonly rules: readonly {
-      readonly alert?: string;
-      readonly record?: string;
-      readonly expr: string;
-      readonly labels?: Readonly<Record<string, string>>;
-      readonly annotations?: Readonly<Record<string, string>>;
-    }[];
-  }[];
+/** The parts of a rule that these tests use. */
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 const ALERTS = inRepository('docs/operate/alerts.yml');
+const { groups }: { groups: readonly { rules: readonly Rule[] }[] } = parse(readFileSync(ALERTS, 'utf8'));
+const rules = groups.flatMap((group) => group.rules);
 
 describe('The alert rules', () => {
-  const { groups }: Rules = parse(readFileSync(ALERTS, 'utf8'));
-  const rules = groups.flatMap((group) => group.rules);
-  const alerts = rules.filter(({ alert }) => alert !== undefined);
+  const promtool = (args: readonly string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+    expect(status, `${stdout}${stderr}`).to.equal(0);
+  };
 
-  it('have a summary, an action and a severity', () => {
-    for (const { annotations, labels } of alerts) {
+  it('have a summary, an action and a severity, and are listed in the troubleshooting table of the guide', () => {
+    const [, section = ''] = guide.split('## Troubleshooting');
+    for (const { alert, annotations, labels } of rules.filter((rule) => rule.alert !== undefined)) {
       expect(annotations).to.have.all.keys('summary', 'action');
       expect(labels?.['severity']).to.be.oneOf(['critical', 'warning']);
+      expect(section).to.include(`\`${alert}\``);
     }
   });
 
-  it('are listed in the troubleshooting table of the guide', () => {
-    const [, section = ''] = guide.split('## Troubleshooting');
-    for (const { alert } of alerts) expect(section).to.include(`\`${alert}\``);
-  });
-
-  describe('according to promtool', () => {
-    before(function () {
+  for (const [what, ...args] of [
+    ['are valid', 'check', 'rules', ALERTS],
+    ['are part of a valid Prometheus configuration', 'check', 'config', inRepository('docs/operate/prometheus.yml')],
+    [
+      ...(['each fire on a failure, and not in normal operation', 'test', 'rules'] as const),
+      inRepository('test/system/operate/alerts.test.yml'),
+    ],
+  ] as const) {
+    it(what, function () {
       skipUnlessInstalled(this, 'promtool', '--version');
+      promtool(args);
     });
-    const promtool = (...args: string[]) => {
-      const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
-      expect(status, `${stdout}${stderr}`).to.equal(0);
-    };
-
-    it('are valid', () => promtool('check', 'rules', ALERTS));
-
-    it('are part of a valid Prometheus configuration', () => {
-      promtool('check', 'config', inRepository('docs/operate/prometheus.yml'));
-    });
-
-    it('each fire on a failure, and not in normal operation', () => {
-      promtool('test', 'rules', inRepository('test/system/operate/alerts.test.yml'));
-    });
-  });
+  }
 
   describe('use metrics of the service, which', () => {
     const folder = temporaryFolder();
     let metrics: string;
     let management: string;
-    beforeEach(async () => {
+    before(async () => {
       const tokens = join(folder, 'tokens');
       writeFileSync(tokens, `${'0'.repeat(24)}\n`);
       const jwt = { JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: 'http://127.0.0.1:1/keys' };
       const service = serve(folder, { ACCESS_TOKENS_FILE: tokens, ...jwt, MANAGEMENT_PORT: '0' });
       await create(await service.port(), { id: 1n, name: 'Monstera' });
-      [, management = ''] = await service.waitForOutput(/metrics: (http:\/\/127\.0\.0\.1:\d+)/);
+      management = `http://127.0.0.1:${await service.managementPort()}`;
       metrics = await (await fetch(`${management}/metrics`)).text();
     });
 
     it('follow the conventions of Prometheus', function () {
       skipUnlessInstalled(this, 'promtool', '--version');
-      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: metrics });
-      expect({ status, output: `${stdout}${stderr}` }).to.deep.equal({ status: 0, output: '' });
+      promtool(['check', 'metrics'], metrics);
     });
 
     it('include every metric and label in a rule', () => {
@@ -90,14 +79,11 @@ describe('The alert rules', () => {
           ...expr.matchAll(/\b((?:plant_store|process|instance_error:)\w*[\w:]*|up)\b(?:\{(.*?)\})?/g),
         ];
         expect(selectors, expr).not.to.have.length(0);
-        for (const [, name = '', matchers = ''] of selectors) {
-          if (known.has(name)) continue;
+        for (const [, name = '', matchers = ''] of selectors.filter(([, name]) => !known.has(name))) {
           const series = new RegExp(`^${name}(?:\\{(.*)\\})? `, 'm').exec(metrics);
           expect(series, name).not.to.equal(null);
-          const labels = [...matchers.matchAll(/(\w+)[=!]/g)]
-            .map(([, label]) => label)
-            .filter((label) => label !== 'job');
-          for (const label of labels) expect(series?.[1]).to.include(`${label}="`);
+          for (const [, label] of matchers.matchAll(/\b(?!job\b)(\w+)[=!]/g))
+            expect(series?.[1]).to.include(`${label}="`);
         }
       }
     });
@@ -110,8 +96,7 @@ describe('The alert rules', () => {
     });
 
     it('pass the check in the guide', async function () {
-      skipUnlessInstalled(this, 'curl', '--version');
-      skipUnlessInstalled(this, 'promtool', '--version');
+      for (const program of ['curl', 'promtool']) skipUnlessInstalled(this, program, '--version');
       const [check] = commandsUnder('Metrics and alerts');
       expect(await run(check, folder, { MANAGEMENT: management })).to.include('"status":"ready"');
     });

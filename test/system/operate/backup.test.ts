@@ -21,18 +21,20 @@ import { commandsUnder, run } from './guide.js';
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
 
-type Variables = Readonly<Record<string, string>>;
-
 /** A store, and the variables that the commands of the guide need for it. */
 interface StoreToBackUp {
   readonly store: TestStore;
-  readonly variables: Variables;
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 describe('A backup according to the guide', () => {
   const folder = temporaryFolder();
   const postgres = databasesOn(postgresServer);
   const mariadb = databasesOn(mariadbServer);
+  const created: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const drop of created.splice(0)) await drop();
+  });
 
   /** Creates a folder for a store. */
   function createFolder(name: string): string {
@@ -41,30 +43,25 @@ describe('A backup according to the guide', () => {
     return path;
   }
 
-  /** Creates a database, because a dump contains a whole one; the suite drops it. */
+  /** Creates a database, because a dump contains a whole one; the test drops it. */
   async function createDatabase(server: DatabaseServer, databases: Databases, role: string): Promise<StoreToBackUp> {
     const name = `plant_store_${role}_${process.pid}`;
-    await databases.connect().raw(`CREATE DATABASE ${name}`);
-    created.push(() =>
-      databases.connect().raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`),
-    );
+    const admin = databases.connect();
+    await admin.raw(`CREATE DATABASE ${name}`);
+    created.push(() => admin.raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`));
     const url = Object.assign(new URL(server.url), { pathname: `/${name}` });
-    const { hostname: host, username: user, password, port } = url;
-    const lines = Object.entries({ host, user, password, port: port || '3306' }).map(
-      ([key, value]) => `${key}=${value}`,
+    const { hostname: host, username: user, password } = url;
+    const port = url.port || (server.client === 'pg' ? '5432' : '3306');
+    writeFileSync(
+      join(folder, '.my.cnf'),
+      `[client]\nhost=${host}\nuser=${user}\npassword=${password}\nport=${port}\n`,
     );
-    writeFileSync(join(folder, '.my.cnf'), `[client]\n${lines.join('\n')}\n`);
-    const access = { PGHOST: host, PGPORT: port || '5432', PGUSER: user, PGPASSWORD: password, HOME: folder };
+    const access = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, HOME: folder };
     return {
       store: serverStore(url.href, server.client, databases.connect(url.href)),
       variables: { ...access, PGDATABASE: name, DATABASE: name },
     };
   }
-  const created: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const drop of created.splice(0)) await drop();
-  });
-
   const onSqlite = async (name: string): Promise<StoreToBackUp> => {
     const store = sqliteStore(join(folder, name, 'plants.db'));
     return { store, variables: { DATA: join(folder, name), DATABASE_URL: store.url } };
