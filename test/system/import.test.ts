@@ -75,7 +75,7 @@ describe('An import that fails', () => {
 
   it('because the storage becomes unavailable, completes when repeated', async () => {
     const database = folder.newDatabase();
-    const program = plantStore(folder.path, ['import'], { ...database, STORAGE_TIMEOUT: '1s' });
+    const program = plantStore(folder.path, ['import'], { ...database, STORAGE_TIMEOUT: '5s' });
     program.type(`${plantLines(1, 3999)}no JSON\n`);
     await program.waitForOutput(/"line":4000,/);
     const file = await SqliteFile.open(folder.fileOf(database));

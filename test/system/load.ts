@@ -39,6 +39,14 @@ export class Load {
     this.#events.setMaxListeners(0);
   }
 
+  /** Starts a load, and waits until it has created `count` plants. */
+  static async on(port: number, count = CLIENTS): Promise<Load> {
+    const load = new Load();
+    load.start(port);
+    await load.waitForOutcomes(count, 200);
+    return load;
+  }
+
   /** Starts the clients, spread over the instances. Each sends until it is stopped or its connection ends. */
   start(...ports: readonly number[]): void {
     this.#isStopped = false;

@@ -97,7 +97,8 @@ describe('Under overload, the service', () => {
     it(`accepts and rejects quickly with ${10 * SATURATING_CLIENTS} clients ${kind}, and recovers`, async () => {
       const service = start({ MAX_IN_FLIGHT: '64' });
       const port = await service.port();
-      const peak = (await load(port, SATURATING_CLIENTS, until(LOAD_MS))).length;
+      const countPeak = async () => (await load(port, SATURATING_CLIENTS, until(LOAD_MS))).length;
+      const peakBefore = await countPeak();
       const memoryBefore = memoryMib(service);
 
       const attempts = await load(port, 10 * SATURATING_CLIENTS, until(LOAD_MS), { pauseMs });
@@ -111,6 +112,8 @@ describe('Under overload, the service', () => {
         expect(quantile(latencies, 0.99), 'ms').to.be.within(1e-3, MAX_P99_MS);
       }
       expect(peakMemoryMib(service) - memoryBefore, 'MiB').to.be.below(150);
+      // The rest of the machine may have become busier or idler meanwhile.
+      const peak = Math.min(peakBefore, await countPeak());
       expect(accepted.length / peak, 'of the throughput without overload').to.be.at.least(minThroughput);
       expect(await service.stop()).to.equal(0);
     });

@@ -17,12 +17,12 @@ const plugin = (body: string) => `
   const log = (call) => appendFileSync('garden.log', call + '\\n');
   ${body}`;
 
-/** A plugin that stores plants in memory, records its calls in garden.log, and hangs while the file `hang` exists. */
+/** A plugin that stores plants in memory and records its calls in garden.log. Writes wait for the end of the file `slow`, and those that start while the file `hang` exists hang forever. */
 const GARDEN = plugin(`
   class Garden extends MemoryPlantRepository {
     async add(plants) {
       log('add');
-      await setTimeout(20);
+      while (existsSync('slow')) await setTimeout(10);
       return existsSync('hang') ? new Promise(() => {}) : super.add(plants);
     }
     async close() {
@@ -63,18 +63,21 @@ describe('A plugin', () => {
   it('adds a storage with group commit and metrics, which is closed at shutdown', async () => {
     const service = start('serve', { ACCESS_TOKENS: TOKEN, MANAGEMENT_PORT: '0' });
     const port = await service.port();
-    const plants = Array.from({ length: 20 }, (_, index) => ({ id: BigInt(index), name: 'Monstera' }));
-    const outcomes = await Promise.all(plants.map(async (plant) => (await create(port, plant))?.outcome));
-    expect(new Set(outcomes)).to.deep.equal(new Set([200]));
-    const metrics = await (await fetch(`http://127.0.0.1:${await service.managementPort()}/metrics`)).text();
-    expect(metrics).to.match(/^plant_store_\w+\{.*added.*\} 20$/m);
+    const url = `http://127.0.0.1:${await service.managementPort()}/metrics`;
+    const readMetrics = async () => (await fetch(url)).text();
+    write('slow', '');
+    const creates = Array.from({ length: 20 }, (_, index) => create(port, { id: BigInt(index), name: 'Monstera' }));
+    await waitUntil('20 creates wait', async () => /^\w+_creates_in_flight 20$/m.test(await readMetrics()));
+    rmSync(join(folder, 'slow'));
+    for (const response of await Promise.all(creates)) expect(response?.outcome).to.equal(200);
+    expect(await readMetrics()).to.match(/^plant_store_\w+\{.*added.*\} 20$/m);
     expect(await service.stop()).to.equal(0);
     expect(calls().filter((call) => call === 'add')).to.have.length.below(20);
     expect([calls()[0], calls().at(-1)]).to.deep.equal(['open', 'close']);
   });
 
   it('adds a storage: while it hangs, creates get 503 and the service is not ready, until a write succeeds', async () => {
-    const service = start('serve', { ACCESS_TOKENS: TOKEN, MANAGEMENT_PORT: '0', STORAGE_TIMEOUT: '500ms' });
+    const service = start('serve', { ACCESS_TOKENS: TOKEN, MANAGEMENT_PORT: '0', STORAGE_TIMEOUT: '1s' });
     const [port, managementPort] = [await service.port(), await service.managementPort()];
     let lastId = 0n;
     const createNext = async () => (await create(port, { id: ++lastId, name: 'Aloe' }))?.outcome;

@@ -56,7 +56,7 @@ describe('The log and the responses', () => {
   it('contain no token, name, tag, body, header, query or SQL, for any request and any failure', async () => {
     const settings = {
       LOG_LEVEL: 'trace',
-      STORAGE_TIMEOUT: '1s',
+      STORAGE_TIMEOUT: '5s',
       BODY_LIMIT: '1kb',
       DATABASE_URL: 'sqlite:secrets.db',
     };

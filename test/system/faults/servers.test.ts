@@ -13,17 +13,13 @@ import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fau
 /** Maximum number of statements that hang in a server: the first writes and one probe. */
 const MAX_HANGING_STATEMENTS = 3;
 
-/** The SQL with which an administrator causes and ends a fault. */
-interface SqlFault {
-  readonly what: string;
-  readonly cause: readonly string[];
-  readonly end: readonly string[];
-}
+/** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
+type SqlFault = readonly [what: string, cause: string, end: string];
 
 interface Engine {
   readonly kind: (typeof privateServers)[keyof typeof privateServers];
   /** Creates the user of the service. */
-  readonly setUp: readonly string[];
+  readonly setUp: string;
   readonly disconnect: string;
   readonly faults: readonly SqlFault[];
   /** Blocks every write, but no read. */
@@ -34,70 +30,60 @@ interface Engine {
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gardener'";
-const KILL = 'KILL USER gardener@localhost';
-const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations', 'plant_store_migrations_lock'];
+const READ_ONLY = 'default_transaction_read_only';
 
 const postgres: Engine = {
   kind: privateServers.postgres,
-  setUp: ['CREATE ROLE gardener LOGIN', 'GRANT ALL ON SCHEMA public TO gardener'],
+  setUp: 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener',
   disconnect: TERMINATE,
   faults: [
-    {
-      what: 'the server is read-only',
-      cause: ['ALTER SYSTEM SET default_transaction_read_only = on', RELOAD],
-      end: ['SET default_transaction_read_only = off', 'ALTER SYSTEM RESET default_transaction_read_only', RELOAD],
-    },
-    {
-      what: 'new sessions are read-only',
-      cause: ['ALTER ROLE gardener SET default_transaction_read_only = on', TERMINATE],
-      end: ['ALTER ROLE gardener RESET default_transaction_read_only'],
-    },
-    {
-      what: 'a privilege is missing',
-      cause: ['REVOKE INSERT ON plants FROM gardener'],
-      end: ['GRANT INSERT ON plants TO gardener'],
-    },
-    { what: 'the table is locked', cause: ['BEGIN', 'LOCK TABLE plants'], end: ['ROLLBACK'] },
-    {
-      what: 'the user may not log in',
-      cause: ['ALTER ROLE gardener NOLOGIN', TERMINATE],
-      end: ['ALTER ROLE gardener LOGIN'],
-    },
+    [
+      'the server is read-only',
+      `ALTER SYSTEM SET ${READ_ONLY} = on; ${RELOAD}`,
+      `SET ${READ_ONLY} = off; ALTER SYSTEM RESET ${READ_ONLY}; ${RELOAD}`,
+    ],
+    [
+      'new sessions are read-only',
+      `ALTER ROLE gardener SET ${READ_ONLY} = on; ${TERMINATE}`,
+      `ALTER ROLE gardener RESET ${READ_ONLY}`,
+    ],
+    ['a privilege is missing', 'REVOKE INSERT ON plants FROM gardener', 'GRANT INSERT ON plants TO gardener'],
+    ['the table is locked', 'BEGIN; LOCK TABLE plants', 'ROLLBACK'],
+    ['the user may not log in', `ALTER ROLE gardener NOLOGIN; ${TERMINATE}`, 'ALTER ROLE gardener LOGIN'],
   ],
-  blockedWrites: {
-    what: 'writes hang because the synchronous standby is down',
-    cause: ["ALTER SYSTEM SET synchronous_standby_names = 'down'", RELOAD],
-    end: ['ALTER SYSTEM RESET synchronous_standby_names', RELOAD],
-  },
+  blockedWrites: [
+    'writes hang because the synchronous standby is down',
+    `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
+    `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
+  ],
   statements: "SELECT query FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
 };
+
+const USER = 'gardener@localhost';
+const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations', 'plant_store_migrations_lock'];
 
 const mariadb: Engine = {
   kind: privateServers.mariadb,
   setUp: [
-    ...['DELETE FROM mysql.db', 'FLUSH PRIVILEGES', 'CREATE USER gardener@localhost'],
-    ...TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO gardener@localhost`),
-  ],
-  disconnect: KILL,
+    `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}`,
+    ...TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`),
+  ].join('; '),
+  disconnect: `KILL USER ${USER}`,
   faults: [
-    { what: 'the server is read-only', cause: ['SET GLOBAL read_only = 1'], end: ['SET GLOBAL read_only = 0'] },
-    {
-      what: 'a privilege is missing',
-      cause: ['REVOKE INSERT ON test.plants FROM gardener@localhost'],
-      end: ['GRANT INSERT ON test.plants TO gardener@localhost'],
-    },
-    { what: 'the table is locked', cause: ['LOCK TABLES plants WRITE'], end: ['UNLOCK TABLES'] },
-    {
-      what: 'the user may not log in',
-      cause: ['ALTER USER gardener@localhost ACCOUNT LOCK', KILL],
-      end: ['ALTER USER gardener@localhost ACCOUNT UNLOCK'],
-    },
+    ['the server is read-only', 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'],
+    ['a privilege is missing', `REVOKE INSERT ON test.plants FROM ${USER}`, `GRANT INSERT ON test.plants TO ${USER}`],
+    ['the table is locked', 'LOCK TABLES plants WRITE', 'UNLOCK TABLES'],
+    [
+      'the user may not log in',
+      `ALTER USER ${USER} ACCOUNT LOCK; KILL USER ${USER}`,
+      `ALTER USER ${USER} ACCOUNT UNLOCK`,
+    ],
   ],
-  blockedWrites: {
-    what: 'writes hang because the server is locked for a backup',
-    cause: ['FLUSH TABLES WITH READ LOCK'],
-    end: ['UNLOCK TABLES'],
-  },
+  blockedWrites: [
+    'writes hang because the server is locked for a backup',
+    'FLUSH TABLES WITH READ LOCK',
+    'UNLOCK TABLES',
+  ],
   statements: "SELECT info FROM information_schema.processlist WHERE command = 'Query' AND id <> CONNECTION_ID()",
 };
 
@@ -127,8 +113,8 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       await admin.destroy();
     });
 
-    async function run(sql: readonly string[]): Promise<void> {
-      for (const statement of sql) await admin.raw(statement);
+    async function run(statements: string): Promise<void> {
+      for (const statement of statements.split('; ')) await admin.raw(statement);
     }
     async function hangingStatements(): Promise<readonly unknown[]> {
       const result = await admin.raw(statements);
@@ -145,7 +131,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       inject: () => proxy.impair(impairment),
       heal: () => proxy.restore(),
     });
-    const bySql = ({ what, cause, end }: SqlFault): Fault => ({
+    const bySql = ([what, cause, end]: SqlFault): Fault => ({
       ...{ what, creates: 'fail' },
       inject: () => run(cause),
       heal: () => run(end),
@@ -153,7 +139,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
     const rows: readonly Fault[] = [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
       { what: 'the server closes connections', creates: 'succeed or fail', inject: () => proxy.halfClose() },
-      { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run([disconnect]) },
+      { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run(disconnect) },
       {
         ...{ what: 'connections are refused', creates: 'fail at once' },
         inject: () => proxy.refuseConnections(),
@@ -198,15 +184,13 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       // Longer than SHUTDOWN_TIMEOUT.
       const service = start({ STORAGE_TIMEOUT: '15s', MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' });
       const [port, managementPort] = [await service.port(), await service.managementPort()];
-      const load = new Load();
-      load.start(port);
-      await load.waitForOutcomes(CLIENTS, 200);
-      await run(blockedWrites.cause);
+      const load = await Load.on(port);
+      await run(blockedWrites[1]);
       await load.waitForOutcomes(CLIENTS, 50301);
       await load.stop();
       await waitForReadiness(managementPort, '503 unavailable');
       expect(await service.stop()).to.equal(0);
-      await run(blockedWrites.end);
+      await run(blockedWrites[2]);
       load.expectNoViolations(await store().readPlants());
     });
   });

@@ -34,8 +34,7 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
 
   const rows: readonly Fault[] = [
     {
-      what: 'another program locks the file for a while',
-      creates: 'succeed',
+      ...{ what: 'another program locks the file for a while', creates: 'succeed' },
       inject: async () => {
         await lock();
         await setTimeout(100);
@@ -59,9 +58,7 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
 
   it('loses nothing on kill -9 while the disk is full', async () => {
     const service = serve(disk.path, { LOG_LEVEL: 'fatal' });
-    const load = new Load();
-    load.start(await service.port());
-    await load.waitForOutcomes(CLIENTS, 200);
+    const load = await Load.on(await service.port());
     disk.fill(0);
     await load.waitForOutcomes(CLIENTS, 50301);
     await service.kill('SIGKILL').exited();
@@ -112,8 +109,7 @@ describe('When an error remounts the file system read-only, a service on SQLite'
 describe('When files of a SQLite database disappear under load, a service', () => {
   const folder = temporaryFolder();
   const path = join(folder, 'plants.db');
-  let load: Load;
-  const start = () => serve(folder, { MANAGEMENT_PORT: '0', STORAGE_TIMEOUT: '1s', LOG_LEVEL: 'error' });
+  const start = () => serve(folder, { MANAGEMENT_PORT: '0', LOG_LEVEL: 'error' });
   afterEach(() => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   });
@@ -121,9 +117,7 @@ describe('When files of a SQLite database disappear under load, a service', () =
   for (const suffix of ['', '-wal', '-shm']) {
     it(`rejects creates, logs the reason and keeps every acknowledged plant: plants.db${suffix}`, async () => {
       const service = start();
-      load = new Load();
-      load.start(await service.port());
-      await load.waitForOutcomes(CLIENTS, 200);
+      const load = await Load.on(await service.port());
       mkdirSync(join(folder, `moved${suffix}`));
       const moved = join(folder, `moved${suffix}`, 'plants.db');
       if (suffix === '') renameSync(path, moved);

@@ -39,6 +39,8 @@ describe('Behind nginx configured as in the guide', () => {
   const plant = (name = 'Monstera') => ({ id: ++lastId, name });
   const start = async (ports = [servicePort], changes = {}) => (await startNginx(folder, ports, { changes })).port;
 
+  const createOver = (client: RawClient) => client.send(createRequest(plant())).readResponse();
+
   /** Starts a server in place of an instance, and counts the connections that sent a request. */
   async function startStub(onConnection: (socket: Socket) => void): Promise<{ port: number; requests(): number }> {
     let requests = 0;
@@ -90,15 +92,13 @@ describe('Behind nginx configured as in the guide', () => {
       [1_000_000, 200],
       [1_100_000, 41301],
     ] as const) {
-      const sized = createRequest(plant('x'.repeat(length)));
-      const [head = '', body = ''] = `${createRequest(plant('x'.repeat(length)))}`.split('\r\n\r\n');
-      const chunked = `${head.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-      for (const bytes of [sized, chunked]) {
+      const body = `{"id":${++lastId},"name":"${'x'.repeat(length)}"}`;
+      const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const chunked = request('POST /plants', { ...CREATE_HEADERS, 'Transfer-Encoding': 'chunked' }, chunks);
+      for (const bytes of [chunked, createRequest(plant('x'.repeat(length)))]) {
         const response = await exchange(port, bytes);
         expect(response?.outcome).to.equal(outcome);
-        expect(response?.headers)
-          .to.include({ 'content-type': 'application/json' })
-          .and.to.have.property('x-request-id');
+        expect(response?.headers).to.include({ 'content-type': 'application/json' }).and.have.property('x-request-id');
       }
     }
   });
@@ -107,13 +107,13 @@ describe('Behind nginx configured as in the guide', () => {
     const port = await start();
     const long = 'x'.repeat(40_000);
     for (const [startLine, headers, outcome] of [
-      ['POST /plants', { ...CREATE_HEADERS, 'X-Long': long }, 43101],
-      [`POST /${long}`, CREATE_HEADERS, 43101],
-      ['TRACE /plants', CREATE_HEADERS, 40501],
-      ['POST /nginx-error/50302', CREATE_HEADERS, 40401],
-      ['POST /plants', { ...CREATE_HEADERS, Host: 'not a host' }, 40000],
+      ['POST /plants', { 'X-Long': long }, 43101],
+      [`POST /${long}`, {}, 43101],
+      ['TRACE /plants', {}, 40501],
+      ['POST /nginx-error/50302', {}, 40401],
+      ['POST /plants', { Host: 'not a host' }, 40000],
     ] as const)
-      expect((await exchange(port, request(startLine, headers)))?.outcome).to.equal(outcome);
+      expect((await exchange(port, request(startLine, { ...CREATE_HEADERS, ...headers })))?.outcome).to.equal(outcome);
   });
 
   it('the response and both logs have the same request id, which is the id of the client if valid', async () => {
@@ -121,8 +121,7 @@ describe('Behind nginx configured as in the guide', () => {
     const ids: unknown[] = [];
     for (const headers of [{ 'X-Request-Id': 'made-by-the-client' }, {}, { 'X-Request-Id': 'not a valid id' }])
       ids.push((await create(port, plant(), headers))?.headers['x-request-id']);
-    expect(ids[0]).to.equal('made-by-the-client');
-    for (const id of ids.slice(1)) expect(id).to.match(/^[0-9a-f]{32}$/);
+    expect(ids.join()).to.match(/^made-by-the-client(,[0-9a-f]{32}){2}$/);
     await program.kill('SIGQUIT').exited();
     const idsIn = (log: string) => toLines(log).map((line) => JSON.parse(line).requestId);
     expect(idsIn(readFileSync(accessLog, 'utf8'))).to.deep.equal(ids);
@@ -131,11 +130,9 @@ describe('Behind nginx configured as in the guide', () => {
   });
 
   it('a client above its rate gets 50302 with Retry-After', async () => {
-    const port = await start([servicePort], { 'rate=100r/s': 'rate=1r/m' });
-    const client = await RawClient.connect(port);
-    for (let sent = 0; sent <= BURST; sent++)
-      expect((await client.send(createRequest(plant())).readResponse())?.outcome).to.equal(200);
-    const rejected = await client.send(createRequest(plant())).readResponse();
+    const client = await RawClient.connect(await start([servicePort], { 'rate=100r/s': 'rate=1r/m' }));
+    for (let sent = 0; sent <= BURST; sent++) expect((await createOver(client))?.outcome).to.equal(200);
+    const rejected = await createOver(client);
     expect([rejected?.outcome, rejected?.headers['retry-after']]).to.deep.equal([50302, '1']);
     client.close();
   });
@@ -165,21 +162,12 @@ describe('Behind nginx configured as in the guide', () => {
       socket.on('close', () => toService.destroy());
     });
     const client = await RawClient.connect(await start([relay.port]));
-    for (let times = 0; times < 20; times++)
-      expect((await client.send(createRequest(plant())).readResponse())?.outcome).to.equal(200);
+    for (let times = 0; times < 20; times++) expect((await createOver(client))?.outcome).to.equal(200);
     expect(connections).to.equal(1);
     breaksReused = true;
-    expect((await client.send(createRequest(plant())).readResponse())?.outcome).to.equal(200);
+    expect((await createOver(client))?.outcome).to.equal(200);
     expect(connections).to.equal(2);
     client.close();
-  });
-
-  it('a create that the service does not respond to gets 50301 and is not sent again', async () => {
-    const stub = await startStub(() => {});
-    const port = await start([stub.port, stub.port], { 'proxy_read_timeout 15s;': 'proxy_read_timeout 200ms;' });
-    const response = await create(port, plant());
-    expect([response?.outcome, response?.headers['retry-after']]).to.deep.equal([50301, '5']);
-    expect(stub.requests()).to.equal(1);
   });
 
   for (const error of [50301, 50302, 50303]) {
@@ -191,14 +179,22 @@ describe('Behind nginx configured as in the guide', () => {
     });
   }
 
+  it('a create that the service does not respond to gets 50301 and is not sent again', async () => {
+    const stub = await startStub(() => {});
+    const port = await start([stub.port, stub.port], { 'proxy_read_timeout 15s;': 'proxy_read_timeout 200ms;' });
+    const response = await create(port, plant());
+    expect([response?.outcome, response?.headers['retry-after']]).to.deep.equal([50301, '5']);
+    expect(stub.requests()).to.equal(1);
+  });
+
   for (const [what, afterMs, attempts] of [
     ['two instances rejected is not sent to a third', 0, 2],
     ['one instance rejected late is not sent to another', 400, 1],
   ] as const) {
     it(`a create that ${what}, and gets the last response`, async () => {
       const instances = await Promise.all([1, 2, 3].map(() => startUnavailable(50303, afterMs)));
-      const ports = instances.map(({ port }) => port);
       const changes = { 'proxy_next_upstream_timeout 5s;': 'proxy_next_upstream_timeout 200ms;' };
+      const ports = instances.map(({ port }) => port);
       const response = await create(await start(ports, afterMs > 0 ? changes : {}), plant());
       expect([response?.outcome, response?.headers['retry-after']]).to.deep.equal([50303, '7']);
       expect(instances.filter(({ requests }) => requests() > 0)).to.have.length(attempts);
