@@ -1,16 +1,17 @@
-// Mutates the compiled code of each area and runs the tests of that area. Fails if a mutant survives that they killed
-// when killed.txt was accepted. Usage: npm run mutation -- [--accept] [AREA …]
-import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+// Mutates the compiled code of each area and runs the tests that reach each mutant. Fails if a mutant survives that they
+// killed when killed.txt was accepted. Usage: npm run mutation -- [--accept] [AREA …]
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Stryker } from '@stryker-mutator/core';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
 
 /** The folders of the tests of each folder. */
 const AREAS = {
   core: ['core'],
-  'adapters/driving/api': ['adapters/driving/api'],
+  'adapters/driving/api': ['adapters/driving/api', 'adapters/driving/ndjson'],
   'adapters/driving/http': ['adapters/driving/koa'],
   'adapters/driving/koa': ['adapters/driving/koa'],
   'adapters/driving/ndjson': ['adapters/driving/ndjson'],
@@ -21,68 +22,151 @@ const AREAS = {
   'adapters/driven/monitoring': ['adapters/driven/monitoring'],
   'adapters/driven/static-token': ['adapters/driven/static-token'],
 };
-/** Code that only the engines and runtimes tiers execute. */
-const OTHER_TIERS = ['mysql', 'postgres', 'server', 'node-sqlite', 'node-sqlite-worker'];
+/** Code and tests of other tiers, generated code, and code of the browser. */
+const EXCLUDED = /(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker|openapi-document|page)\.js$/;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { accept: { type: 'boolean' } } });
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const file = fileURLToPath(new URL('killed.txt', import.meta.url));
-process.chdir(root);
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const sandbox = mkdtempSync(join(tmpdir(), 'mutation-'));
+process.chdir(sandbox);
+process.once('exit', () => rmSync(sandbox, { recursive: true }));
 
 const areas = Object.entries(AREAS).filter(([area]) => positionals.length === 0 || positionals.includes(area));
-const accepted = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-const [killed, survived] = [[], []];
-for (const [area, tests] of areas) {
-  const results = await new Stryker({
-    mutate: [`dist/${area}/**/*.js`, ...OTHER_TIERS.map((name) => `!dist/${area}/${name}.js`)],
-    testRunner: 'command',
-    commandRunner: { command: `npx mocha --bail ${tests.map((folder) => `dist/test/${folder}`).join(' ')}` },
-    concurrency: availableParallelism(),
-    ignorePatterns: ['/docs/api', '/test/bench', '/test/interop', '/test/mutation', '/test-reports'],
-    tsconfigFile: 'none',
-    reporters: ['progress-append-only'],
-    tempDirName: 'dist/.stryker',
-    // Busy machines are slow.
-    timeoutMS: 15_000,
-  }).runMutationTest();
+const mutants = await instrument();
+const runs = await findRuns();
+const survivors = new Set();
+await inParallel([...mutants], async ([id, mutant]) => {
+  if (!(await isKilled(id))) survivors.add(mutant);
+});
+report();
+
+/** Copies the compiled code, with all mutants in it, each behind a switch. Returns the mutants by their number. */
+async function instrument() {
+  for (const name of readdirSync(here('../..'))) if (name !== 'dist') symlinkSync(join(here('../..'), name), name);
+  cpSync(here('../../dist'), 'dist', { recursive: true });
+  const originals = areas
+    .flatMap(([area]) => listFiles(`dist/${area}`, '.js'))
+    .map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }));
+  const logger = new Proxy({}, { get: () => () => false });
+  const options = { plugins: null, excludedMutations: [], ignorers: [] };
+  const result = await new Instrumenter(logger).instrument(originals, options);
+  for (const { name, content } of result.files) writeFileSync(name, content);
+
   const counts = new Map();
-  for (const { fileName, location, replacement, status } of results) {
-    if (status === 'Ignored') continue;
-    const change =
-      `${relative(`${root}dist`, fileName)}: ${originalOf(fileName, location)} → ${replacement}`.replaceAll(
-        /\s+/g,
-        ' ',
-      );
-    // The same change at another place of the file gets the next number.
-    const count = (counts.get(change) ?? 0) + 1;
-    counts.set(change, count);
-    (status === 'Survived' ? survived : killed).push(count === 1 ? change : `${change} #${count}`);
-  }
-}
-
-for (const mutant of survived) console.log(`survived  ${mutant}`);
-console.log(`${killed.length} killed, ${survived.length} survived`);
-const lost = accepted.filter((mutant) => survived.includes(mutant));
-if (values.accept) {
-  const others = accepted.filter((mutant) => !areas.some(([area]) => mutant.startsWith(`${area}/`)));
-  writeFileSync(
-    file,
-    [...others, ...killed]
-      .sort()
-      .map((mutant) => `${mutant}\n`)
-      .join(''),
+  return new Map(
+    result.mutants.map(({ id, fileName, location: { start, end }, replacement }) => {
+      const { content } = originals.find(({ name }) => name === fileName);
+      const lines = content.split('\n').slice(start.line, end.line + 1);
+      lines.push(lines.pop().slice(0, end.column));
+      lines[0] = lines[0].slice(start.column);
+      const change = `${fileName.slice('dist/'.length)}: ${lines.join('\n')} → ${replacement}`.replaceAll(/\s+/g, ' ');
+      // The same change at another place of the file gets the next number.
+      const count = (counts.get(change) ?? 0) + 1;
+      counts.set(change, count);
+      return [id, count === 1 ? change : `${change} #${count}`];
+    }),
   );
-} else if (lost.length > 0) {
-  console.log(`\nkilled before:\n${lost.join('\n')}`);
-  process.exitCode = 1;
 }
 
-/** Returns the code that a mutant replaces. Lines and columns start at 1. */
-function originalOf(path, { start, end }) {
-  const lines = readFileSync(path, 'utf8')
-    .split('\n')
-    .slice(start.line - 1, end.line);
-  lines[lines.length - 1] = lines.at(-1).slice(0, end.column - 1);
-  lines[0] = lines[0].slice(start.column - 1);
-  return lines.join('\n');
+/** Runs each test file. Returns, for each mutant, the files with tests that reach it, and the durations of these tests. */
+async function findRuns() {
+  const found = new Map([...mutants.keys()].map((id) => [id, []]));
+  const files = new Set(
+    areas.flatMap(([, folders]) => folders.flatMap((folder) => listFiles(`dist/test/${folder}`, '.test.js'))),
+  );
+  await inParallel([...files], async (file) => {
+    const coverage = `${file}.json`;
+    const { code, output } = await mocha([file], { COVERAGE: coverage });
+    if (code !== 0) throw new Error(`${file} fails without a mutant:\n${output}`);
+    const { static: always = {}, perTest = {}, durations, cpuSeconds } = JSON.parse(readFileSync(coverage, 'utf8'));
+    for (const [id, reaching] of found) {
+      const tests = Object.entries(durations).filter(([test]) => always[id] || perTest[test]?.[id]);
+      if (tests.length > 0) reaching.push({ file, tests, cpuSeconds, durationMs: sum(tests.map(([, ms]) => ms)) });
+    }
+  });
+  return found;
+}
+
+/** Runs the tests that reach the mutant, the quickest file first, until one fails. */
+async function isKilled(id) {
+  const reaching = runs.get(id).sort((a, b) => a.durationMs - b.durationMs);
+  if (reaching.length === 0) return false;
+  const tests = `${id}.json`;
+  writeFileSync(tests, JSON.stringify(Object.fromEntries(reaching.flatMap((run) => run.tests))));
+  const files = reaching.map(({ file }) => file);
+  const cpuSeconds = Math.ceil(5 + 3 * sum(reaching.map((run) => run.cpuSeconds)));
+  const { code } = await mocha(files, { TESTS: tests, __STRYKER_ACTIVE_MUTANT__: id }, cpuSeconds);
+  return code !== 0;
+}
+
+/** Runs test files in a process. Limits its CPU time, because other limits cannot end an endless loop. */
+function mocha(files, env, cpuSeconds = 300) {
+  const command = [process.execPath, 'node_modules/mocha/bin/mocha.js', '--require', here('hooks.js'), '--exit'];
+  const options = ['--bail', '--timeout', '20000', '--reporter', 'dot', ...files];
+  const child = spawn('sh', ['-c', `ulimit -t ${cpuSeconds}; exec "$@"`, 'sh', ...command, ...options], {
+    detached: true,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const kill = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All processes of the group have ended.
+    }
+  };
+  const timer = setTimeout(kill, 300_000);
+  return new Promise((resolve) => {
+    child.once('exit', () => {
+      clearTimeout(timer);
+      kill();
+    });
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** Most tests wait more than they compute. */
+async function inParallel(items, run) {
+  const iterator = items.values();
+  const work = async () => {
+    for (const item of iterator) await run(item);
+  };
+  await Promise.all(Array.from({ length: 2 * availableParallelism() }, work));
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function listFiles(folder, ending) {
+  const names = readdirSync(folder, { recursive: true }).filter(
+    (name) => name.endsWith(ending) && !EXCLUDED.test(name),
+  );
+  return names.map((name) => `${folder}/${name}`);
+}
+
+function report() {
+  const readList = (name) => readFileSync(here(name), 'utf8').split('\n').filter(Boolean);
+  const accepted = readList('killed.txt');
+  const equivalent = readList('equivalent.txt');
+  const unexpected = [...survivors].filter((mutant) => !equivalent.includes(mutant));
+  for (const mutant of unexpected) console.log(`survived  ${mutant}`);
+  for (const [area] of areas) {
+    const isInArea = (mutant) => mutant.startsWith(`${area}/`);
+    const [total, survived, known] = [[...mutants.values()], [...survivors], equivalent].map(
+      (list) => list.filter(isInArea).length,
+    );
+    console.log(`${area}: ${total} mutants, ${total - survived} killed, ${known} equivalent`);
+  }
+  const lost = accepted.filter((mutant) => survivors.has(mutant));
+  if (values.accept) {
+    const others = accepted.filter((mutant) => !areas.some(([area]) => mutant.startsWith(`${area}/`)));
+    const killed = [...mutants.values()].filter((mutant) => !survivors.has(mutant));
+    writeFileSync(here('killed.txt'), `${[...others, ...killed].sort().join('\n')}\n`);
+  } else if (lost.length > 0) {
+    console.log(`\nkilled before:\n${lost.join('\n')}`);
+    process.exitCode = 1;
+  }
 }

@@ -1,0 +1,37 @@
+// Mocha hooks in the processes of run.js. Without TESTS, writes to COVERAGE which mutants each test reaches and how long
+// the test takes; with TESTS, a file with such durations, runs only the tests in it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const { COVERAGE, TESTS } = process.env;
+const durations = TESTS ? JSON.parse(readFileSync(TESTS, 'utf8')) : {};
+globalThis.__stryker__ ??= {};
+const stryker = globalThis.__stryker__;
+// Ends most loops that a mutant makes endless.
+Object.assign(stryker, { hitCount: 0, hitLimit: 1_000_000 });
+
+const idOf = (test) => `${relative(process.cwd(), test.file)} ${test.fullTitle()}`;
+
+function select(suite) {
+  suite.tests = suite.tests.filter((test) => idOf(test) in durations);
+  for (const child of suite.suites) select(child);
+}
+
+export const mochaHooks = {
+  beforeAll() {
+    if (TESTS) select(this.test.parent);
+  },
+  beforeEach() {
+    stryker.currentTestId = idOf(this.currentTest);
+    if (TESTS) this.currentTest.timeout(5_000 + 5 * durations[stryker.currentTestId]);
+  },
+  afterEach() {
+    durations[stryker.currentTestId] = this.currentTest.duration ?? 0;
+    stryker.currentTestId = undefined;
+  },
+  afterAll() {
+    const cpu = process.cpuUsage();
+    const cpuSeconds = (cpu.user + cpu.system) / 1_000_000;
+    if (COVERAGE) writeFileSync(COVERAGE, JSON.stringify({ ...stryker.mutantCoverage, durations, cpuSeconds }));
+  },
+};
