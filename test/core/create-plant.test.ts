@@ -72,13 +72,17 @@ describe('CreatePlant', () => {
 
     it('throws StorageUnavailable when the storage is closed', async () => {
       await repository.close();
-      expect(await catchError(createPlant.execute(MONSTERA))).to.be.instanceOf(StorageUnavailable);
+      expect(await catchError(createPlant.execute(MONSTERA)))
+        .to.be.instanceOf(StorageUnavailable)
+        .with.property('message', 'the repository is closed');
     });
 
     for (const outcomes of [[], [null], [{}], [{ kind: 'stored' }]]) {
       it(`throws TypeError when the repository returns ${JSON.stringify(outcomes)}`, async () => {
         const work = new CreatePlant(repositoryReturning(outcomes)).execute(MONSTERA);
-        expect(await catchError(work)).to.be.instanceOf(TypeError);
+        expect(await catchError(work))
+          .to.be.instanceOf(TypeError)
+          .with.property('message', 'PlantRepository.add must return one outcome per plant');
       });
     }
   });

@@ -2,9 +2,13 @@
 // the test takes; with TESTS, a file with such durations, runs only the tests in it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import fc from 'fast-check';
 
 const { COVERAGE, TESTS } = process.env;
 const durations = TESTS ? JSON.parse(readFileSync(TESTS, 'utf8')) : {};
+// The same tests kill the same mutants in each run.
+fc.configureGlobal({ seed: 1 });
+
 globalThis.__stryker__ ??= {};
 const stryker = globalThis.__stryker__;
 // Ends most loops that a mutant makes endless.

@@ -10,7 +10,7 @@ import { Instrumenter } from '@stryker-mutator/instrumenter';
 
 /** The folders of the tests of each folder. */
 const AREAS = {
-  core: ['core'],
+  core: ['core', 'adapters/driving/api'],
   'adapters/driving/api': ['adapters/driving/api', 'adapters/driving/ndjson'],
   'adapters/driving/http': ['adapters/driving/koa'],
   'adapters/driving/koa': ['adapters/driving/koa'],
@@ -18,7 +18,7 @@ const AREAS = {
   'adapters/driven/batching': ['adapters/driven/batching'],
   'adapters/driven/jwt': ['adapters/driven/jwt'],
   'adapters/driven/knex': ['adapters/driven/knex'],
-  'adapters/driven/memory': ['adapters/driven/memory'],
+  'adapters/driven/memory': ['adapters/driven/memory', 'core'],
   'adapters/driven/monitoring': ['adapters/driven/monitoring'],
   'adapters/driven/static-token': ['adapters/driven/static-token'],
 };

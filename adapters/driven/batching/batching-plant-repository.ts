@@ -47,7 +47,6 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   #pendingRows = 0;
   #pendingBytes = 0;
   #writes = 0;
-  #isScheduled = false;
 
   /** @throws {RangeError} A limit is less than 1. */
   constructor(repository: PlantRepository, limits: BatchLimits = {}) {
@@ -68,17 +67,8 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       this.#pending.push({ plants, bytes, resolve, reject });
       this.#pendingRows += plants.length;
       this.#pendingBytes += bytes;
-      this.#scheduleWrites();
-    });
-  }
-
-  /** Starts writing after the current turn of the event loop, so that all calls of that turn share the write. */
-  #scheduleWrites(): void {
-    if (this.#isScheduled || this.#writes >= this.#limits.maxWrites) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#startWrites();
+      // After the current turn of the event loop, so that all calls of that turn share the write.
+      setImmediate(() => this.#startWrites());
     });
   }
 

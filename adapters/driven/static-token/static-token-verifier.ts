@@ -54,7 +54,6 @@ function toDigest(token: string, index: number): Buffer {
     if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');
     throw new InvalidTokenList(`token ${index + 1} must have 64 hexadecimal digits after sha256:`);
   }
-  if (token === '') throw new InvalidTokenList(`token ${index + 1} is empty`);
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return sha256(token);
   throw new InvalidTokenList(`token ${index + 1} must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =`);
 }

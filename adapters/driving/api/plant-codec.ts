@@ -21,7 +21,7 @@ export class PlantCodec {
     addFormats.default(ajv);
     // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
     ajv.addVocabulary(Object.keys(description));
-    ajv.addSchema(description, 'description', false, false);
+    ajv.addSchema(description, 'description');
     this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
   }
 
@@ -72,7 +72,7 @@ function rejected(error: ApiError, message: string): DecodeResult {
 }
 
 function toSentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
-  const field = instancePath.slice(1).replaceAll('/', '.');
+  const field = instancePath.slice(1);
   if (keyword === 'required') return `${params['missingProperty']} is required`;
   if (field === '') return keyword === 'type' ? 'The JSON value must be an object' : `The JSON value ${message}`;
   if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;

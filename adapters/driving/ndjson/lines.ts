@@ -41,8 +41,8 @@ export async function* splitLines(
       lines.push(endLine());
       start = end + 1;
     }
-    if (start < chunk.length) append(chunk.subarray(start));
-    if (lines.length > 0) yield lines;
+    append(chunk.subarray(start));
+    yield lines;
   }
   if (length > 0) yield [endLine()];
 }

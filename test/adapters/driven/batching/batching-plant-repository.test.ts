@@ -149,7 +149,9 @@ describe('BatchingPlantRepository', () => {
         const writing = repository.add([plant(1n, 'ab')]);
         await storage.pauseWrites();
         const waiting = [2n, 3n].map((id) => repository.add([plant(id, 'ab')]));
-        expect(await catchError(repository.add([plant(4n, 'ab')]))).to.be.instanceOf(StorageUnavailable);
+        expect(await catchError(repository.add([plant(4n, 'ab')])))
+          .to.be.instanceOf(StorageUnavailable)
+          .with.property('message', 'too many pending plants');
         storage.resume();
         await Promise.all([writing, ...waiting]);
         await repository.add([plant(4n, 'ab')]);

@@ -72,7 +72,8 @@ describe('PlantCodec.decode', () => {
 
   describe('rejects with 40001', () => {
     it('an empty body', () => {
-      expect(decode('')).to.deep.equal({ error: 40001, message: 'The input is empty' });
+      const error = { error: 40001, message: 'The input is empty' };
+      expect(codec.decode(Buffer.of())).to.deep.equal({ kind: 'rejected', error });
     });
 
     // The cases of the HTTP contract.

@@ -23,7 +23,8 @@ describe('importPlants', () => {
   });
 
   it('stores nothing for an empty input', async () => {
-    const { summary, rejects } = await importInto(new MemoryPlantRepository(), '');
+    const onProgress = () => expect.fail('there is no batch');
+    const { summary, rejects } = await importInto(new MemoryPlantRepository(), '', { onProgress });
     expect(summary).to.deep.equal({ created: 0, alreadyStored: 0, rejected: 0, bytes: 0 });
     expect(rejects).to.deep.equal([]);
   });
@@ -117,13 +118,16 @@ describe('importPlants', () => {
     expect(await exportToText(repository)).to.equal('{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":3,"name":"c"}\n');
   });
 
-  it('reports its progress after each batch', async () => {
-    const steps: number[] = [];
-    await importInto(new MemoryPlantRepository(), plantLines(1, 10_000), {
-      onProgress: ({ created }) => void steps.push(created),
+  for (const [what, text, expected] of [
+    ['4000 lines', plantLines(1, 10_000), [4000, 8000, 10_000]],
+    ['1 MiB', plantLines(1, 20, 'a'.repeat(150_000)), [7, 14, 20]],
+  ] as const) {
+    it(`reports its progress after each batch of ${what}`, async () => {
+      const steps: number[] = [];
+      await importInto(new MemoryPlantRepository(), text, { onProgress: ({ created }) => void steps.push(created) });
+      expect(steps).to.deep.equal(expected);
     });
-    expect(steps).to.deep.equal([4000, 8000, 10_000]);
-  });
+  }
 
   it('waits for onReject', async () => {
     const events: string[] = [];
@@ -168,6 +172,17 @@ describe('importPlants', () => {
       rejected: 0,
     });
     expect(await exportToText(repository)).to.equal(text);
+  });
+
+  it('returns its counts when its input fails because it is aborted', async () => {
+    const controller = new AbortController();
+    async function* aborted() {
+      yield Buffer.from(plantLines(1, 4000));
+      controller.abort();
+      throw controller.signal.reason;
+    }
+    const { summary } = await importInto(new MemoryPlantRepository(), aborted(), { signal: controller.signal });
+    expect(summary).to.include({ created: 4000 });
   });
 
   describe('when the storage becomes unavailable', () => {

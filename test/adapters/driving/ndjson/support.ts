@@ -44,8 +44,9 @@ export async function exportToText(repository: PlantRepository): Promise<string>
 }
 
 /** Returns the lines of `count` plants, starting with the id `first`. */
-export function plantLines(first: number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `{"id":${first + index},"name":"plant ${first + index}"}\n`).join(
-    '',
-  );
+export function plantLines(first: number, count: number, name = 'plant'): string {
+  return Array.from(
+    { length: count },
+    (_, index) => `{"id":${first + index},"name":"${name} ${first + index}"}\n`,
+  ).join('');
 }
