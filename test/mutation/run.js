@@ -19,7 +19,7 @@ const AREAS = {
   'adapters/driven/jwt': ['adapters/driven/jwt'],
   'adapters/driven/knex': ['adapters/driven/knex'],
   'adapters/driven/memory': ['adapters/driven/memory', 'core'],
-  'adapters/driven/monitoring': ['adapters/driven/monitoring'],
+  'adapters/driven/monitoring': ['adapters/driven/monitoring', 'adapters/driven/knex'],
   'adapters/driven/static-token': ['adapters/driven/static-token'],
 };
 /** Code and tests of other tiers, generated code, and code of the browser. */

@@ -142,7 +142,7 @@ function createKeyGetter({ jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: Jwt
     try {
       return await keySet(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || keys.ageMs < minIntervalMs) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await fetchKeys();
       return keySet(header, token);
     }

@@ -143,6 +143,7 @@ describe('JwtVerifier', () => {
       'with an empty subject': withClaims({ sub: '' }),
       'with a subject that is not a string': withClaims({ sub: 4711 }),
       'of another type (RFC 8725 §3.11)': () => sign(key, claims(), { typ: 'secevent+jwt' }),
+      'of a type with a known prefix': () => sign(key, claims(), { typ: 'at+jwt+x' }),
       'of a type with a known suffix': () => sign(key, claims(), { typ: 'text/at+jwt' }),
       'with an empty type': () => sign(key, claims(), { typ: '' }),
       'with a type that is not a string': () => sign(key, claims(), { typ: ['JWT'] }),
@@ -316,6 +317,17 @@ describe('JwtVerifier', () => {
         expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
       });
 
+      it('fetches no keys for a known key in the first five minutes', async () => {
+        await verifier.verify(token);
+        elapse(30 * SECOND);
+        await verifier.verify(token);
+        for (const secondsLater of [29, 1]) {
+          elapse(secondsLater * SECOND);
+          await verifyUnknown(1);
+          expect(rotating.requests).to.equal(2);
+        }
+      });
+
       it('accepts a new key 30 s after the last fetch', async () => {
         await verifier.verify(token);
         const tokenOfNext = await sign(next);
@@ -360,7 +372,9 @@ describe('JwtVerifier', () => {
         failing = await Issuer.start(published);
         verifier = createTokenVerifier(failing, { timeoutMs: 1000, cooldownMs: 0 });
         await breakIssuer(failing);
-        expect(await catchError(verifier.verify(token))).to.be.instanceOf(TokenIssuerUnavailable);
+        const error = await catchError(verifier.verify(token));
+        expect(error).to.be.instanceOf(TokenIssuerUnavailable).with.property('cause').that.is.instanceOf(Error);
+        expect(error).to.have.property('message', 'cannot read the keys of the token issuer');
 
         await failing.restore();
         expect(await verifier.verify(token)).to.deep.equal({ subject: 'gardener' });
@@ -500,13 +514,11 @@ describe('JwtVerifier', () => {
 describe('A JWT verifier', () => {
   for (const name of ['issuer', 'audience']) {
     it(`requires the ${name}, because jose would accept any`, () => {
-      const options = {
-        issuer: ISSUER,
-        audience: AUDIENCE,
-        jwksUrl: new URL('https://issuer.example/jwks'),
-        [name]: '',
-      };
-      expect(() => new JwtVerifier(options)).to.throw(TypeError, `${name} must be a non-empty string`);
+      for (const value of ['', undefined]) {
+        const jwksUrl = new URL('https://issuer.example/jwks');
+        const options = { issuer: ISSUER, audience: AUDIENCE, jwksUrl, [name]: value };
+        expect(() => new JwtVerifier(options)).to.throw(TypeError, `${name} must be a non-empty string`);
+      }
     });
   }
 });
