@@ -23,7 +23,8 @@ const AREAS = {
   'adapters/driven/static-token': ['adapters/driven/static-token'],
 };
 /** Code and tests of other tiers, generated code, and code of the browser. */
-const EXCLUDED = /(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker|openapi-document|page)\.js$/;
+const EXCLUDED =
+  /knex\/(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { accept: { type: 'boolean' } } });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -141,10 +142,8 @@ function sum(numbers) {
 }
 
 function listFiles(folder, ending) {
-  const names = readdirSync(folder, { recursive: true }).filter(
-    (name) => name.endsWith(ending) && !EXCLUDED.test(name),
-  );
-  return names.map((name) => `${folder}/${name}`);
+  const paths = readdirSync(folder, { recursive: true }).map((name) => `${folder}/${name}`);
+  return paths.filter((path) => path.endsWith(ending) && !EXCLUDED.test(path));
 }
 
 function report() {

@@ -44,18 +44,18 @@ export class MonitoredPlantRepository
   readonly #timeoutMs: number | undefined;
   readonly #probe: MonitoringOptions['probe'];
   /**
-   * `unavailable`: the last `add` threw StorageUnavailable, so the `ready` of the repository checks writes. `failing`: it
-   * threw another error, or there was no `add` yet. `hanging`: it timed out, and `add` fails immediately.
+   * `failing`: `ready` throws until a write succeeds; with a probe, it probes. `hanging`: an `add` timed out, and `add`
+   * fails immediately too. Otherwise, `ready` relies on the storage.
    */
-  #writes: 'working' | 'unavailable' | 'failing' | 'hanging';
+  #writes: 'working' | 'failing' | 'hanging';
   /** The probes that run while writes hang. */
   #recovery: Promise<void> | undefined;
   /** While writes hang and there is no probe, the time of the next attempt (`performance.now()`). */
   #retryAt = 0;
   /** Doubles with each attempt, so that few calls hang at once even if none of them ever ends. */
   #retryPauseMs = PAUSE_MS;
-  /** A call of `ready` that timed out and has not ended. No other call starts until a write succeeds. */
-  #hangingCheck: Promise<void> | undefined;
+  /** Whether a call of `ready` timed out and has not ended. No other call starts until a write succeeds. */
+  #isCheckHanging = false;
   #isClosed = false;
 
   /** @param storage Closed by {@link close}. */
@@ -84,15 +84,18 @@ export class MonitoredPlantRepository
     if (this.#probe && this.#writes !== 'working') await this.#runProbe(this.#probe);
     if (this.#writes === 'failing' || this.#writes === 'hanging')
       throw new StorageUnavailable('a write failed, and no write has succeeded since');
-    if (this.#hangingCheck) throw new StorageUnavailable('an earlier check has not ended');
+    if (this.#isCheckHanging) throw new StorageUnavailable('an earlier check has not ended');
     const check = (async () => this.decorated.ready())();
     try {
       await withTimeout(this.#timeoutMs, check);
     } catch (error) {
-      if (error instanceof StorageTimeout) this.#noteHangingCheck(check);
+      this.#isCheckHanging = true;
+      const forget = () => {
+        this.#isCheckHanging = false;
+      };
+      check.then(forget, forget);
       throw error;
     }
-    if (this.#writes === 'unavailable') this.#writes = 'working';
   }
 
   close(): Promise<void> {
@@ -104,7 +107,7 @@ export class MonitoredPlantRepository
     const outcomes = await this.decorated.add(plants);
     // Only a plant that was added shows that the storage can write, and only a probe that it can do all kinds of writes.
     if (!this.#probe && outcomes.some(({ kind }) => kind === 'added')) this.#noteSuccess();
-    else if (!this.#probe && this.#writes === 'hanging') this.#writes = 'unavailable';
+    else if (!this.#probe && this.#writes === 'hanging') this.#writes = 'working';
     return outcomes;
   }
 
@@ -118,7 +121,7 @@ export class MonitoredPlantRepository
   #noteSuccess(): void {
     this.#writes = 'working';
     this.#retryPauseMs = PAUSE_MS;
-    this.#hangingCheck = undefined;
+    this.#isCheckHanging = false;
   }
 
   #noteFailure(error: unknown): void {
@@ -127,17 +130,11 @@ export class MonitoredPlantRepository
       this.#retryAt = performance.now() + this.#retryPauseMs;
       this.#retryPauseMs *= 2;
       if (this.#probe) this.#recovery ??= this.#recover(this.#probe);
-    } else if (!(this.#probe && this.#writes === 'hanging')) {
-      this.#writes = isPlantStoreError(error, 'STORAGE_UNAVAILABLE') ? 'unavailable' : 'failing';
+    } else if (!this.#probe) {
+      this.#writes = isPlantStoreError(error, 'STORAGE_UNAVAILABLE') ? 'working' : 'failing';
+    } else if (this.#writes === 'working') {
+      this.#writes = 'failing';
     }
-  }
-
-  #noteHangingCheck(check: Promise<void>): void {
-    this.#hangingCheck = check;
-    const forget = () => {
-      if (this.#hangingCheck === check) this.#hangingCheck = undefined;
-    };
-    check.then(forget, forget);
   }
 
   /** Probes until writes no longer hang. */

@@ -17,8 +17,11 @@ const FIRST_PAUSE_MS = 1100;
 describe('MonitoredPlantRepository', () => {
   let storage: FaultyRepository;
   let repository: MonitoredPlantRepository;
-  const add = (id: bigint) => repository.add([toPlant({ id, name: 'Monstera' })]);
-  const expectNotReady = async () => expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+  const add = (...ids: readonly bigint[]) => repository.add(ids.map((id) => toPlant({ id, name: 'Monstera' })));
+  const expectNotReady = async (message = 'a write failed, and no write has succeeded since') =>
+    expect(await catchError(repository.ready()))
+      .to.be.instanceOf(StorageUnavailable)
+      .with.property('message', message);
 
   runContract(
     plantRepositoryContract({
@@ -34,7 +37,9 @@ describe('MonitoredPlantRepository', () => {
 
     it('after a call that hangs, fails immediately and is not ready', async () => {
       storage.fault = 'hang';
-      expect(await catchError(add(1n))).to.be.instanceOf(StorageTimeout);
+      expect(await catchError(add(1n)))
+        .to.be.instanceOf(StorageTimeout)
+        .with.property('message', 'the storage did not respond within 20 ms');
       expect(await catchError(add(2n)))
         .to.be.instanceOf(StorageUnavailable)
         .with.property('message', 'an earlier write timed out, and no write has succeeded since');
@@ -58,6 +63,11 @@ describe('MonitoredPlantRepository', () => {
       await setTimeout(FIRST_PAUSE_MS);
       expect(await add(1n)).to.deep.equal([{ kind: 'added' }]);
       await repository.ready();
+
+      storage.fault = new RangeError('the first call fails late');
+      await storage.end();
+      storage.fault = undefined;
+      await repository.ready();
     });
 
     it('is ready again when a call that timed out succeeds late', async () => {
@@ -74,9 +84,18 @@ describe('MonitoredPlantRepository', () => {
       storage.fault = new StorageUnavailable('away');
       await storage.end();
       expect(await catchError(add(1n))).to.have.property('message', 'away');
-      await expectNotReady();
+      await expectNotReady('away');
       storage.fault = undefined;
       await repository.ready();
+    });
+
+    it('does not fail calls immediately after the plants of the one that timed out are rejected late', async () => {
+      storage.fault = 'hang';
+      await catchError(add(1n));
+      storage.isRejecting = true;
+      await storage.end();
+      await repository.ready();
+      expect(await add(1n)).to.have.nested.property('[0].kind', 'rejected');
     });
 
     it('is not ready after an unexpected error until a plant is added, even if the storage is ready', async () => {
@@ -86,7 +105,7 @@ describe('MonitoredPlantRepository', () => {
       storage.fault = undefined;
       await add(1n);
       await expectNotReady();
-      await add(2n);
+      await add(1n, 2n);
       await repository.ready();
     });
 
@@ -99,10 +118,10 @@ describe('MonitoredPlantRepository', () => {
     it('is not ready while a check hangs, or until a plant is added, and starts no other check meanwhile', async () => {
       storage.fault = 'hang';
       expect(await catchError(repository.ready())).to.be.instanceOf(StorageTimeout);
-      await expectNotReady();
+      await expectNotReady('an earlier check has not ended');
       expect(storage.checks).to.equal(1);
       storage.fault = undefined;
-      await expectNotReady();
+      await expectNotReady('an earlier check has not ended');
       await add(1n);
       await repository.ready();
 
@@ -164,6 +183,18 @@ describe('MonitoredPlantRepository', () => {
         ),
       );
       expect(probes).to.equal(2);
+    });
+
+    it('fails immediately while a probe hangs, also after a concurrent call fails with another error', async () => {
+      storage.fault = 'hang';
+      const concurrent = catchError(add(1n));
+      storage.fault = new StorageTimeout('too late');
+      probe = () => new Promise(() => {});
+      await catchError(add(1n));
+      storage.fault = new StorageUnavailable('away');
+      await storage.end();
+      await concurrent;
+      expect(`${await catchError(add(1n))}`).to.include('an earlier write timed out');
     });
 
     it('stops probing when it is closed', async () => {
