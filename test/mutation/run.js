@@ -1,5 +1,5 @@
 // Mutates the compiled code of each area and runs the tests that reach each mutant. Fails if a mutant survives that they
-// killed when killed.txt was accepted. Usage: npm run mutation -- [--accept] [AREA …]
+// killed when killed.txt was accepted. Usage: npm run mutation -- [--accept] [PATH …]
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -24,20 +24,28 @@ const AREAS = {
 };
 /** Code and tests of other tiers, generated code, and code of the browser. */
 const EXCLUDED =
-  /knex\/(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
+  /knex\/(mysql|postgres|server|servers\.test|batched-sqlite\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { accept: { type: 'boolean' } } });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const sandbox = mkdtempSync(join(tmpdir(), 'mutation-'));
 process.chdir(sandbox);
 process.once('exit', () => rmSync(sandbox, { recursive: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-const areas = Object.entries(AREAS).filter(([area]) => positionals.length === 0 || positionals.includes(area));
+const selected = positionals.length === 0 ? Object.keys(AREAS) : positionals;
+const isSelected = (mutant) => selected.some((path) => mutant.startsWith(path));
+const areas = Object.entries(AREAS).filter(
+  ([area]) => isSelected(area) || selected.some((path) => path.startsWith(area)),
+);
 const mutants = await instrument();
 const runs = await findRuns();
+const equivalent = readList('equivalent.txt');
 const survivors = new Set();
 await inParallel([...mutants], async ([id, mutant]) => {
-  if (!(await isKilled(id))) survivors.add(mutant);
+  if (await isKilled(id)) return;
+  survivors.add(mutant);
+  if (!equivalent.includes(mutant)) console.log(`${runs.get(id).length > 0 ? 'survived ' : 'unreached'} ${mutant}`);
 });
 report();
 
@@ -47,6 +55,7 @@ async function instrument() {
   cpSync(here('../../dist'), 'dist', { recursive: true });
   const originals = areas
     .flatMap(([area]) => listFiles(`dist/${area}`, '.js'))
+    .filter((path) => isSelected(path.slice('dist/'.length)))
     .map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }));
   const logger = new Proxy({}, { get: () => () => false });
   const options = { plugins: null, excludedMutations: [], ignorers: [] };
@@ -118,11 +127,13 @@ function mocha(files, env, cpuSeconds = 300) {
       // All processes of the group have ended.
     }
   };
+  process.once('exit', kill);
   const timer = setTimeout(kill, 300_000);
   return new Promise((resolve) => {
     child.once('exit', () => {
-      clearTimeout(timer);
       kill();
+      clearTimeout(timer);
+      process.off('exit', kill);
     });
     child.once('close', (code) => resolve({ code, output }));
   });
@@ -146,22 +157,21 @@ function listFiles(folder, ending) {
   return paths.filter((path) => path.endsWith(ending) && !EXCLUDED.test(path));
 }
 
+function readList(name) {
+  return readFileSync(here(name), 'utf8').split('\n').filter(Boolean);
+}
+
 function report() {
-  const readList = (name) => readFileSync(here(name), 'utf8').split('\n').filter(Boolean);
-  const accepted = readList('killed.txt');
-  const equivalent = readList('equivalent.txt');
-  const unexpected = [...survivors].filter((mutant) => !equivalent.includes(mutant));
-  for (const mutant of unexpected) console.log(`survived  ${mutant}`);
   for (const [area] of areas) {
-    const isInArea = (mutant) => mutant.startsWith(`${area}/`);
-    const [total, survived, known] = [[...mutants.values()], [...survivors], equivalent].map(
-      (list) => list.filter(isInArea).length,
-    );
-    console.log(`${area}: ${total} mutants, ${total - survived} killed, ${known} equivalent`);
+    const inArea = [...mutants.values()].filter((mutant) => mutant.startsWith(`${area}/`));
+    const survived = inArea.filter((mutant) => survivors.has(mutant));
+    const known = survived.filter((mutant) => equivalent.includes(mutant));
+    console.log(`${area}: ${inArea.length} mutants, ${survived.length} survived, ${known.length} of them equivalent`);
   }
+  const accepted = readList('killed.txt');
   const lost = accepted.filter((mutant) => survivors.has(mutant));
   if (values.accept) {
-    const others = accepted.filter((mutant) => !areas.some(([area]) => mutant.startsWith(`${area}/`)));
+    const others = accepted.filter((mutant) => !isSelected(mutant));
     const killed = [...mutants.values()].filter((mutant) => !survivors.has(mutant));
     writeFileSync(here('killed.txt'), `${[...others, ...killed].sort().join('\n')}\n`);
   } else if (lost.length > 0) {
