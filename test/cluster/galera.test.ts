@@ -48,16 +48,6 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     return name;
   }
 
-  it('start concurrently on an empty database', async () => {
-    for (let round = 1; round <= 3; round++) {
-      const database = await createDatabase(`concurrent_start_${round}`);
-      const ports = await startServices(nodes, database);
-      const outcomes = await Promise.all(ports.map((port, id) => create(port, { id: BigInt(id), name: 'Monstera' })));
-      expect(outcomes.map((response) => response?.outcome)).to.deep.equal([200, 200, 200]);
-      for (const node of nodes) expect(await node.readPlants(database)).to.have.length(3);
-    }
-  });
-
   it('migrate an empty database concurrently, fifty times', async () => {
     for (let round = 1; round <= 50; round++) {
       const database = await createDatabase(`concurrent_migration_${round}`);
