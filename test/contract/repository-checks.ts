@@ -194,6 +194,23 @@ export async function assertCompleteOrUnavailable(
     assertSameElements(read, sortById(expected), 'plants read until the reader ended', (a, b) => a.equals(b));
 }
 
+/** Asserts that `reader` reads every earlier plant once, ordered by id, while `writer` adds others between its batches. */
+export async function assertReadsDuringAdds(reader: PlantRepository, writer: PlantRepository): Promise<void> {
+  const before = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'before'));
+  await addAll(reader, before);
+  const read: Plant[] = [];
+  let batches = 0;
+  for await (const batch of reader.readAll()) {
+    read.push(...assertBatch(batch));
+    if (read.length > before.length * 2) throw new ContractViolation('readAll returned more plants than are stored');
+    if (batches++ < 10) await writer.add([-1n, 1n, 3001n + 2n * BigInt(batches)].map((id) => plant(id, 'meanwhile')));
+  }
+  const ids = read.map(({ id }) => id);
+  assertSameElements(ids, [...new Set(ids)].sort(ascending), 'ids that were read', (a, b) => a === b);
+  const earlier = read.filter(({ name }) => name === 'before');
+  assertSameElements(earlier, before, 'plants added before', (a, b) => a.equals(b));
+}
+
 /** Returns whether `work` succeeded, or `false` if it threw StorageUnavailable. */
 export async function isAvailable(work: () => Promise<unknown>): Promise<boolean> {
   try {

@@ -151,24 +151,24 @@ export const foreignTokenCases: readonly HarnessCase<HarnessWith<'foreignToken'>
 
 /** Cases for token verifiers that depend on an issuer. */
 export const issuerOutageCases: readonly HarnessCase<HarnessWith<'withIssuerUnavailable'>>[] = [
-  outageCase(
+  verifierCase(
     'throws TokenIssuerUnavailable, without the token, while it cannot reach its issuer, and recovers',
-    async (verifier, harness) => {
+    async (verifier, validToken, harness) => {
       for (let outage = 0; outage < 2; outage++) {
         await withOutage(harness, async () => {
           const fresh = await createVerifier(harness);
-          await assertIssuerUnavailable(fresh, harness.validToken);
-          if (outage === 0) await assertIssuerUnavailable(verifier, harness.validToken);
+          await assertIssuerUnavailable(fresh, validToken);
+          if (outage === 0) await assertIssuerUnavailable(verifier, validToken);
         });
-        await assertAccepts(verifier, harness.validToken);
+        await assertAccepts(verifier, validToken);
       }
     },
   ),
 
-  outageCase('accepts no invalid token during an outage', async (verifier, harness) => {
+  verifierCase('accepts no invalid token during an outage', async (verifier, validToken, harness) => {
     const tokens = Object.values(INVALID_TOKENS)
-      .flatMap((derive) => derive(harness.validToken).slice(0, 6))
-      .filter((token) => token !== harness.validToken);
+      .flatMap((derive) => derive(validToken).slice(0, 6))
+      .filter((token) => token !== validToken);
     await withOutage(harness, async () => {
       for (const token of tokens) {
         const principal = await verifier.verify(token).catch((error: unknown) => {
@@ -182,32 +182,20 @@ export const issuerOutageCases: readonly HarnessCase<HarnessWith<'withIssuerUnav
   }),
 ];
 
-function verifierCase(
+/** Creates a case for a verifier that the harness creates. */
+function verifierCase<Harness extends TokenVerifierHarness>(
   name: string,
-  check: (verifier: TokenVerifier, validToken: string) => Promise<void>,
-): HarnessCase<TokenVerifierHarness> {
+  check: (verifier: TokenVerifier, validToken: string, harness: Harness) => Promise<void>,
+): HarnessCase<Harness> {
   return contractCase(
     name,
-    async (harness) => check(await createVerifier(harness), harness.validToken),
-    MANY_TOKENS_TIMEOUT_MS,
-  );
-}
-
-function outageCase(
-  name: string,
-  check: (verifier: TokenVerifier, harness: HarnessWith<'withIssuerUnavailable'>) => Promise<void>,
-): HarnessCase<HarnessWith<'withIssuerUnavailable'>> {
-  return contractCase(
-    name,
-    async (harness) => {
-      assertFunction(harness, 'withIssuerUnavailable');
-      await check(await createVerifier(harness), harness);
-    },
+    async (harness) => check(await createVerifier(harness), harness.validToken, harness),
     MANY_TOKENS_TIMEOUT_MS,
   );
 }
 
 function withOutage(harness: HarnessWith<'withIssuerUnavailable'>, work: () => Promise<void>): Promise<void> {
+  assertFunction(harness, 'withIssuerUnavailable');
   return runWithin('withIssuerUnavailable', (inner) => harness.withIssuerUnavailable(inner), work);
 }
 

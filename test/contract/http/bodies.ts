@@ -1,5 +1,5 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectThat, expectVerdict, newPlant, parseObject, randomId } from './service.js';
+import { expectOutcome, expectThat, newPlant, parseObject, randomId } from './service.js';
 import type { HttpCase } from './types.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -87,8 +87,8 @@ export const bodyCases: readonly HttpCase[] = [
     (what) => `rejects invalid JSON with 40001: ${what}`,
     async (service, toBody) => {
       const id = randomId();
-      expectVerdict(await service.create(toBody(id)), 40001);
-      expectVerdict(await service.create(newPlant({ name: 'not the rejected one' }, id)), 200);
+      expectOutcome(await service.create(toBody(id)), 40001);
+      expectOutcome(await service.create(newPlant({ name: 'not the rejected one' }, id)), 200);
     },
   ),
   ...casesFor(
@@ -97,26 +97,26 @@ export const bodyCases: readonly HttpCase[] = [
       'of no chunks': ['Transfer-Encoding', 'chunked', '0\r\n\r\n'],
     },
     (what) => `rejects an empty body ${what} with 40001`,
-    async (service, [name = '', value, body]) => expectVerdict(await service.create(body, { [name]: value }), 40001),
+    async (service, [name = '', value, body]) => expectOutcome(await service.create(body, { [name]: value }), 40001),
   ),
   ...casesFor(
     NOT_A_NEW_PLANT,
     (what) => `rejects an invalid NewPlant with 40002: ${what}`,
-    async (service, body) => expectVerdict(await service.create(body), 40002),
+    async (service, body) => expectOutcome(await service.create(body), 40002),
   ),
   ...INVALID_IDS.map((id) =>
     plantStoreCase(
       `rejects the id ${id.slice(0, 40)} with 40002, in a message that names the field`,
       async (service) => {
         const response = await service.create(newPlant({}, id));
-        expectVerdict(response, 40002);
+        expectOutcome(response, 40002);
         expectThat(/\bid\b/.test(messageOf(response)), 'a message with id', response);
       },
     ),
   ),
   plantStoreCase('rejects ids of a million digits with 40002', async (service) => {
     for (const id of ['9'.repeat(1_000_000), `1${'0'.repeat(1_000_000)}`, `0.${'1'.repeat(1_000_000)}`])
-      expectVerdict(await service.create(newPlant({}, id)), 40002);
+      expectOutcome(await service.create(newPlant({}, id)), 40002);
   }),
   ...['name', 'tag'].flatMap((field) =>
     UNSTORABLE.map((text) =>
@@ -125,16 +125,16 @@ export const bodyCases: readonly HttpCase[] = [
         async (service) => {
           const id = randomId();
           const response = await service.create(`{"id":${id},"name":"x","${field}":"${text}"}`);
-          expectVerdict(response, 40003);
+          expectOutcome(response, 40003);
           expectThat(new RegExp(`\\b${field}\\b`).test(messageOf(response)), `a message with ${field}`, response);
-          expectVerdict(await service.create(newPlant({ name: 'another' }, id)), 200);
+          expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
         },
       ),
     ),
   ),
   plantStoreCase('names every invalid field in one message', async (service) => {
     const response = await service.create('{"id":"1","tag":7}');
-    expectVerdict(response, 40002);
+    expectOutcome(response, 40002);
     const message = messageOf(response);
     const isComplete = ['id', 'name', 'tag'].every((field) => new RegExp(`\\b${field}\\b`).test(message));
     expectThat(isComplete, 'a message with id, name and tag', response);

@@ -1,11 +1,10 @@
 import { ContractViolation } from '../contract.js';
-import { newPlant, Service, simpleId } from './service.js';
+import type { HttpResponse } from './connection.js';
+import { expectOutcome, newPlant, Service, simpleId } from './service.js';
 import type { HttpCase, HttpContractGroup, HttpContractTarget } from './types.js';
 
 /** Maximum time for the work of a case, unless it says otherwise. */
 const CASE_TIMEOUT_MS = 10_000;
-/** Maximum time for a case after another timed out, so that a service that waits for bodies does not take minutes. */
-const IMPATIENT_TIMEOUT_MS = 1000;
 /** Maximum time for the check of the base URL and the token. */
 const CHECK_TIMEOUT_MS = 5_000;
 
@@ -19,6 +18,15 @@ export function specificationCase(name: string, check: Check): HttpCase {
 /** Creates a case for a rule of this project's interface. */
 export function plantStoreCase(name: string, check: Check, workTimeoutMs: number = CASE_TIMEOUT_MS): HttpCase {
   return httpCase('plant-store', name, check, workTimeoutMs);
+}
+
+/** Creates a case that expects the outcome of one response. */
+export function outcomeCase(
+  name: string,
+  respond: (service: Service) => Promise<HttpResponse>,
+  outcome: number,
+): HttpCase {
+  return plantStoreCase(name, async (service) => expectOutcome(await respond(service), outcome));
 }
 
 /** Creates a case per row of a table. */
@@ -37,8 +45,7 @@ function httpCase(group: HttpContractGroup, name: string, check: Check, workTime
     timeoutMs: workTimeoutMs + CHECK_TIMEOUT_MS,
     async run(target) {
       await assertChecked(target);
-      const isImpatient = workTimeoutMs === CASE_TIMEOUT_MS && timedOut.has(keyOf(target));
-      await runCheck(target, check, isImpatient ? IMPATIENT_TIMEOUT_MS : workTimeoutMs);
+      await runCheck(target, check, workTimeoutMs);
     },
   };
 }
@@ -51,7 +58,6 @@ async function runCheck(target: HttpContractTarget, check: Check, timeoutMs: num
     // A check that waits for the end of a connection also ends when the time is up.
     if (service.isTimedOut) throw service.explain(undefined);
   } catch (error) {
-    if (service.isTimedOut) timedOut.add(keyOf(target));
     const explained = service.explain(error);
     const message = (explained instanceof Error ? explained.message : `${explained}`).replaceAll(
       target.token,
@@ -62,9 +68,6 @@ async function runCheck(target: HttpContractTarget, check: Check, timeoutMs: num
     service.close();
   }
 }
-
-/** Targets that did not respond to a case in time. */
-const timedOut = new Set<string>();
 
 /** Results of {@link checkHttpTarget} by target. */
 const checks = new Map<string, Promise<void>>();

@@ -1,5 +1,5 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectVerdict, expectVerdicts, newPlant, OPTIONAL_TEXTS, randomId } from './service.js';
+import { expectOutcome, expectOutcomes, newPlant, OPTIONAL_TEXTS, randomId } from './service.js';
 import type { HttpCase } from './types.js';
 
 const CONCURRENT_CREATES = 30;
@@ -46,8 +46,8 @@ export const conflictCases: readonly HttpCase[] = [
     (what) => `rejects a plant with the same id but ${what} with 40901`,
     async (service, [first, second]) => {
       const id = randomId();
-      expectVerdict(await service.create(newPlant(first, id)), 200);
-      expectVerdict(await service.create(newPlant(second, id)), 40901);
+      expectOutcome(await service.create(newPlant(first, id)), 200);
+      expectOutcome(await service.create(newPlant(second, id)), 40901);
     },
   ),
   ...casesFor(
@@ -55,28 +55,28 @@ export const conflictCases: readonly HttpCase[] = [
     (what) => `rejects an identical plant ${what} with 40902`,
     async (service, fields) => {
       const id = randomId();
-      expectVerdict(await service.create(newPlant(fields, id)), 200);
-      expectVerdict(await service.create(newPlant({ ...fields, unknown: 1 }, id)), 40902);
+      expectOutcome(await service.create(newPlant(fields, id)), 200);
+      expectOutcome(await service.create(newPlant({ ...fields, unknown: 1 }, id)), 40902);
     },
   ),
   plantStoreCase('does not change a stored plant', async (service) => {
     const id = randomId();
-    expectVerdict(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 200);
-    expectVerdict(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
-    expectVerdict(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
-    expectVerdict(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 40902);
+    expectOutcome(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 200);
+    expectOutcome(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
+    expectOutcome(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
+    expectOutcome(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 40902);
   }),
   plantStoreCase('accepts exactly one of many concurrent creates with the same id', async (service) => {
     const id = randomId();
     const names = Array.from({ length: CONCURRENT_CREATES }, (_, index) => `plant ${index}`);
     const responses = await Promise.all(names.map((name) => service.create(newPlant({ name }, id))));
     responses.sort((a, b) => a.status - b.status);
-    expectVerdicts(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40901)]);
+    expectOutcomes(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40901)]);
   }),
   plantStoreCase('accepts exactly one of many concurrent creates of the same plant', async (service) => {
     const plant = newPlant();
     const responses = await Promise.all(Array.from({ length: CONCURRENT_CREATES }, () => service.create(plant)));
     responses.sort((a, b) => a.status - b.status);
-    expectVerdicts(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40902)]);
+    expectOutcomes(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40902)]);
   }),
 ];

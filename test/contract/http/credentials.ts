@@ -1,5 +1,5 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectHeader, expectThat, expectVerdict, newPlant, randomId, type Service } from './service.js';
+import { expectHeader, expectOutcome, expectThat, newPlant, randomId, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 const ACCEPTED: Readonly<Record<string, (token: string) => string>> = {
@@ -36,8 +36,8 @@ const INVALID: Readonly<Record<string, (token: string) => string>> = {
 /** Asserts that a create with this header is rejected and stores nothing. */
 async function expectRejected(service: Service, authorization: string | undefined, error: number) {
   const id = randomId();
-  expectVerdict(await service.create(newPlant({ name: 'rejected' }, id), { Authorization: authorization }), error);
-  expectVerdict(await service.create(newPlant({ name: 'accepted' }, id)), 200);
+  expectOutcome(await service.create(newPlant({ name: 'rejected' }, id), { Authorization: authorization }), error);
+  expectOutcome(await service.create(newPlant({ name: 'accepted' }, id)), 200);
 }
 
 /** Authentication by bearer token. */
@@ -46,7 +46,7 @@ export const credentialCases: readonly HttpCase[] = [
     ACCEPTED,
     (what) => `accepts a token with ${what}`,
     async (service, authorize) =>
-      expectVerdict(await service.create(newPlant(), { Authorization: authorize(service.token) }), 200),
+      expectOutcome(await service.create(newPlant(), { Authorization: authorize(service.token) }), 200),
   ),
   ...casesFor(
     NO_BEARER_TOKEN,
@@ -70,7 +70,7 @@ export const credentialCases: readonly HttpCase[] = [
   }),
   plantStoreCase('accepts no token in the query', async (service) => {
     const target = `POST /plants?access_token=${encodeURIComponent(service.token)}`;
-    expectVerdict(
+    expectOutcome(
       await service.send(service.request(target, { 'Content-Type': 'application/json' }, newPlant())),
       40101,
     );

@@ -1,6 +1,6 @@
 import { plantStoreCase } from './case.js';
 import type { HttpResponse } from './connection.js';
-import { expectHeader, expectThat, expectVerdict, isJson, parseObject, type Service } from './service.js';
+import { expectHeader, expectOutcome, expectThat, isJson, parseObject, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 /** Statuses that every operation can have. */
@@ -110,7 +110,7 @@ export const descriptionCases: readonly HttpCase[] = [
   ),
   plantStoreCase('allows only GET and HEAD for /openapi.json', async (service) => {
     const response = await service.send(service.request('DELETE /openapi.json'));
-    expectVerdict(response, 40501);
+    expectOutcome(response, 40501);
     expectHeader(response, 'Allow', 'GET, HEAD');
   }),
   plantStoreCase('redirects GET / to the page at /docs', async (service) => {

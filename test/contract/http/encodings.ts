@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { casesFor, plantStoreCase } from './case.js';
-import { chunked, expectVerdict, newPlant, type Service } from './service.js';
+import { casesFor, outcomeCase, plantStoreCase } from './case.js';
+import { chunked, expectOutcome, newPlant, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 const BODY_LIMIT_BYTES = 1024 ** 2;
@@ -43,60 +43,70 @@ const FRAMINGS: Readonly<Record<string, (service: Service, body: string) => Buff
 /** Content-Encoding and the size of the body. */
 export const encodingCases: readonly HttpCase[] = [
   ...['identity', 'Identity'].map((coding) =>
-    plantStoreCase(`accepts Content-Encoding: ${coding} for a body that is not compressed`, async (service) =>
-      expectVerdict(await service.create(newPlant(), { 'Content-Encoding': coding }), 200),
+    outcomeCase(
+      `accepts Content-Encoding: ${coding} for a body that is not compressed`,
+      (service) => service.create(newPlant(), { 'Content-Encoding': coding }),
+      200,
     ),
   ),
   ...Object.entries(CODINGS).flatMap(([coding, compress]) => [
     ...[coding, coding.toUpperCase()].map((spelling) =>
       plantStoreCase(`accepts Content-Encoding: ${spelling}`, async (service) => {
         const body = compress(newPlant({ name: 'é漢🌱', tag: 'x'.repeat(100_000) }));
-        expectVerdict(await service.create(body, { 'Content-Encoding': spelling }), 200);
+        expectOutcome(await service.create(body, { 'Content-Encoding': spelling }), 200);
       }),
     ),
     ...casesFor(
       DAMAGES,
       (what) => `rejects ${coding} that is ${what} with 40001`,
       async (service, damage) =>
-        expectVerdict(await service.create(damage(compress), { 'Content-Encoding': coding }), 40001),
+        expectOutcome(await service.create(damage(compress), { 'Content-Encoding': coding }), 40001),
     ),
-    plantStoreCase(`rejects a small ${coding} body that decompresses to 16 MiB with 41301`, async (service) =>
-      expectVerdict(await service.create(compress(' '.repeat(BOMB_BYTES)), { 'Content-Encoding': coding }), 41301),
+    outcomeCase(
+      `rejects a small ${coding} body that decompresses to 16 MiB with 41301`,
+      (service) => service.create(compress(' '.repeat(BOMB_BYTES)), { 'Content-Encoding': coding }),
+      41301,
     ),
   ]),
   plantStoreCase('rejects gzip with a wrong checksum with 40001', async (service) => {
     const body = gzipSync(newPlant());
     body.writeUInt8(body.readUInt8(body.length - 5) ^ 1, body.length - 5);
-    expectVerdict(await service.create(body, GZIP), 40001);
+    expectOutcome(await service.create(body, GZIP), 40001);
   }),
   plantStoreCase('accepts gzip with two members (RFC 1952 §2.2)', async (service) => {
     const body = newPlant();
     const members = [body.slice(0, 10), body.slice(10)].map((part) => gzipSync(part));
-    expectVerdict(await service.create(Buffer.concat(members), GZIP), 200);
+    expectOutcome(await service.create(Buffer.concat(members), GZIP), 200);
   }),
   ...UNKNOWN.map((coding) =>
-    plantStoreCase(`rejects Content-Encoding: ${coding} with 41501`, async (service) =>
-      expectVerdict(await service.create(gzipSync(newPlant()), { 'Content-Encoding': coding }), 41501),
+    outcomeCase(
+      `rejects Content-Encoding: ${coding} with 41501`,
+      (service) => service.create(gzipSync(newPlant()), { 'Content-Encoding': coding }),
+      41501,
     ),
   ),
 
   ...casesFor(
     FRAMINGS,
     (framing) => `accepts a body of 1 MiB with ${framing}`,
-    async (service, frame) => expectVerdict(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES))), 200),
+    async (service, frame) => expectOutcome(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES))), 200),
   ),
   ...casesFor(
     FRAMINGS,
     (framing) => `rejects a body of 1 MiB and a byte with ${framing} with 41301`,
     async (service, frame) =>
-      expectVerdict(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES + 1))), 41301),
+      expectOutcome(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES + 1))), 41301),
   ),
-  plantStoreCase('counts white space as part of the body', async (service) =>
-    expectVerdict(await service.create(newPlant() + ' '.repeat(BODY_LIMIT_BYTES)), 41301),
+  outcomeCase(
+    'counts white space as part of the body',
+    (service) => service.create(newPlant() + ' '.repeat(BODY_LIMIT_BYTES)),
+    41301,
   ),
   ...['4294967296', '9007199254740993'].map((length) =>
-    plantStoreCase(`rejects Content-Length: ${length} with 41301 before the body arrives`, async (service) =>
-      expectVerdict(await service.create('', { 'Content-Length': length }), 41301),
+    outcomeCase(
+      `rejects Content-Length: ${length} with 41301 before the body arrives`,
+      (service) => service.create('', { 'Content-Length': length }),
+      41301,
     ),
   ),
 ];

@@ -1,65 +1,51 @@
-import { plantStoreCase } from './case.js';
-import { expectVerdict, newPlant, randomId, type Service } from './service.js';
+import { casesFor, plantStoreCase } from './case.js';
+import { expectOutcome, newPlant, randomId, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 const NO_CREDENTIAL = { Authorization: undefined };
+const OTHER_TYPE = { 'Content-Type': 'text/plain' };
 const TOO_LARGE = 'x'.repeat(1024 ** 2 + 1);
+const NOT_UTF_8 = Buffer.from('{"id":1,"name":7,"x":"\xff"}', 'latin1');
 
 /** Requests that break two rules, with the error of the one that is checked first. */
-const REQUESTS_WITH_TWO_ERRORS: readonly [
-  first: string,
-  second: string,
-  bytes: (service: Service) => Buffer,
-  error: number,
-][] = [
-  ['the path', 'the method', (service) => service.request('GET /plant'), 40401],
-  ['the path', 'the credential', (service) => service.request('POST /plant'), 40401],
-  ['the method', 'the credential', (service) => service.request('PUT /plants'), 40501],
-  [
-    'the credential',
-    'the media type',
-    (service) => service.post('', { ...NO_CREDENTIAL, 'Content-Type': 'a/b' }),
-    40101,
-  ],
-  [
-    'the token',
-    'the media type',
-    (service) => service.post('', { Authorization: 'Bearer x', 'Content-Type': 'a/b' }),
+const WITH_TWO_ERRORS: Readonly<Record<string, readonly [error: number, toBytes: (service: Service) => Buffer]>> = {
+  'the path before the method': [40401, (service) => service.request('GET /plant')],
+  'the path before the credential': [40401, (service) => service.request('POST /plant')],
+  'the method before the credential': [40501, (service) => service.request('PUT /plants')],
+  'the credential before the media type': [40101, (service) => service.post('', { ...NO_CREDENTIAL, ...OTHER_TYPE })],
+  'the token before the media type': [
     40102,
+    (service) => service.post('', { Authorization: 'Bearer x', ...OTHER_TYPE }),
   ],
-  ['the credential', 'the size', (service) => service.post(TOO_LARGE, NO_CREDENTIAL), 40101],
-  ['the credential', 'the JSON', (service) => service.post('{', NO_CREDENTIAL), 40101],
-  ['the media type', 'the size', (service) => service.post(TOO_LARGE, { 'Content-Type': 'text/plain' }), 41501],
-  [
-    'the charset',
-    'the size',
-    (service) => service.post(TOO_LARGE, { 'Content-Type': 'application/json; charset=latin1' }),
+  'the credential before the size': [40101, (service) => service.post(TOO_LARGE, NO_CREDENTIAL)],
+  'the credential before the JSON': [40101, (service) => service.post('{', NO_CREDENTIAL)],
+  'the media type before the size': [41501, (service) => service.post(TOO_LARGE, OTHER_TYPE)],
+  'the charset before the size': [
     41501,
+    (service) => service.post(TOO_LARGE, { 'Content-Type': 'application/json; charset=latin1' }),
   ],
-  ['Content-Encoding', 'the size', (service) => service.post(TOO_LARGE, { 'Content-Encoding': 'zstd' }), 41501],
-  ['the media type', 'the JSON', (service) => service.post('{', { 'Content-Type': 'text/plain' }), 41501],
-  ['the size', 'the JSON', (service) => service.post(TOO_LARGE), 41301],
-  ['UTF-8', 'the schema', (service) => service.post(Buffer.from('{"id":1,"name":7,"x":"\xff"}', 'latin1')), 40001],
-  ['the JSON', 'the schema', (service) => service.post('{"id":"1",}'), 40001],
-  ['the schema', 'the domain rules', (service) => service.post('{"id":1,"name":null,"tag":"\\u0000"}'), 40002],
-  [
-    'the range of id',
-    'the domain rules',
-    (service) => service.post(newPlant({ name: '\0' }, '9223372036854775808')),
+  'Content-Encoding before the size': [41501, (service) => service.post(TOO_LARGE, { 'Content-Encoding': 'zstd' })],
+  'the media type before the JSON': [41501, (service) => service.post('{', OTHER_TYPE)],
+  'the size before the JSON': [41301, (service) => service.post(TOO_LARGE)],
+  'UTF-8 before the schema': [40001, (service) => service.post(NOT_UTF_8)],
+  'the JSON before the schema': [40001, (service) => service.post('{"id":"1",}')],
+  'the schema before the domain rules': [40002, (service) => service.post('{"id":1,"name":null,"tag":"\\u0000"}')],
+  'the range of id before the domain rules': [
     40002,
+    (service) => service.post(newPlant({ name: '\0' }, '9223372036854775808')),
   ],
-];
+};
 
 /** Precedence of errors. */
 export const orderCases: readonly HttpCase[] = [
-  ...REQUESTS_WITH_TWO_ERRORS.map(([first, second, bytes, error]) =>
-    plantStoreCase(`checks ${first} before ${second}`, async (service) =>
-      expectVerdict(await service.send(bytes(service)), error),
-    ),
+  ...casesFor(
+    WITH_TWO_ERRORS,
+    (order) => `checks ${order}`,
+    async (service, [error, toBytes]) => expectOutcome(await service.send(toBytes(service)), error),
   ),
   plantStoreCase('checks the domain rules before the storage', async (service) => {
     const id = randomId();
-    expectVerdict(await service.create(newPlant({}, id)), 200);
-    expectVerdict(await service.create(newPlant({ name: '\0' }, id)), 40003);
+    expectOutcome(await service.create(newPlant({}, id)), 200);
+    expectOutcome(await service.create(newPlant({ name: '\0' }, id)), 40003);
   }),
 ];

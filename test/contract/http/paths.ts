@@ -1,25 +1,12 @@
-import { plantStoreCase } from './case.js';
+import { outcomeCase, plantStoreCase } from './case.js';
 import { fetchOperations } from './description.js';
-import { expectHeader, expectThat, expectVerdict, newPlant, received, type Service } from './service.js';
+import { expectHeader, expectOutcome, expectThat, newPlant, received, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 const NO_SUCH_PATH = [
-  '/PLANTS',
-  '/Plants',
-  '/plants/',
-  '//plants',
-  '/plants//',
-  '/plants/1/2',
-  '/plants.json',
-  '/plants;v=1',
-  '/plant',
-  '/./plants',
-  '/plants/../plants',
-  '/%70lants',
-  '/plants%2F',
-  '/plants%00',
-  '/openapi.JSON',
-  '/openapi.json/',
+  ...['/PLANTS', '/Plants', '/plants/', '//plants', '/plants//', '/plants/1/2', '/plants.json'],
+  ...['/plants;v=1', '/plant', '/./plants', '/plants/../plants', '/%70lants', '/plants%2F', '/plants%00'],
+  ...['/openapi.JSON', '/openapi.json/'],
 ];
 
 const METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -30,16 +17,16 @@ const createAt = (service: Service, target: string) =>
 /** Paths and methods. */
 export const pathCases: readonly HttpCase[] = [
   ...['/plants?', '/plants?id=7&name=x', '/plants??/'].map((target) =>
-    plantStoreCase(`ignores the query of ${target}`, async (service) =>
-      expectVerdict(await createAt(service, target), 200),
-    ),
+    outcomeCase(`ignores the query of ${target}`, (service) => createAt(service, target), 200),
   ),
-  plantStoreCase('accepts a target with scheme and host (RFC 9112 §3.2.2)', async (service) =>
-    expectVerdict(await createAt(service, `${service.baseUrl.origin}${service.prefix}/plants`), 200),
+  outcomeCase(
+    'accepts a target with scheme and host (RFC 9112 §3.2.2)',
+    (service) => createAt(service, `${service.baseUrl.origin}${service.prefix}/plants`),
+    200,
   ),
   ...NO_SUCH_PATH.map((path) =>
     plantStoreCase(`rejects the path ${path} with 40401`, async (service) => {
-      expectVerdict(await createAt(service, path), 40401);
+      expectOutcome(await createAt(service, path), 40401);
     }),
   ),
   ...METHODS.map((method) =>
@@ -49,7 +36,7 @@ export const pathCases: readonly HttpCase[] = [
         const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method);
         if (allowed.includes(method)) continue;
         const response = await service.send(service.authorized(`${method} ${path.replaceAll(/\{\w+\}/g, '1')}`));
-        expectVerdict(response, 40501);
+        expectOutcome(response, 40501);
         expectHeader(response, 'Allow', allowed.join(', '));
       }
     }),
@@ -59,10 +46,7 @@ export const pathCases: readonly HttpCase[] = [
     const response = received(await connection.read('HEAD'));
     expectThat(response.status === 405, '405', response);
     expectHeader(response, 'Allow', 'POST');
-    expectVerdict(await connection.send(service.request('GET /plants')).read(), 40501);
-  }),
-  plantStoreCase('closes the connection for CONNECT without a response', async (service) => {
-    await service.expectToEnd(service.request('CONNECT plants.example:443'), []);
+    expectOutcome(await connection.send(service.request('GET /plants')).read(), 40501);
   }),
   plantStoreCase('sends no CORS headers, even to a preflight request', async (service) => {
     const origin = { Origin: 'https://garden.example', 'Access-Control-Request-Method': 'POST' };

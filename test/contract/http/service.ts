@@ -96,7 +96,7 @@ export class Service {
     return this.send(this.post(body, headers));
   }
 
-  /** Asserts the {@link expectVerdict verdicts} of all responses until the service closes the connection. */
+  /** Asserts the {@link expectOutcome outcomes} of all responses until the service closes the connection. */
   async expectToEnd(bytes: string | Uint8Array, expected: readonly number[]): Promise<void> {
     await expectToEnd((await this.connect()).send(bytes), expected);
   }
@@ -129,17 +129,17 @@ export function received(response: HttpResponse | undefined): HttpResponse {
   return response;
 }
 
-/** Asserts that a response is one of the expected verdicts: 200, or the number of an Error object. */
-export function expectVerdict(response: HttpResponse | undefined, ...expected: readonly number[]): void {
-  const actual = verdict(received(response));
+/** Asserts that a response is one of the expected outcomes: 200, or the number of an Error object. */
+export function expectOutcome(response: HttpResponse | undefined, ...expected: readonly number[]): void {
+  const actual = outcome(received(response));
   if (actual !== undefined && expected.includes(actual)) return;
   const wanted = expected.map((error) => (error === 200 ? '200' : `${Math.trunc(error / 100)} with error ${error}`));
   expectThat(false, `${wanted.join(' or ')}, as application/json`, response);
 }
 
-/** Asserts the {@link expectVerdict verdicts} of all responses. */
-export function expectVerdicts(responses: readonly HttpResponse[], expected: readonly number[]): void {
-  const actual = responses.map((response) => verdict(response) ?? summarise(response));
+/** Asserts the {@link expectOutcome outcomes} of all responses. */
+export function expectOutcomes(responses: readonly HttpResponse[], expected: readonly number[]): void {
+  const actual = responses.map((response) => outcome(response) ?? summarise(response));
   if (actual.join() !== expected.join()) {
     throw new ContractViolation(
       `expected the responses ${expected.join(', ')}; received ${actual.join(', ') || 'none'}`,
@@ -147,15 +147,15 @@ export function expectVerdicts(responses: readonly HttpResponse[], expected: rea
   }
 }
 
-/** Asserts the {@link expectVerdict verdicts} of the next responses, and that the service then closes the connection. */
+/** Asserts the {@link expectOutcome outcomes} of the next responses, and that the service then closes the connection. */
 export async function expectToEnd(connection: Connection, expected: readonly number[]): Promise<void> {
-  for (const error of expected) expectVerdict(await connection.read(), error);
+  for (const error of expected) expectOutcome(await connection.read(), error);
   const more = await connection.read();
   expectThat(more === undefined, 'a closed connection', more);
 }
 
 /** Returns 200 or the error number; `undefined` if the response does not have the form that the interface requires. */
-function verdict(response: HttpResponse): number | undefined {
+function outcome(response: HttpResponse): number | undefined {
   if (!isJson(response)) return undefined;
   const body = parseObject(response.body);
   if (body === undefined) return undefined;

@@ -22,87 +22,70 @@ const INVALID: Readonly<Record<string, () => string>> = {
   'an empty body': () => '',
 };
 
+const NO_CREDENTIAL: Readonly<Record<string, string | undefined>> = {
+  'out a credential': undefined,
+  ' a scheme other than Bearer': `Basic ${btoa('garden:garden')}`,
+  ' an invalid token': 'Bearer bm90LXRoZS10b2tlbg',
+};
+
 const isClientError = ({ status }: HttpResponse) => status >= 400 && status < 500;
 
-/** Creates a case for the response to a valid create. */
-function createdCase(
-  name: string,
+type Created = readonly [
   body: () => string,
   expected: string,
   isExpected: (plant: Readonly<Record<string, unknown>>) => boolean,
-) {
-  return specificationCase(name, async (service) => {
-    const response = await service.create(body());
-    const plant = parseObject(response.body);
-    expectThat(response.status === 200 && plant !== undefined && isExpected(plant), `200 with ${expected}`, response);
-  });
-}
+];
 
-/** What the specification requires of every implementation, and nothing else. */
-export const specificationCases: readonly HttpCase[] = [
-  createdCase(
-    'creates a plant with name and tag',
-    () => simplePlant({ tag: 'indoor' }),
-    'a Plant',
-    () => true,
-  ),
-  createdCase(
-    'creates a plant without tag',
-    () => simplePlant(),
-    'a Plant',
-    () => true,
-  ),
-  createdCase(
-    'returns the name of the plant',
+const isAny = () => true;
+
+/** Valid bodies, and what the response to each has. */
+const CREATED: Readonly<Record<string, Created>> = {
+  'creates a plant with name and tag': [() => simplePlant({ tag: 'indoor' }), 'a Plant', isAny],
+  'creates a plant without tag': [simplePlant, 'a Plant', isAny],
+  'returns the name of the plant': [
     () => simplePlant({ name: 'Ficus' }),
     'the name Ficus',
     ({ name }) => name === 'Ficus',
-  ),
-  createdCase(
-    'returns the tag of the plant',
+  ],
+  'returns the tag of the plant': [
     () => simplePlant({ tag: 'indoor' }),
     'the tag indoor',
     ({ tag }) => tag === 'indoor',
-  ),
-  createdCase(
-    'returns a string tag, or none, if the request has no tag',
-    () => simplePlant(),
+  ],
+  'returns a string tag, or none, if the request has no tag': [
+    simplePlant,
     'a string tag, or none',
     ({ tag }) => tag === undefined || typeof tag === 'string',
-  ),
-  createdCase(
-    'does not return the id',
-    () => simplePlant(),
-    'no id',
-    (plant) => !('id' in plant),
-  ),
-  createdCase(
-    'accepts an id of more than 32 bits',
-    () => newPlant({}, simpleId() | (1n << 40n)),
-    'a Plant',
-    () => true,
-  ),
-  createdCase(
-    'accepts members in any order, with white space and escapes',
+  ],
+  'does not return the id': [simplePlant, 'no id', (plant) => !('id' in plant)],
+  'accepts an id of more than 32 bits': [() => newPlant({}, simpleId() | (1n << 40n)), 'a Plant', isAny],
+  'accepts members in any order, with white space and escapes': [
     () => `\n{ "name" : "\\u0046icus" ,\t"tag":"indoor", "id" : ${simpleId()}\r\n}`,
     'the name Ficus',
     ({ name }) => name === 'Ficus',
+  ],
+};
+
+/** What the specification requires of every implementation, and nothing else. */
+export const specificationCases: readonly HttpCase[] = [
+  ...Object.entries(CREATED).map(([name, [body, expected, isExpected]]) =>
+    specificationCase(name, async (service) => {
+      const response = await service.create(body());
+      const plant = parseObject(response.body);
+      expectThat(response.status === 200 && plant !== undefined && isExpected(plant), `200 with ${expected}`, response);
+    }),
   ),
   specificationCase('sends a Plant as application/json', async (service) => {
     const response = await service.create(simplePlant());
     expectThat(response.status === 200 && isJson(response), '200 as application/json', response);
   }),
 
-  specificationCase('rejects a request without a credential', async (service) => {
-    expectNotCreated(await service.create(simplePlant(), { Authorization: undefined }));
-  }),
-  specificationCase('rejects a request with a scheme other than Bearer', async (service) => {
-    expectNotCreated(await service.create(simplePlant(), { Authorization: `Basic ${btoa('garden:garden')}` }));
-  }),
-  specificationCase('rejects a request with an invalid token', async (service) => {
-    expectNotCreated(await service.create(simplePlant(), { Authorization: 'Bearer bm90LXRoZS10b2tlbg' }));
-  }),
-
+  ...Object.entries(NO_CREDENTIAL).map(([what, authorization]) =>
+    specificationCase(`rejects a request with${what}`, async (service) => {
+      const response = await service.create(simplePlant(), { Authorization: authorization });
+      expectThat(response.status >= 400, 'a rejection', response);
+    }),
+  ),
   ...Object.entries(INVALID).map(([what, body]) =>
     specificationCase(`rejects ${what}`, async (service) => {
       const response = await service.create(body());
@@ -120,7 +103,3 @@ export const specificationCases: readonly HttpCase[] = [
     }
   }),
 ];
-
-function expectNotCreated(response: HttpResponse): void {
-  expectThat(response.status >= 400, 'a rejection', response);
-}
