@@ -14,6 +14,12 @@ export function readSecretFile(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof InvalidConfig) throw error;
-    throw new InvalidConfig(`the file cannot be read (${error instanceof Error && 'code' in error && error.code})`);
+    throw new InvalidConfig(`the file ${describeReadError(error)}`);
   }
+}
+
+/** Describes why a file cannot be read. Names the user, because a service manager may have chosen it. */
+export function describeReadError(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : error;
+  return code === 'EACCES' ? `cannot be read by user ${process.getuid?.()} (EACCES)` : `cannot be read (${code})`;
 }

@@ -65,6 +65,12 @@ export function toDatabase({
   return { mysql: mysqlDatabase, postgres: postgresDatabase }[parsed.kind]({ url, ...options });
 }
 
+/** Returns the name of a database for messages, and whether it lacks even the first of its migrations. */
+export function describeDatabase({ name, engine }: Database, pending: readonly string[]): string {
+  const isNew = pending.length === Object.keys(engine.migrations).length;
+  return isNew ? `${name} does not exist or is empty` : name;
+}
+
 async function openDatabase({ url, log, ...options }: StorageOptions): Promise<Storage> {
   const database = toDatabase({ url, ...options, warn: (text) => log.warn(text) });
   if (database === undefined) throw new TypeError('the URL is not that of a SQL database');

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { InvalidConfig } from './invalid-config.js';
+import { describeReadError } from './secret-file.js';
 import { findSimilar } from './similar-name.js';
 
 /** The schemes of the storages of this package. */
@@ -79,8 +80,7 @@ function assertReadable(name: string, path: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    throw new InvalidConfig(`the file ${path} of ${name} cannot be read (${code})`);
+    throw new InvalidConfig(`the file ${path} of ${name} ${describeReadError(error)}`);
   }
 }
 

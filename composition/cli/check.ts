@@ -3,7 +3,7 @@ import { pendingMigrations } from '../../adapters/driven/knex/index.js';
 import type { Config } from '../config.js';
 import { createContainer, isReplaced, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
-import { toDatabase } from '../storage.js';
+import { describeDatabase, toDatabase } from '../storage.js';
 import { isCredentialConfigured } from '../tokens.js';
 import { print } from './output.js';
 
@@ -24,7 +24,8 @@ async function describeStorage(container: Container, config: Config): Promise<st
   const options = { url: config.database.url, timeoutMs: config.storageTimeoutMs, readOnly: true };
   const database = isDatabase ? toDatabase(options) : undefined;
   const pending = database ? await pendingMigrations(database) : [];
-  if (database && pending.length > 0) return `${database.name}; serve applies ${pending.join(', ')}`;
+  if (database && pending.length > 0)
+    return `${describeDatabase(database, pending)}; serve applies ${pending.join(', ')}`;
   const storage = await container.getAsync(services.Storage);
   await storage.ready();
   await storage.close();

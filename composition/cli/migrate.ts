@@ -2,7 +2,7 @@ import { openRepository, pendingMigrations } from '../../adapters/driven/knex/in
 import type { Config } from '../config.js';
 import { createContainer, isReplaced, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
-import { toDatabase } from '../storage.js';
+import { describeDatabase, toDatabase } from '../storage.js';
 import type { Flags } from './commands.js';
 import { print } from './output.js';
 
@@ -21,6 +21,7 @@ export async function run(config: Config, { dryRun = false, json }: Flags): Prom
   }
   const result = dryRun ? { applied: [], pending: names } : { applied: names, pending: [] };
   const steps = names.map((name) => `${dryRun ? 'would apply' : 'applied'} ${name}\n`);
+  if (dryRun && database && names.length > 0) steps.unshift(`${describeDatabase(database, names)}\n`);
   const done = database
     ? 'the schema is up to date\n'
     : 'this storage has no migrations; only SQL databases have them\n';

@@ -41,6 +41,8 @@ export interface Database {
   readonly readOnly?: boolean | undefined;
   /** Called with a warning, which names the settings, if the engine acknowledges writes before they are durable. */
   readonly warn?: ((warning: string) => void) | undefined;
+  /** Returns the reason for an error with this code, if more is known than the engine's `openErrorMessages`. */
+  readonly describeError?: (code: string) => string | undefined;
   /** The path of the file that opening creates if it is missing. */
   readonly fileToCreate?: string | undefined;
   /** The sizes of the files of the database at the moment, in bytes. */
@@ -117,12 +119,12 @@ async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>):
   }
 }
 
-function toOpenError({ engine, name }: Database, error: unknown): StorageUnavailable {
+function toOpenError({ engine, name, describeError }: Database, error: unknown): StorageUnavailable {
   const cause = new DriverError(error);
   // The errors of pg have no code.
   const text = error instanceof Error ? error.message : '';
   const messages = { ...CONNECT_ERROR_MESSAGES, ...engine.openErrorMessages };
-  const message = messages[text] ?? messages[cause.code];
+  const message = describeError?.(cause.code) ?? messages[text] ?? messages[cause.code];
   const reason = isPlantStoreError(error) ? error.message : (message ?? `it reported ${cause.code}`);
   return new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
 }

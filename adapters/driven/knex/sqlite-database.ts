@@ -8,11 +8,23 @@ import type { Database } from './open.js';
 import { APPLICATION_ID, sqlite } from './sqlite.js';
 import { sqliteClient } from './sqlite-client.js';
 import type { FileMode, SqliteConnection, SqliteDriver } from './sqlite-driver.js';
-import { type FileWatch, isWritable, resolveFile, sizeOf, walFiles, watchContent, watchFiles } from './sqlite-files.js';
+import {
+  describeDenied,
+  type FileWatch,
+  isWritable,
+  resolveFile,
+  sizeOf,
+  walFiles,
+  watchContent,
+  watchFiles,
+} from './sqlite-files.js';
 import { sqlite3Driver } from './sqlite3.js';
 
 /** Maximum time for SQLite to wait for a lock, in milliseconds. The wait blocks a thread, which delays process exit. */
 const BUSY_TIMEOUT_MS = 200;
+
+/** Codes of errors for which the permissions of a file or directory may be the reason. */
+const DENIED = /^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_READONLY)$/;
 
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
@@ -58,6 +70,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
     name,
     timeoutMs,
     readOnly,
+    describeError: (code) => (DENIED.test(code) ? describeDenied(file, readOnly) : undefined),
     fileToCreate: mustExist ? undefined : givenPath,
     files: {
       get sizeBytes() {

@@ -9,7 +9,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import { StorageUnavailable } from '../../../core/index.js';
 
 /**
@@ -44,6 +44,37 @@ export function isWritable(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Describes the first file or directory of a database that denies access to this user; `undefined` if none does. */
+export function describeDenied(path: string, isReadOnly: boolean): string | undefined {
+  const { F_OK, R_OK, W_OK, X_OK } = constants;
+  const folder = dirname(path);
+  const parents = folder.split(sep).map((_, index, names) => names.slice(0, index + 1).join(sep) || sep);
+  const needed: (readonly [action: string, path: string, mode: number])[] = [
+    ...parents.map((name) => ['enter', name, X_OK] as const),
+    ...[path, ...walFiles(path)].flatMap(
+      (name) =>
+        [
+          ['read', name, R_OK],
+          ['write', name, isReadOnly ? F_OK : W_OK],
+        ] as const,
+    ),
+    // SQLite creates the log and its index.
+    ['create files in', folder, W_OK],
+  ];
+  const denied = needed.find(([, name, mode]) => isDenied(name, mode));
+  const user = process.getuid ? `user ${process.getuid()}` : 'this user';
+  return denied && `permission denied: ${user} may not ${denied[0]} ${denied[1]}; change its owner or permissions`;
+}
+
+function isDenied(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES';
   }
 }
 

@@ -33,6 +33,7 @@ export interface Nginx {
   /** Port of the proxy. */
   readonly port: number;
   readonly accessLog: string;
+  readonly errorLog: string;
 }
 
 /**
@@ -50,6 +51,7 @@ export async function startNginx(
   const own = mkdtempSync(join(folder, 'nginx-'));
   const [redirectPort, port] = [await freePort(), await freePort()];
   const accessLog = join(own, 'access.log');
+  const errorLog = join(own, 'error.log');
   const replaced: Readonly<Record<string, string>> = {
     'listen 80;': `listen 127.0.0.1:${redirectPort};`,
     'listen [::]:80;': '',
@@ -57,6 +59,7 @@ export async function startNginx(
     'listen [::]:443 ssl;': '',
     'server 127.0.0.1:3000 max_fails=0;': ports.map((one) => `server 127.0.0.1:${one} max_fails=0;`).join('\n'),
     '/var/log/nginx/plant-store.log': accessLog,
+    '/var/log/nginx/plant-store-error.log': errorLog,
     '/etc/ssl/plants.example.org.pem': join(folder, 'certificate.pem'),
     '/etc/ssl/private/plants.example.org.key': join(folder, 'key.pem'),
     ...changes,
@@ -72,5 +75,5 @@ export async function startNginx(
   const program = new Program(own, ['nginx', '-p', own, '-c', 'nginx.conf', '-e', 'stderr']);
   await program.waitForOutput(/start worker process \d/);
   expect(program.stderr).not.to.match(/\[(warn|error|emerg)\]/);
-  return { program, redirectPort, port, accessLog };
+  return { program, redirectPort, port, accessLog, errorLog };
 }

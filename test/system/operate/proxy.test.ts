@@ -14,6 +14,7 @@ import type { Program } from '../../support/executable.js';
 import { portOf } from '../../support/port.js';
 import { exchange, RawClient, request } from '../../support/raw-http.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { waitUntil } from '../../support/wait-until.js';
 import { CONFIGURATION, createCertificate, NAME, startNginx } from './nginx.js';
 
 /** Limits in the configuration. */
@@ -130,11 +131,22 @@ describe('Behind nginx configured as in the guide', () => {
   });
 
   it('a client above its rate gets 50302 with Retry-After', async () => {
-    const client = await RawClient.connect(await start([servicePort], { 'rate=100r/s': 'rate=1r/m' }));
+    const changes = { 'rate=100r/s': 'rate=1r/m' };
+    const { port, errorLog, accessLog } = await startNginx(folder, [servicePort], { changes });
+    const client = await RawClient.connect(port);
     for (let sent = 0; sent <= BURST; sent++) expect((await createOver(client))?.outcome).to.equal(200);
     const rejected = await createOver(client);
     expect([rejected?.outcome, rejected?.headers['retry-after']]).to.deep.equal([50302, '1']);
+    const limits = `100 requests per second, with bursts of ${BURST}, and to ${MAX_CONNECTIONS} at once`;
+    expect(rejected?.json()).to.have.property('message', `This address is limited to ${limits}; retry later`);
+    expect(CONFIGURATION).to.match(
+      RegExp(`rate=100r/s;[^]* burst=${BURST} [^]*plant_store_connections ${MAX_CONNECTIONS};`),
+    );
     client.close();
+    await waitUntil('the access log has the rejection', async () =>
+      /"status":503,.*"upstream":"","upstreamStatus":""}\n$/.test(readFileSync(accessLog, 'utf8')),
+    );
+    expect(readFileSync(errorLog, 'utf8')).to.equal('');
   });
 
   it('a client with too many requests in flight gets 50302', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
@@ -32,7 +33,7 @@ describe('Behind nginx configured as in the guide, restarts under load lose no p
         };
         const running = await Promise.all(Array.from({ length: instances }, () => start('0')));
         const ports = running.map(({ port }) => port);
-        const { port } = await startNginx(folder, ports, { changes });
+        const { port, accessLog, errorLog } = await startNginx(folder, ports, { changes });
         const load = new Load();
         load.start(port);
         for (let restart = 0; restart < restarts; restart++) {
@@ -45,6 +46,9 @@ describe('Behind nginx configured as in the guide, restarts under load lose no p
         await load.waitForOutcomes(CLIENTS, 200);
         await load.stop();
         expect(outcomes).to.include.members(load.outcomes());
+        // Each failed attempt is in the access log, and none in the error log.
+        expect(readFileSync(accessLog, 'utf8')).to.include('"upstreamStatus":"502');
+        expect(readFileSync(errorLog, 'utf8')).to.equal('');
         // nginx sends a create again after an error, so the plant of a 40902 may be from the first attempt.
         const history = load.history.flatMap((operation) =>
           operation.outcome === 40902 ? [{ ...operation, outcome: undefined }, operation] : [operation],

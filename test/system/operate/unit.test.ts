@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { readConfig, settings } from '../../../composition/config.js';
+import { create } from '../../support/client.js';
+import { plantStore } from '../../support/executable.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
+import { temporaryFolder } from '../../support/temporary.js';
 
 const UNIT = inRepository('docs/operate/plant-store@.service');
 /** Maximum exposure level, from 0 (fully confined) to 10 (unconfined). */
@@ -13,6 +17,7 @@ const MAX_EXPOSURE = 1.5;
 describe('The systemd unit', () => {
   const unit = readFileSync(UNIT, 'utf8');
   const lines = unit.split('\n');
+  const folder = temporaryFolder();
 
   it('runs as an unprivileged user that may write to the data folder only', () => {
     expect(lines).to.include.members([
@@ -44,6 +49,38 @@ describe('The systemd unit', () => {
     expect(new Set(ports)).to.have.property('size', 20);
     const proxy = readFileSync(inRepository('docs/operate/nginx.conf'), 'utf8');
     for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
+  });
+
+  it('applies a changed tokens file at a start and at a reload', async () => {
+    const fill = (text = '') =>
+      text.replaceAll('/etc/plant-store', folder).replaceAll('%t/plant-store-%i', join(folder, 'private'));
+    const commands = (name: string) =>
+      [...unit.matchAll(RegExp(`^${name}=\\+?(.*)$`, 'gm'))].map(([, line]) => fill(line));
+    const source = join(folder, 'tokens');
+    mkdirSync(join(folder, 'private'));
+    const run = (commandLines: readonly string[], MAINPID = '') => {
+      expect(commandLines).not.to.have.length(0);
+      for (const line of commandLines)
+        expect(spawnSync('sh', ['-c', line], { env: { MAINPID } }).status, line).to.equal(0);
+    };
+
+    writeFileSync(source, 'token-1-of-the-tests\n');
+    run(commands('ExecStartPre'));
+    const [, tokensFile] = /^Environment=ACCESS_TOKENS_FILE=(.*)$/m.exec(unit) ?? [];
+    const service = plantStore(folder, [], {
+      PORT: '0',
+      DATABASE_URL: 'memory:',
+      ACCESS_TOKENS_FILE: fill(tokensFile),
+    });
+    const port = await service.port();
+    const outcome = async (token: string) =>
+      (await create(port, { id: 1n, name: 'Monstera' }, { Authorization: `Bearer ${token}` }))?.outcome;
+    expect(await outcome('token-1-of-the-tests')).to.equal(200);
+    writeFileSync(source, 'token-2-of-the-tests\n');
+    run(commands('ExecReload'), `${service.process.pid}`);
+    await service.waitForOutput(/ACCESS_TOKENS_FILE reloaded/);
+    expect(await outcome('token-1-of-the-tests')).to.equal(40102);
+    expect(await outcome('token-2-of-the-tests')).to.equal(40902);
   });
 
   describe('according to systemd-analyze', () => {
