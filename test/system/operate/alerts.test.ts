@@ -22,8 +22,13 @@ interface Rule {
 const ALERTS = inRepository('docs/operate/alerts.yml');
 const { groups }: { groups: readonly { rules: readonly Rule[] }[] } = parse(readFileSync(ALERTS, 'utf8'));
 const rules = groups.flatMap((group) => group.rules);
+const { panels }: { panels: readonly { targets: readonly { expr: string }[] }[] } = JSON.parse(
+  readFileSync(inRepository('docs/operate/dashboard.json'), 'utf8'),
+);
+const queries = panels.flatMap(({ targets }) => targets).map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'));
 
 describe('The alert rules', () => {
+  const folder = temporaryFolder();
   const promtool = (args: readonly string[], input = '') => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
     expect(status, `${stdout}${stderr}`).to.equal(0);
@@ -52,8 +57,15 @@ describe('The alert rules', () => {
     });
   }
 
+  it('and the queries of the dashboard are valid', function () {
+    skipUnlessInstalled(this, 'promtool', '--version');
+    const file = join(folder, 'queries.yml');
+    const recorded = queries.map((expr, index) => ({ record: `query_${index}`, expr }));
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+    promtool(['check', 'rules', file]);
+  });
+
   describe('use metrics of the service, which', () => {
-    const folder = temporaryFolder();
     let metrics: string;
     let management: string;
     before(async () => {
@@ -71,18 +83,19 @@ describe('The alert rules', () => {
       promtool(['check', 'metrics'], metrics);
     });
 
-    it('include every metric and label in a rule', () => {
+    it('include every metric and label in a rule or in the dashboard', () => {
       // Prometheus itself adds the metric `up` and the labels `job` and `instance`.
       const known = new Set(['up', ...rules.map(({ record }) => record)]);
-      for (const { expr } of rules) {
+      for (const expr of [...rules.map((rule) => rule.expr), ...queries]) {
         const selectors = [
-          ...expr.matchAll(/\b((?:plant_store|process|instance_error:)\w*[\w:]*|up)\b(?:\{(.*?)\})?/g),
+          ...expr.matchAll(/\b((?:plant_store|process|nodejs|instance_error:)\w*[\w:]*|up)\b(?:\{(.*?)\})?/g),
         ];
         expect(selectors, expr).not.to.have.length(0);
         for (const [, name = '', matchers = ''] of selectors.filter(([, name]) => !known.has(name))) {
+          // A counter with labels has no series before the first event.
+          expect(metrics).to.match(RegExp(`^# TYPE (${name}|${name.replace(/_(bucket|sum|count)$/, '')}) `, 'm'));
           const series = new RegExp(`^${name}(?:\\{(.*)\\})? `, 'm').exec(metrics);
-          expect(series, name).not.to.equal(null);
-          for (const [, label] of matchers.matchAll(/\b(?!job\b)(\w+)[=!]/g))
+          for (const [, label] of matchers.matchAll(/\b(?!(?:job|instance)\b)(\w+)[=!]/g))
             expect(series?.[1]).to.include(`${label}="`);
         }
       }
