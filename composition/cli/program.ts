@@ -11,13 +11,34 @@ export type CommandLine =
   | { kind: 'print'; text: string }
   | { kind: 'usage-error'; message: string };
 
-const EXIT_CODES = `Exit codes: 0 success, 1 failure (or rejected lines, or a create cut off by
+/** The exit codes, for the help and the manual. */
+export const EXIT_CODES: string = `Exit codes: 0 success, 1 failure (or rejected lines, or a create cut off by
 a shutdown), 64 usage error, 78 invalid setting, 128 + n terminated by signal n.`;
 
 /** Parses the arguments of the program. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   let run: CommandLine | undefined;
   let text = '';
+  const program = createProgram(
+    (commandLine) => {
+      run = commandLine;
+    },
+    (part) => {
+      text += part;
+    },
+  );
+  const args = toArguments(argv);
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) return { kind: 'usage-error', message: toUsageError(error, args[0]) };
+  }
+  return run ?? { kind: 'print', text };
+}
+
+/** Creates the program, with a command for each of `commands` and an option for each of their settings. */
+export function createProgram(onRun: (commandLine: CommandLine) => void, print: (text: string) => void): Command {
   const program = new Command('plant-store')
     .usage('[COMMAND] [settings]')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -25,7 +46,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     .helpCommand(false)
     .exitOverride()
     .configureHelp({ subcommandTerm: (command) => command.name(), visibleArguments: () => [] })
-    .configureOutput({ writeOut: (part) => (text += part), outputError: () => {} })
+    .configureOutput({ writeOut: print, outputError: () => {} })
     .addHelpText('after', programNotes());
 
   for (const [name, { usage, summary, example, flags = {}, takesFile = false }] of commands) {
@@ -43,18 +64,10 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     command.action(() => {
       const values: Readonly<Record<string, string>> = command.opts();
       const given = [...variables].flatMap(([key, variable]) => (key in values ? [[variable, values[key]]] : []));
-      run = { kind: 'run', name, settings: Object.fromEntries(given), flags: values, file: command.args[0] };
+      onRun({ kind: 'run', name, settings: Object.fromEntries(given), flags: values, file: command.args[0] });
     });
   }
-
-  const args = toArguments(argv);
-  try {
-    program.parse(args, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) return { kind: 'usage-error', message: toUsageError(error, args[0]) };
-  }
-  return run ?? { kind: 'print', text };
+  return program;
 }
 
 /** `help import` means `import --help`, `--port=80` means `--port 80`, and no command means `serve`. */
