@@ -149,7 +149,7 @@ describe('The contracts', () => {
     });
 
   it('fail under node:test in the case that detects the fault of the adapter, and few others', () => {
-    const file = fileURLToPath(new URL('../support/node-test-contract.js', import.meta.url));
+    const file = fileURLToPath(new URL('./node-test-contract.js', import.meta.url));
     // With this variable, node:test would report to a parent run.
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
     const env = { ...environment, ADAPTER: 'broken' };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { importsIn } from '../support/imports.js';
 import { inRepository } from '../support/paths.js';
+import { importsIn } from './imports.js';
 
 interface Locked {
   readonly version: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { type Import, importsIn } from '../support/imports.js';
+import { type Import, importsIn } from './imports.js';
 
 const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`);
 /** Returns the folder of an adapter: `/adapters/driving/koa` for `/adapters/driving/koa/router.ts`. */

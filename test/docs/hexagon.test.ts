@@ -1,5 +1,5 @@
 import { describe, it } from 'mocha';
-import { importsIn } from '../support/imports.js';
+import { importsIn } from './imports.js';
 import { expectSnapshot } from '../support/snapshot.js';
 import { drawHexagon } from './hexagon.js';
 

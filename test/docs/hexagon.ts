@@ -1,5 +1,5 @@
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
-import type { Import } from '../support/imports.js';
+import type { Import } from './imports.js';
 
 /** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
 const OUTSIDE: Readonly<Record<string, string>> = {

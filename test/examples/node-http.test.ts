@@ -2,8 +2,8 @@ import { it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { StaticTokenVerifier } from '../../adapters/driven/static-token/index.js';
 import { CreatePlant } from '../../core/index.js';
-import { expectContractButForListed } from '../support/http-contract.js';
 import { inRepository } from '../support/paths.js';
+import { expectContractButForListed } from './http-contract.js';
 
 const TOKEN = 'example-token-0123';
 

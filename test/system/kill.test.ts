@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
-import { randomNumbers } from '../support/random.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
+import { randomNumbers } from './random.js';
 
 /** Maximum time from the first response to the kill. */
 const MAX_LIFETIME_MS = 150;

@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { createRequest, serve, type TestPlant } from '../support/client.js';
 import { Program } from '../support/executable.js';
-import { randomNumbers } from '../support/random.js';
 import { RawClient } from '../support/raw-http.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { simulatePowerCuts, traceCommand } from './power-cut.js';
+import { randomNumbers } from './random.js';
 import { skipUnlessTraceable } from './system-calls.js';
 
 /** Expected number of power cuts. */

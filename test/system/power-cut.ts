@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestPlant } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import type { Random } from '../support/random.js';
+import type { Random } from './random.js';
 import { isBefore, type SystemCall, strace, systemCalls } from './system-calls.js';
 
 /** Returns the command prefix that traces a program for {@link simulatePowerCuts}. */

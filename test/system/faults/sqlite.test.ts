@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { create, readiness, serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
-import { randomNumbers } from '../../support/random.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { CLIENTS, Load } from '../load.js';
+import { randomNumbers } from '../random.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type HttpContractTarget, httpContract } from '../contract/http/index.js';
-import { inRepository } from './paths.js';
+import { inRepository } from '../support/paths.js';
 
 /** Runs the HTTP contract, and expects that an example does not meet exactly the cases that its README lists. */
 export async function expectContractButForListed(example: string, target: HttpContractTarget): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { inRepository } from './paths.js';
+import { inRepository } from '../support/paths.js';
 
 /** An import or re-export. */
 export interface Import {
