@@ -5,14 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { CreatePlant, type CreatePlantUseCase, StorageUnavailable } from '../../core/index.js';
 import { DESCRIPTION_FILE } from '../adapters/driving/koa/description.js';
-import {
-  HEADERS,
-  newPlant,
-  post,
-  send as sendDirectly,
-  start,
-  type TestServer,
-} from '../adapters/driving/koa/support.js';
+import { HEADERS, newPlant, post, TestServer } from '../adapters/driving/koa/support.js';
 import { Program } from '../support/executable.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { installed, NODE_24, skipUnlessExists } from './interop.js';
@@ -48,7 +41,7 @@ describe('A validating proxy (Prism) between a client and the service', () => {
   let url: string;
   before(async function () {
     skipUnlessExists(this, NODE_24);
-    service = await start({ bodyLimitBytes: 1024, createPlant: failingUseCase() });
+    service = await TestServer.start({ bodyLimitBytes: 1024, createPlant: failingUseCase() });
     url = await startProxy(DESCRIPTION_FILE);
   });
   after(() => service?.stop());
@@ -76,7 +69,7 @@ describe('A validating proxy (Prism) between a client and the service', () => {
   it('rejects an id above 2⁵³, which it cannot represent; the service accepts it', async () => {
     const body = '{"id":9007199254740993,"name":"Monstera"}';
     expect(await send(url, body)).to.deep.equal({ outcome: 422, violations: null });
-    expect(await sendDirectly(service, post(body))).to.equal(200);
+    expect(await service.send(post(body))).to.equal(200);
   });
 
   it('detects that a status, the body or a header differs from another description', async () => {

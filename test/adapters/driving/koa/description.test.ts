@@ -2,9 +2,9 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
-import { exchange, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
+import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
-import { HEADERS, type Options, outcome, send, sharedServer, startInTest, type TestServer } from './support.js';
+import { HEADERS, httpSuite, type Options, TestServer } from './support.js';
 
 /** How to provoke a response: options of the server, and what differs from the example of the description. */
 interface Provocation {
@@ -33,7 +33,7 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
   40102: { headers: { Authorization: 'Bearer wrong' } },
   40801: {
     options: { headersTimeoutMs: 1, requestTimeoutMs: 1 },
-    act: ({ port }, bytes) => exchange(port, bytes.subarray(0, -1)),
+    act: (server, bytes) => server.exchange(bytes.subarray(0, -1)),
   },
   40901: creating(async () => ({ kind: 'id-taken' })),
   40902: creating(async () => ({ kind: 'already-stored', plant: Object.create(null) })),
@@ -47,9 +47,8 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
   50302: { options: { maxInFlight: 0 } },
   50303: {
     async act(server, bytes) {
-      const client = await RawClient.connect(server.port);
-      client.send(bytes.subarray(0, 40));
-      await exchange(server.port, request('GET /openapi.json'));
+      const client = await server.connect(bytes.subarray(0, 40));
+      await server.waitUntilRead();
       server.stop();
       return client.readResponse();
     },
@@ -58,8 +57,6 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
 };
 
 describe('docs/openapi.yaml', () => {
-  const start = startInTest();
-
   it('passes the recommended rules of the linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
@@ -86,10 +83,10 @@ describe('docs/openapi.yaml', () => {
         for (const expected of status === '200' ? [200] : errorsOf(response)) {
           it(`declares the response ${expected}`, async () => {
             const { options, headers, body = exampleBody, act } = PROVOCATIONS[expected] ?? {};
-            const server = await start(options);
+            const server = await TestServer.start(options);
             const bytes = request(startLine, { ...HEADERS, ...headers }, body);
-            const received = await (act ?? (({ port }) => exchange(port, bytes)))(server, bytes);
-            expect(outcome(received)).to.equal(expected);
+            const received = await (act ? act(server, bytes) : server.exchange(bytes)).finally(() => server.stop());
+            expect(received?.outcome).to.equal(expected);
             expect(`${received?.status}`).to.equal(status);
             expect(received && undeclared(received, startLine)).to.deep.equal([]);
           });
@@ -99,28 +96,17 @@ describe('docs/openapi.yaml', () => {
   }
 });
 
-describe('/openapi.json', () => {
-  const server = sharedServer();
-  const start = startInTest();
-
-  it('is the description, without a credential', async () => {
-    const response = await exchange(server().port, request('GET /openapi.json?x'));
-    expect(response).to.include({ status: 200 }).and.nested.include({ 'headers.content-type': 'application/json' });
-    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/' }] });
-  });
-
-  it('has a server URL from the path prefix, not from the Host header', async () => {
-    const { port } = await start({ basePath: '/garden' });
+httpSuite('/openapi.json', { basePath: '/garden' }, ({ server }) => {
+  it('is the description with a server URL from the path prefix, whatever the Host header', async () => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    const response = await exchange(port, request('GET /garden/openapi.json', headers));
-    expect(response?.json()).to.deep.include({ servers: [{ url: '/garden' }] });
-    expect(response?.body).to.not.include('evil');
-    expect(await send({ port }, request('GET /openapi.json'))).to.equal(40401);
+    const response = await server().exchange(request('GET /garden/openapi.json?x', headers));
+    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
+    expect(await server().send(request('GET /openapi.json'))).to.equal(40401);
   });
 
   it('supports HEAD', async () => {
-    const client = await RawClient.connect(server().port);
-    expect(await client.send(request('HEAD /openapi.json')).readResponse('HEAD')).to.include({ status: 200 });
+    const client = await server().connect(request('HEAD /garden/openapi.json'));
+    expect(await client.readResponse('HEAD')).to.include({ status: 200 });
     client.close();
   });
 });

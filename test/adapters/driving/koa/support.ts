@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import type { HttpServerOptions } from '../../../../adapters/driving/http/index.js';
+import type { HttpServer, HttpServerOptions } from '../../../../adapters/driving/http/index.js';
 import { type AppOptions, createKoaServer } from '../../../../adapters/driving/koa/index.js';
 import { type CreatePlantUseCase, type NewPlant, Plant, type TokenVerifier } from '../../../../core/index.js';
 import { exchange, observedResponses, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
@@ -13,28 +13,6 @@ export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'appl
 
 export type Options = Partial<AppOptions & HttpServerOptions>;
 
-/** The Koa adapter with a stubbed use case, on a free port. */
-export interface TestServer {
-  readonly port: number;
-  /** What the use case has received. */
-  readonly created: readonly NewPlant[];
-  stop(timeoutMs?: number): Promise<boolean>;
-}
-
-/** Starts a server. Its use case creates every valid plant, unless `options` has another one. */
-export async function start(options: Options = {}): Promise<TestServer> {
-  const created: NewPlant[] = [];
-  const createPlant: CreatePlantUseCase = {
-    execute: async (newPlant) => {
-      created.push(newPlant);
-      return create(newPlant);
-    },
-  };
-  const server = createKoaServer({ createPlant, tokenVerifier, ...options });
-  const { port } = await server.listen(0, '127.0.0.1');
-  return { port, created, stop: (timeoutMs = 500) => server.stop(timeoutMs) };
-}
-
 const create: CreatePlantUseCase['execute'] = async (newPlant) => {
   const result = Plant.from(newPlant);
   return result.kind === 'valid' ? { kind: 'created', plant: result.plant } : result;
@@ -44,48 +22,128 @@ const tokenVerifier: TokenVerifier = {
   verify: async (token) => (token === TOKEN ? { subject: 'tester' } : undefined),
 };
 
-/** Starts one server for all tests of the surrounding suite. */
-export function sharedServer(options?: Options): () => TestServer {
-  let server: TestServer | undefined;
-  before(async () => {
-    server = await start(options);
-  });
-  after(() => server?.stop());
-  return () => {
-    if (server === undefined) throw new TypeError('call this inside a test');
+/** The Koa adapter with a use case that creates every valid plant, on a free port. */
+export class TestServer {
+  /** What the use case has received. */
+  readonly created: NewPlant[] = [];
+  readonly #server: HttpServer;
+  port = 0;
+
+  private constructor(options: Options) {
+    const createPlant: CreatePlantUseCase = {
+      execute: (newPlant) => {
+        this.created.push(newPlant);
+        return create(newPlant);
+      },
+    };
+    this.#server = createKoaServer({ createPlant, tokenVerifier, ...options });
+  }
+
+  static async start(options: Options = {}): Promise<TestServer> {
+    const server = new TestServer(options);
+    ({ port: server.port } = await server.#server.listen(0, '127.0.0.1'));
     return server;
-  };
+  }
+
+  stop(timeoutMs = 500): Promise<boolean> {
+    return this.#server.stop(timeoutMs);
+  }
+
+  /** Sends bytes over a new connection, which stays open. */
+  async connect(bytes: string | Uint8Array = ''): Promise<RawClient> {
+    return (await RawClient.connect(this.port)).send(bytes);
+  }
+
+  /** Sends bytes over a new connection, and returns the first response. */
+  exchange(bytes: string | Uint8Array = post()): Promise<RawResponse | undefined> {
+    return exchange(this.port, bytes);
+  }
+
+  /** Sends bytes over a new connection, and returns the outcome of the first response. */
+  async send(bytes?: string | Uint8Array): Promise<number | undefined> {
+    return (await this.exchange(bytes))?.outcome;
+  }
+
+  /** Sends bytes over one connection, and returns the outcome of every response until it closes. */
+  async sendToEnd(...bytes: readonly (string | Uint8Array)[]): Promise<number[]> {
+    return readOutcomes(await this.connect(Buffer.concat(bytes.map((each) => Buffer.from(each)))));
+  }
+
+  /** Retries a create until a permit is free. If none is ever released, the test times out. */
+  async sendWhenFree(bytes?: string | Uint8Array): Promise<number | undefined> {
+    for (;;) {
+      const outcome = await this.send(bytes);
+      if (outcome !== 50302) return outcome;
+    }
+  }
+
+  /** Resolves when the server has read everything sent before, because it responded to a later request. */
+  async waitUntilRead(): Promise<void> {
+    expect(await this.send(request('GET /plants'))).to.equal(40501);
+  }
 }
 
-/** Returns {@link start}, which stops each server after the test that started it, or after its suite. */
-export function startInTest(endsWith: typeof after = afterEach): typeof start {
-  const running: TestServer[] = [];
-  endsWith(async () => {
-    for (const server of running.splice(0)) await server.stop();
-  });
-  return async (options) => {
-    const server = await start(options);
-    running.push(server);
-    return server;
-  };
+/** Reads the outcome of every response until the connection closes. */
+export async function readOutcomes(client: RawClient): Promise<number[]> {
+  return (await client.readAllResponses()).map(({ outcome }) => outcome);
 }
 
-/** Defines a suite, with a test that the description declares every response in it. */
-export function httpSuite(title: string, tests: () => void): void {
+/** The servers of a suite. */
+export interface Servers {
+  /** Returns the server that all tests of the suite share. */
+  readonly server: () => TestServer;
+  /** Starts another server, which stops after the test. */
+  readonly start: (options?: Options) => Promise<TestServer>;
+}
+
+/**
+ * Defines a suite, and a test that every response in it is well-formed and declared by the description.
+ *
+ * @param options of the shared server
+ */
+export function httpSuite(title: string, options: Options, tests: (servers: Servers) => void): void {
   describe(title, () => {
+    const running: TestServer[] = [];
+    let shared: TestServer | undefined;
     let first = 0;
-    before(() => {
+    before(async () => {
       first = observedResponses.length;
+      shared = await TestServer.start(options);
     });
-    tests();
-    it('sends only responses that the description declares, without CORS headers', () => {
+    afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
+    after(() => shared?.stop());
+    tests({
+      server: () => {
+        if (shared === undefined) throw new TypeError('call this inside a test');
+        return shared;
+      },
+      start: async (own) => {
+        const server = await TestServer.start(own);
+        running.push(server);
+        return server;
+      },
+    });
+    it('sends only well-formed responses that the description declares, without CORS headers', () => {
       const found = observedResponses.slice(first).flatMap(({ firstLine, response }) => {
         const cors = Object.keys(response.headers).filter((name) => name.startsWith('access-control-'));
-        return [...undeclared(response, firstLine), ...cors].map((what) => `${firstLine}: ${what}`);
+        return [...malformed(response), ...undeclared(response, firstLine), ...cors].map(
+          (what) => `${firstLine}: ${what}`,
+        );
       });
       expect(found).to.deep.equal([]);
     });
   });
+}
+
+/** Returns what is wrong with a rejection, also at a path that the description does not have. */
+function malformed({ status, headers, body }: RawResponse): string[] {
+  if (status < 400 || body === '') return [];
+  const { error, message, ...more } = JSON.parse(body);
+  return [
+    headers['content-type'] === 'application/json' ? '' : `content type ${headers['content-type']}`,
+    /^[\w.:-]{1,128}$/.test(headers['x-request-id'] ?? '') ? '' : `request id ${headers['x-request-id']}`,
+    Math.trunc(error / 100) === status && message && Object.keys(more).length === 0 ? '' : `${status} ${body}`,
+  ].filter((problem) => problem !== '');
 }
 
 /** Above every literal id in the tests. */
@@ -106,40 +164,10 @@ export function postHead(headers: Readonly<Record<string, string>>): Buffer {
   return post('', headers);
 }
 
-/** Sends bytes over a new connection, and returns the {@link outcome} of the first response. */
-export async function send({ port }: { readonly port: number }, bytes: string | Uint8Array = post()): Promise<number> {
-  return outcome(await exchange(port, bytes));
-}
-
-/** Sends bytes over one connection and returns the {@link outcome} of every response until it closes. */
-export async function sendToEnd({ port }: TestServer, bytes: string | Uint8Array): Promise<number[]> {
-  return (await (await RawClient.connect(port)).send(bytes).readAllResponses()).map(outcome);
-}
-
-/** Returns 200 or the error number. Fails if the response is not a valid one of this service. */
-export function outcome(response: RawResponse | undefined): number {
-  if (response === undefined) throw new Error('the connection closed without a response');
-  expect(response.headers).to.include({ 'content-type': 'application/json' });
-  expect(response.headers['x-request-id']).to.match(/^[\w.:-]{1,128}$/);
-  if (response.status === 200) return 200;
-  const { error, message, ...more }: Record<string, unknown> = Object(response.json());
-  expect(more).to.be.empty;
-  expect(message).to.be.a('string').and.not.be.empty;
-  expect(error).to.be.within(response.status * 100, response.status * 100 + 99);
-  return Number(error);
-}
-
-/** Retries a create until a permit is free. If none is ever released, the test times out. */
-export async function sendWhenFree(server: TestServer): Promise<number> {
-  for (;;) {
-    const result = await send(server);
-    if (result !== 50302) return result;
-  }
-}
-
-/** Resolves when the server has read everything sent before, because it responded to a later request. */
-export async function waitUntilRead(server: TestServer): Promise<void> {
-  expect(await send(server, request('GET /plants'))).to.equal(40501);
+/** Frames bytes as one chunk. */
+export function chunk(bytes: string | Uint8Array): Buffer {
+  const data = Buffer.from(bytes);
+  return Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')]);
 }
 
 /** Blocks calls until it is opened. */
