@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { portOf } from '../../../support/port.js';
 
 /** A key pair of an issuer. */
 export interface Key {
@@ -19,35 +20,28 @@ export async function newKey(algorithm = 'ES256'): Promise<Key> {
 
 export const ISSUER = 'https://issuer.example/garden';
 export const AUDIENCE = 'plant-store';
+export const SUBJECT = 'gardener';
 
-/** Returns the current time as a NumericDate (RFC 7519 §2), in seconds. */
-export function now(): number {
-  return Math.floor(Date.now() / 1000);
+/** Returns the time in this number of seconds as a NumericDate (RFC 7519 §2). */
+export function inSeconds(seconds: number): number {
+  return Math.floor(Date.now() / 1000) + seconds;
 }
 
-/** Claims of a JWT, possibly with wrong types. */
-export interface Claims {
-  readonly [claim: string]: unknown;
+/** Claims or header parameters of a JWT, possibly with wrong types. */
+export interface Members {
+  readonly [name: string]: unknown;
 }
 
 /** Returns claims that are valid for five minutes, with overrides. `undefined` removes a claim. */
-export function claims(overrides: Claims = {}): Claims {
-  return { iss: ISSUER, aud: AUDIENCE, sub: 'gardener', exp: now() + 300, ...overrides };
+export function claims(overrides: Members = {}): Members {
+  return { iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...overrides };
 }
 
-/** Signs a JWT of `payload` with `key`. `header` overrides header parameters. */
-export function sign(
-  key: Key,
-  payload: Claims = claims(),
-  header: Readonly<Record<string, unknown>> = {},
-): Promise<string> {
-  const jwt = new SignJWT({ ...payload }).setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...header });
-  return jwt.sign(key.privateKey);
-}
-
-/** Encodes an object as a part of a JWT. */
-export function encodePart(content: object): string {
-  return Buffer.from(JSON.stringify(content)).toString('base64url');
+/** Signs a JWT that is valid except for the overrides. */
+export function sign(key: Key, claimOverrides?: Members, headerOverrides: Members = {}): Promise<string> {
+  return new SignJWT({ ...claims(claimOverrides) })
+    .setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...headerOverrides })
+    .sign(key.privateKey);
 }
 
 /** An HTTP server on loopback that publishes keys. */
@@ -59,18 +53,16 @@ export class Issuer {
   /** Number of requests received. */
   requests = 0;
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server) {
     this.#server = server;
-    this.#port = port;
+    this.#port = portOf(server);
   }
 
   static async start(...keys: readonly Key[]): Promise<Issuer> {
     let listener: RequestListener = () => {};
     const server = createServer((request, response) => listener(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new TypeError('the server does not listen on a port');
-    const issuer = new Issuer(server, address.port);
+    const issuer = new Issuer(server);
     listener = (_, response) => issuer.#respond(response);
     await issuer.publish(...keys);
     return issuer;
@@ -84,9 +76,7 @@ export class Issuer {
   async publish(...keys: readonly Key[]): Promise<void> {
     const entries = keys.map(async ({ kid, algorithm, publicKey }) => ({
       ...(await exportJWK(publicKey)),
-      kid,
-      alg: algorithm,
-      use: 'sig',
+      ...{ kid, alg: algorithm, use: 'sig' },
     }));
     this.#published = { keys: await Promise.all(entries) };
   }
