@@ -163,17 +163,6 @@ describe('The files of a SQLite repository', () => {
     });
   }
 
-  it('keep what another process has written with a new -shm if the repository is closed', async () => {
-    const path = newPath();
-    const repository = await open(path);
-    await repository.add([plant(1n)]);
-    rmSync(`${path}-shm`);
-    const query = (sql: string) => run(QUERY, path, sql);
-    expect(query("INSERT INTO plants (id, name) VALUES (2, 'of another process')")).to.equal('[]');
-    await repository.close();
-    expect(query('SELECT id FROM plants')).to.equal('[{"id":1},{"id":2}]');
-  });
-
   it('keep what another process has written with a new -shm if the process exits after closing the repository', () => {
     const path = newPath();
     expect(run(DAMAGE, path)).to.equal('closed');
