@@ -1,7 +1,7 @@
 import { describe, it } from 'mocha';
-import { importsIn } from './imports.js';
 import { expectSnapshot } from '../support/snapshot.js';
 import { drawHexagon } from './hexagon.js';
+import { importsIn } from './imports.js';
 
 describe('docs/hexagon.svg', () => {
   it('matches the imports of the code', async () => {

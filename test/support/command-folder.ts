@@ -1,14 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLI, Program, plantStore } from './executable.js';
+import { CLI, type CommandResult, Program, plantStore } from './executable.js';
 import { temporaryFolder } from './temporary.js';
-
-/** Exit code and output of a command. */
-export interface CommandResult {
-  readonly exitCode: number | NodeJS.Signals;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A temporary folder for running commands of the executable. Create it inside `describe`; the suite removes it. */
 export class CommandFolder {
@@ -55,13 +48,4 @@ export class CommandFolder {
     const settings = { ...environment, PLANT_STORE: `${process.execPath} ${CLI}` };
     return new Program(this.path, [...shell, line], settings).result();
   }
-}
-
-/** Returns NDJSON lines for `count` plants with ascending ids from `first`. */
-export function plantLines(first: number, count: number): string {
-  const lines = Array.from(
-    { length: count },
-    (_, index) => `{"id":${first + index},"name":"plant ${first + index}"}\n`,
-  );
-  return lines.join('');
 }

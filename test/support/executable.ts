@@ -24,6 +24,13 @@ export function runningPrograms(): ReadonlySet<Program> {
   return new Set(running);
 }
 
+/** Exit code and output of a program. */
+export interface CommandResult {
+  readonly exitCode: number | NodeJS.Signals;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** A child process. It leads its own process group, as a shell job does. It is killed after the test or suite that started it. */
 export class Program {
   readonly process: ChildProcess;
@@ -99,9 +106,7 @@ export class Program {
   }
 
   /** Ends standard input, waits for the process to exit, and returns the exit code and the output. */
-  async result(
-    input: string | Uint8Array = '',
-  ): Promise<{ exitCode: number | NodeJS.Signals; stdout: string; stderr: string }> {
+  async result(input: string | Uint8Array = ''): Promise<CommandResult> {
     this.process.stdin?.end(input);
     return { exitCode: await this.#exit, stdout: this.stdout, stderr: this.stderr };
   }

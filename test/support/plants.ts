@@ -18,3 +18,8 @@ export function fromRow({ id, ...row }: RawTexts & { readonly id: string }): Tes
   for (const field of OPTIONAL_TEXTS) if (plant[field] === undefined) Reflect.deleteProperty(plant, field);
   return plant;
 }
+
+/** Returns NDJSON lines for `count` plants with ascending ids from `first`. */
+export function plantLines(first: number, count: number, name = 'plant'): string {
+  return Array.from({ length: count }, (_, at) => `{"id":${first + at},"name":"${name} ${first + at}"}\n`).join('');
+}

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toLines } from '../support/client.js';
-import { CommandFolder, plantLines } from '../support/command-folder.js';
+import { CommandFolder } from '../support/command-folder.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
 import { plantStore } from '../support/executable.js';
+import { plantLines } from '../support/plants.js';
 import { testOrSoak } from '../support/soak.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 

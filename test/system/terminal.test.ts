@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
-import { CommandFolder, plantLines } from '../support/command-folder.js';
+import { CommandFolder } from '../support/command-folder.js';
+import { plantLines } from '../support/plants.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 
 const ESCAPE = '\u001b';

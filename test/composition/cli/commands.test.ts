@@ -5,8 +5,9 @@ import { describe, it } from 'mocha';
 import { sqlite } from '../../../adapters/driven/knex/index.js';
 import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite-database.js';
 import { toLines } from '../../support/client.js';
-import { CommandFolder, plantLines } from '../../support/command-folder.js';
+import { CommandFolder } from '../../support/command-folder.js';
 import { inRepository } from '../../support/paths.js';
+import { plantLines } from '../../support/plants.js';
 import { readSqlitePlants, SqliteFile } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { CommandFolder, plantLines } from '../../support/command-folder.js';
+import { CommandFolder } from '../../support/command-folder.js';
 import { plantStore } from '../../support/executable.js';
+import { plantLines } from '../../support/plants.js';
 import { readSqlitePlants } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
 

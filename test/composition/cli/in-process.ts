@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { run } from '../../../composition/cli/run.js';
-import type { CommandResult } from '../../support/command-folder.js';
+import type { CommandResult } from '../../support/executable.js';
 import { checkOutput } from '../../support/secret-leaks.js';
 
 /** Collects output, or reports that the disk is full. */

@@ -18,6 +18,7 @@ import { waitUntil } from '../../../support/wait-until.js';
 
 /** A value that must not appear in any error. */
 const CANARY = 'canary-4711';
+const PLANTS = [toPlant({ id: 1n, name: 'Monstera' })];
 /** SQL that makes the table reject plants named `poison`. */
 const REJECT_POISON = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
 
@@ -110,49 +111,33 @@ for (const { server, at } of engines) {
     it('migrates an empty database for three instances that start concurrently', async () => {
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
-      expect((await instances[0].add([toPlant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal([
-        'added',
-      ]);
-      expect((await instances[2].add([toPlant({ id: 1n, name: 'x' })])).map(({ kind }) => kind)).to.deep.equal([
-        'taken',
-      ]);
+      expect(await instances[0].add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
+      expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
       expect(await pendingMigrations(at(url))).to.deep.equal([]);
     });
 
-    for (const [what, alter, restore] of [
-      ['a table is missing', 'plants RENAME TO moved', 'moved RENAME TO plants'],
-      ['a column is missing', 'plants RENAME COLUMN tag TO kind', 'plants RENAME COLUMN kind TO tag'],
+    for (const [what, change, revert] of [
+      ['table', 'RENAME TO moved', 'ALTER TABLE moved RENAME TO plants'],
+      ['column', 'RENAME COLUMN tag TO kind', 'ALTER TABLE plants RENAME COLUMN kind TO tag'],
     ] as const) {
-      it(`throws StorageUnavailable and is not ready while ${what}`, async () => {
+      it(`throws StorageUnavailable and is not ready while a ${what} is missing`, async () => {
         const url = await databases.create();
         const repository = await open(url);
         const admin = databases.connect(url);
-        await admin.raw(`ALTER TABLE ${alter}`);
-        expect(await catchError(repository.add([toPlant({ id: 1n, name: 'x' })]))).to.be.instanceOf(StorageUnavailable);
+        await admin.raw(`ALTER TABLE plants ${change}`);
+        expect(await catchError(repository.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
         expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
-        await admin.raw(`ALTER TABLE ${restore}`);
+        await admin.raw(revert);
         await repository.ready();
-        await repository.add([toPlant({ id: 1n, name: 'x' })]);
+        await repository.add(PLANTS);
       });
     }
 
     for (const [what, sql, message] of [
-      ['a missing table', 'DROP TABLE plants', 'the table plants is missing'],
-      [
-        'another column',
-        'ALTER TABLE plants RENAME COLUMN tag TO kind',
-        'the table plants lacks columns: tag (long)?text;',
-      ],
-      [
-        'another type',
-        'CREATE TABLE plants (id INT PRIMARY KEY)',
-        'the table plants lacks columns: id bigint primary key, name ',
-      ],
-      [
-        'no primary key',
-        'CREATE TABLE plants AS SELECT * FROM moved',
-        'the table plants lacks columns: id bigint primary key;',
-      ],
+      ['a missing table', 'DROP TABLE plants', 'is missing'],
+      ['another column', 'ALTER TABLE plants RENAME COLUMN tag TO kind', 'lacks columns: tag (long)?text;'],
+      ['another type', 'CREATE TABLE plants (id INT PRIMARY KEY)', 'lacks columns: id bigint primary key, name '],
+      ['no primary key', 'CREATE TABLE plants AS SELECT * FROM moved', 'lacks columns: id bigint primary key;'],
     ] as const) {
       it(`does not open a schema with ${what}, and names the table`, async () => {
         const url = await databases.create();
@@ -162,7 +147,7 @@ for (const { server, at } of engines) {
         await admin.raw(sql);
         for (const readOnly of [false, true]) {
           const error = await catchError(openRepository({ ...at(url), readOnly }));
-          expect(`${error}`).to.match(RegExp(`^StorageUnavailable: cannot open .*: ${message}`));
+          expect(`${error}`).to.match(RegExp(`^StorageUnavailable: cannot open .*: the table plants ${message}`));
         }
       });
     }
@@ -187,7 +172,7 @@ for (const { server, at } of engines) {
       const broken = { ...engine, migrations: { ...migrations, '900_sizes': [...statements, 'SELECT nonsense'] } };
       expect(await catchError(openRepository({ ...database, engine: broken }))).to.be.instanceOf(StorageUnavailable);
       const repository = await openRepository({ ...database, engine });
-      expect(await repository.add([toPlant({ id: 1n, name: 'Monstera' })])).to.deep.equal([{ kind: 'added' }]);
+      expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
       await repository.close();
     });
 
@@ -265,15 +250,14 @@ describe('The repository on MariaDB', () => {
     const url = await databases.create();
     const repository = await openRepository(mysqlDatabase({ url, timeoutMs: 10_000 }));
     const admin = databases.connect(url);
-    const plants = [toPlant({ id: 1n, name: 'x' })];
-    await repository.add(plants);
+    await repository.add(PLANTS);
     await admin.raw('RENAME TABLE plant_store_log_syncs TO moved');
     try {
-      expect(await catchError(repository.add(plants))).to.be.instanceOf(StorageUnavailable);
+      expect(await catchError(repository.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
       expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
       await admin.raw('RENAME TABLE moved TO plant_store_log_syncs');
       await repository.ready();
-      expect((await repository.add(plants)).map(({ kind }) => kind)).to.deep.equal(['taken']);
+      expect(await repository.add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
     } finally {
       await repository.close();
     }

@@ -52,11 +52,4 @@ describe(`The driver ${loadSqliteDriver()?.name} of SQLite`, () => {
     ] as const)
       expect(await catchError(call())).to.have.property('code', code);
   });
-
-  it('fails calls after close', async () => {
-    const [connection] = await openTwice('closed.db');
-    toClose.splice(toClose.indexOf(connection), 1);
-    await connection.close();
-    expect(await catchError(connection.all('SELECT 1'))).to.be.instanceOf(Error);
-  });
 });

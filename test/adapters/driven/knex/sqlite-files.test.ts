@@ -83,6 +83,13 @@ describe('The files of a SQLite repository', () => {
     return repository;
   }
 
+  /** Opens a new repository with one plant. */
+  async function openWithPlant(path = newPath()) {
+    const repository = await open(path);
+    await repository.add([plant(1n)]);
+    return { path, repository };
+  }
+
   const plant = (id: bigint) => toPlant({ id, name: `plant ${id}` });
   const readIds = async (repository: PlantRepository) => (await readPlants(repository.readAll())).map(({ id }) => id);
 
@@ -94,8 +101,7 @@ describe('The files of a SQLite repository', () => {
   }
 
   it('can be accessed by their owner only', async () => {
-    const path = newPath();
-    await (await open(path)).add([plant(1n)]);
+    const { path } = await openWithPlant();
     const modes = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix).mode & 0o777);
     expect(modes).to.deep.equal([0o600, 0o600, 0o600]);
   });
@@ -118,9 +124,7 @@ describe('The files of a SQLite repository', () => {
   ];
   for (const [what, suffix, damage] of damages) {
     it(`make creates and readiness fail after ${what}`, async () => {
-      const path = newPath();
-      const repository = await open(path);
-      await repository.add([plant(1n)]);
+      const { path, repository } = await openWithPlant();
       damage(path + suffix);
       const reason = `${basename(path)}${suffix} was moved, deleted, replaced or truncated; stop all processes`;
       await expectUnavailable(repository.add([plant(2n)]), reason);
@@ -140,9 +144,7 @@ describe('The files of a SQLite repository', () => {
 
   for (const suffix of ['-wal', '-shm']) {
     it(`keep the plants in a deleted ${suffix} if the repository is closed`, async () => {
-      const path = newPath();
-      const repository = await open(path);
-      await repository.add([plant(1n)]);
+      const { path, repository } = await openWithPlant();
       rmSync(path + suffix);
       await expectUnavailable(repository.add([plant(2n)]), 'was moved');
       await repository.close();
@@ -198,8 +200,7 @@ describe('The files of a SQLite repository', () => {
       it(`to ${what}, make creates fail after the write-ahead log was deleted`, async () => {
         const [path, link] = [newPath(), newPath()];
         linkTo(path, link);
-        const repository = await open(link);
-        await repository.add([plant(1n)]);
+        const { repository } = await openWithPlant(link);
         rmSync(`${path}-wal`);
         await expectUnavailable(repository.add([plant(2n)]), 'plants.db-wal was moved');
       });
@@ -218,33 +219,32 @@ describe('The files of a SQLite repository', () => {
     it('are all read', async () => {
       const [path, link] = [newPath(), newPath()];
       symlinkSync(path, link);
-      await (await open(link)).add([plant(1n)]);
+      await openWithPlant(link);
       expect(await readIds(await open(link, { readOnly: true }))).to.deep.equal([1n]);
     });
   });
 
   describe('cannot be opened', () => {
-    const hardLink = newPath();
     const ownLink = newPath();
     symlinkSync(ownLink, ownLink);
     for (const [what, path, reason] of [
-      ['with a hard link', hardLink, 'it has more than one name (hard link); delete the others'],
       ['with a symbolic link to itself', ownLink, 'its symbolic links form a loop'],
       ['in a missing folder', join(newFolder(), 'a', 'plants.db'), 'its directory does not exist; create it first'],
       ['if they are a device', '/dev/null', 'it is a named pipe or a device, not a file'],
     ] as const) {
       it(what, async () => {
-        if (path === hardLink) {
-          await (await open(hardLink)).close();
-          linkSync(hardLink, `${hardLink}.link`);
-        }
         await expectUnavailable(openRepository(describeFile(path)), `cannot open sqlite:${path}: ${reason}`);
       });
     }
 
     it('with a hard link, not even for reading', async () => {
-      const opening = openRepository(describeFile(`${hardLink}.link`, { readOnly: true }));
-      await expectUnavailable(opening, 'more than one name');
+      const path = newPath();
+      await (await open(path)).close();
+      linkSync(path, `${path}.link`);
+      for (const readOnly of [false, true]) {
+        const opening = openRepository(describeFile(path, { readOnly }));
+        await expectUnavailable(opening, 'it has more than one name (hard link); delete the others');
+      }
     });
 
     it('if they are missing and must exist', async () => {

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
 import { MonitoredPlantRepository, StorageTimeout } from '../../../../adapters/driven/monitoring/index.js';
 import { type AddOutcome, type Plant, PlantRejected, StorageUnavailable } from '../../../../core/index.js';
@@ -30,6 +30,15 @@ describe('MonitoredPlantRepository', () => {
   );
 
   describe('without a probe', () => {
+    const realNow = performance.now;
+    afterEach(() => {
+      performance.now = realNow;
+    });
+    /** Moves the monotonic clock forward. */
+    const elapse = (ms: number) => {
+      const now = performance.now;
+      performance.now = () => now.call(performance) + ms;
+    };
     beforeEach(() => {
       storage = new FaultyRepository();
       repository = new MonitoredPlantRepository(storage, { timeoutMs: TIMEOUT_MS });
@@ -50,17 +59,17 @@ describe('MonitoredPlantRepository', () => {
     it('lets one call try after a pause, and is ready again when it succeeds', async () => {
       storage.fault = 'hang';
       await catchError(add(1n));
-      await setTimeout(FIRST_PAUSE_MS);
+      elapse(FIRST_PAUSE_MS);
       // The second call fails immediately, because the first one is trying.
       const [first, second] = await Promise.all([catchError(add(1n)), catchError(add(2n))]);
       expect([first, second].map((error) => error instanceof StorageTimeout)).to.deep.equal([true, false]);
-      await setTimeout(FIRST_PAUSE_MS);
+      elapse(FIRST_PAUSE_MS);
       await catchError(add(1n));
       expect(storage.adds, 'the pause doubles').to.equal(2);
 
       storage.fault = undefined;
       await expectNotReady();
-      await setTimeout(FIRST_PAUSE_MS);
+      elapse(FIRST_PAUSE_MS);
       expect(await add(1n)).to.deep.equal([{ kind: 'added' }]);
       await repository.ready();
 

@@ -1,64 +1,52 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { apiErrors, failureToApiError, statusOf, toApiError } from '../../../../adapters/driving/api/index.js';
-import {
-  Plant,
-  PlantRejected,
-  StorageUnavailable,
-  TokenIssuerUnavailable,
-  type Violation,
-} from '../../../../core/index.js';
+import { Plant, PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {
-  it('starts each number with its HTTP status', () => {
-    for (const apiError of Object.values(apiErrors))
+  it('starts each number with its HTTP status, and has a one-line message for it', () => {
+    for (const apiError of Object.values(apiErrors)) {
       expect(`${apiError.error}`).to.match(RegExp(`^${statusOf(apiError)}0`));
-  });
-
-  it('has a one-line message for each number', () => {
-    for (const { message } of Object.values(apiErrors)) expect(message).to.match(/^[^\r\n]{10,}$/);
+      expect(apiError.message).to.match(/^[^\r\n]{10,}$/);
+    }
   });
 });
 
 describe('toApiError', () => {
-  const newPlant = { id: 1n, name: 'Monstera' };
-  const plant = toPlant(newPlant);
+  const plant = toPlant({ id: 1n, name: 'Monstera' });
+  const rejection = new PlantRejected('canary', { cause: new Error('canary') });
+  const textRule = 'must not contain U+0000 or a lone surrogate';
+  const idRule = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
+  const invalid = (newPlant: Parameters<typeof Plant.from>[0]) => {
+    const result = Plant.from(newPlant);
+    return { kind: 'invalid', violations: result.kind === 'invalid' ? result.violations : [] } as const;
+  };
 
-  it('returns undefined for a created plant', () => {
-    expect(toApiError({ kind: 'created', plant })).to.equal(undefined);
-  });
-
-  it('returns 40901 for id-taken', () => {
-    expect(toApiError({ kind: 'id-taken' })).to.include({ error: 40901 });
-  });
-
-  it('returns 40902 for already-stored', () => {
-    expect(toApiError({ kind: 'already-stored', plant })).to.include({ error: 40902 });
-  });
-
-  it('returns 50002 for a rejected plant, without the message of the storage', () => {
-    const apiError = toApiError({
-      kind: 'rejected',
-      error: new PlantRejected('canary', { cause: new Error('canary') }),
+  for (const [what, outcome, expected] of [
+    ['a created plant', { kind: 'created', plant }, undefined],
+    ['id-taken', { kind: 'id-taken' }, apiErrors.idTaken],
+    ['already-stored', { kind: 'already-stored', plant }, apiErrors.alreadyStored],
+    [
+      'a rejected plant, without the message of the storage',
+      { kind: 'rejected', error: rejection },
+      { error: 50002, message: 'The storage rejects this plant' },
+    ],
+    [
+      'invalid text, naming the fields',
+      invalid({ id: 1n, name: '\0', tag: '\ud800' }),
+      { error: 40003, message: `name ${textRule}; tag ${textRule}` },
+    ],
+    [
+      'an invalid id, naming fields with invalid text too',
+      invalid({ id: 2n ** 63n, name: '\0' }),
+      { error: 40002, message: `${idRule}; name ${textRule}` },
+    ],
+  ] as const) {
+    it(`returns ${expected?.error} for ${what}`, () => {
+      expect(toApiError(outcome)).to.deep.equal(expected);
     });
-    expect(apiError).to.deep.equal({ error: 50002, message: 'The storage rejects this plant' });
-  });
-
-  it('returns 40003 for an invalid string, and names the fields', () => {
-    expect(toApiError({ kind: 'invalid', violations: validate({ id: 1n, name: '\0', tag: '\ud800' }) })).to.deep.equal({
-      error: 40003,
-      message: 'name must not contain U+0000 or a lone surrogate; tag must not contain U+0000 or a lone surrogate',
-    });
-  });
-
-  it('returns 40002 for an invalid id, and names fields with invalid strings too', () => {
-    expect(toApiError({ kind: 'invalid', violations: validate({ id: 2n ** 63n, name: '\0' }) })).to.deep.equal({
-      error: 40002,
-      message:
-        'id must be an integer from -9223372036854775808 to 9223372036854775807; name must not contain U+0000 or a lone surrogate',
-    });
-  });
+  }
 });
 
 describe('failureToApiError', () => {
@@ -76,8 +64,3 @@ describe('failureToApiError', () => {
     });
   }
 });
-
-function validate(newPlant: Parameters<typeof Plant.from>[0]): readonly Violation[] {
-  const result = Plant.from(newPlant);
-  return result.kind === 'invalid' ? result.violations : [];
-}

@@ -10,6 +10,7 @@ import {
 } from '../../../../adapters/driving/api/index.js';
 import { type NewPlant, OPTIONAL_TEXTS, TEXT_FIELDS, toNewPlant } from '../../../../core/index.js';
 import { INVALID_IDS, NOT_A_NEW_PLANT, NOT_JSON } from '../../../contract/http/bodies.js';
+import { ACCEPTED } from '../../../contract/http/plants.js';
 import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
 import { storableText } from '../../../support/texts.js';
@@ -38,21 +39,18 @@ it('The schemas of the description have the fields of the core', () => {
 
 describe('PlantCodec.decode', () => {
   describe('accepts', () => {
+    // The cases of the HTTP contract.
+    for (const [what, toBody] of Object.entries(ACCEPTED)) {
+      it(what, () => {
+        const [body, texts] = toBody(9007199254740993n);
+        expectNewPlant(body, { id: 9007199254740993n, ...texts });
+      });
+    }
+
     for (const [what, text, expected] of [
-      ['a tag', '{"id":1,"name":"Monstera","tag":"indoor"}', { id: 1n, name: 'Monstera', tag: 'indoor' }],
       ['an empty name and an empty tag', '{"id":1,"name":"","tag":""}', { id: 1n, name: '', tag: '' }],
-      ['unknown fields', '{"id":1,"name":"x","colour":"green","ID":[2]}', { id: 1n, name: 'x' }],
       ['fields named like members of Object', '{"id":1,"name":"x","toString":1,"__proto__":2}', { id: 1n, name: 'x' }],
-      [
-        'a __proto__ field with other values',
-        '{"id":1,"name":"x","__proto__":{"id":2,"tag":3}}',
-        { id: 1n, name: 'x' },
-      ],
-      ['duplicate keys, and uses the last one', '{"id":1,"name":"x","name":"y","id":2}', { id: 2n, name: 'y' }],
-      ['escaped keys', '{"\\u0069d":9007199254740993,"n\\u0061me":"x"}', { id: 9007199254740993n, name: 'x' }],
-      ['a leading byte order mark', '\ufeff{"id":1,"name":"x"}', { id: 1n, name: 'x' }],
       ['byte order marks inside strings', '{"id":1,"name":"\ufeffx\ufeff"}', { id: 1n, name: '\ufeffx\ufeff' }],
-      ['surrounding white space', ' \t\r\n{"id":1,"name":"x"}\n', { id: 1n, name: 'x' }],
       ['strings that are not normalised', '{"id":1,"name":"e\u0301 é 🌵 "}', { id: 1n, name: 'e\u0301 é 🌵 ' }],
       [
         'strings that only the core rejects',
@@ -136,37 +134,16 @@ describe('PlantCodec.decode', () => {
     });
   });
 
-  describe('for random bodies', () => {
-    const expectError = (decoded: object, ...errors: number[]) => {
-      expect(decoded).to.have.property('error').that.is.oneOf(errors);
-      expect(decoded)
-        .to.have.property('message')
-        .that.matches(/^[^\n]+$/);
-    };
-
-    it('never throws', () => {
-      fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-          expectError(decode(bytes), 40001, 40002);
-        }),
-      );
-    });
-
-    it('agrees with JSON.parse, or rejects', () => {
-      const value = fc.oneof(fc.string(), fc.integer(), fc.jsonValue());
-      const record = fc.record({ id: value, name: value, tag: value, more: value }, { requiredKeys: [] });
-      fc.assert(
-        fc.property(fc.oneof(record, fc.jsonValue()), (body) => {
-          const text = JSON.stringify(body);
-          const decoded = decode(text);
-          if ('error' in decoded) return expectError(decoded, 40002);
-          const { id, name, tag } = decoded;
-          // Not `body`, because JSON.stringify writes -0 as 0.
-          expect(JSON.parse(text)).to.deep.include({ id: Number(id), name, ...(tag === undefined ? {} : { tag }) });
-        }),
-        { numRuns: 1000 },
-      );
-    });
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map(Buffer.from)), (bytes) => {
+        const decoded = decode(bytes);
+        expect(decoded).to.have.property('error').that.is.oneOf([40001, 40002]);
+        expect(decoded)
+          .to.have.property('message')
+          .that.matches(/^[^\n]+$/);
+      }),
+    );
   });
 });
 
@@ -211,17 +188,11 @@ describe('The NewPlant schema', () => {
 
   for (const [what, rule, message] of [
     [
-      'a maximum name length',
+      'a maximum length',
       property('name', { type: 'string', maxLength: 7 }),
       /^name must NOT have more than 7 characters$/,
     ],
-    [
-      'a minimum name length',
-      property('name', { type: 'string', minLength: 9 }),
-      /^name must NOT have fewer than 9 char/,
-    ],
     ['a pattern', property('tag', { type: 'string', pattern: '^out' }), /^tag must match pattern "\^out"$/],
-    ['an enum', property('tag', { enum: ['outdoor'] }), /^tag must be equal to one of the allowed values$/],
     ['a minimum id', property('id', { type: 'integer', minimum: 2 }), /^id must be >= 2$/],
     ['a different type', property('tag', { type: 'boolean' }), /^tag must be a boolean$/],
     ['an additional required field', { type: 'object', required: ['colour'] }, /^colour is required$/],
@@ -253,19 +224,10 @@ describe('The NewPlant schema', () => {
 });
 
 describe('PlantCodec.encode', () => {
-  for (const [what, plant, text] of [
-    [
-      'returns name and tag, but not the id',
-      { id: 1n, name: 'Monstera', tag: 'indoor' },
-      '{"name":"Monstera","tag":"indoor"}',
-    ],
-    ['omits a missing tag', { id: 1n, name: 'Monstera' }, '{"name":"Monstera"}'],
-    ['keeps an empty tag', { id: 1n, name: '', tag: '' }, '{"name":"","tag":""}'],
-  ] as const) {
-    it(what, () => {
-      expect(codec.encode(toPlant(plant))).to.equal(text);
-    });
-  }
+  it('returns the texts of the plant, but not its id', () => {
+    expect(codec.encode(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
+    expect(codec.encode(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
+  });
 
   it('keeps any text code point for code point', () => {
     const text = storableText();

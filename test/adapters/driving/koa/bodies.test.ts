@@ -5,7 +5,7 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { RawClient, RawResponse } from '../../../support/raw-http.js';
-import { chunk, Gate, httpSuite, newPlant, post, postHead } from './support.js';
+import { chunk, Gate, httpSuite, newPlant, post } from './support.js';
 
 const MIB = 1024 ** 2;
 const BOMB_MIB = 128;
@@ -43,12 +43,12 @@ httpSuite('The body of a request', { bodyLimitBytes: LIMIT }, ({ server, start }
 
   it('is rejected before it arrives if its Content-Length is above any compressed size of the maximum', async () => {
     const headers = { 'Content-Length': `${2 * LIMIT}`, ...GZIP, Expect: '100-continue' };
-    expect(await server().send(postHead(headers))).to.equal(41301);
+    expect(await server().send(post('', headers))).to.equal(41301);
   });
 
   for (const [what, head, bytes] of [
-    ['spaces, in chunks', postHead(CHUNKED), chunk(Buffer.alloc(0x8000, ' '))],
-    ['garbage as gzip, in chunks', postHead({ ...CHUNKED, ...GZIP }), chunk(Buffer.alloc(0x8000, ' '))],
+    ['spaces, in chunks', post('', CHUNKED), chunk(Buffer.alloc(0x8000, ' '))],
+    ['garbage as gzip, in chunks', post('', { ...CHUNKED, ...GZIP }), chunk(Buffer.alloc(0x8000, ' '))],
   ] as const) {
     it(`ends the connection if it is too large: ${what}`, async () => {
       const client = await server().connect(head);
@@ -59,10 +59,25 @@ httpSuite('The body of a request', { bodyLimitBytes: LIMIT }, ({ server, start }
     });
   }
 
+  it('may follow its rejection: the client can still read the response', async () => {
+    const client = await server().connect();
+    client.socket.pause();
+    client.send(post('', { Authorization: '', 'Content-Length': '200000' }));
+    // A client whose connection was reset notices that when it writes again, and discards what it has not read.
+    for (let times = 0; times < 2; times++) {
+      await server().waitUntilRead();
+      client.send(Buffer.alloc(100_000));
+    }
+    await server().waitUntilRead();
+    client.socket.resume();
+    expect(await client.readResponse()).to.include({ outcome: 40101 });
+    client.close();
+  });
+
   it('is not read while the client is being authenticated', async () => {
     const gate = new Gate();
     const own = await start({ tokenVerifier: gate.beforeFirstVerify() });
-    const client = await own.connect(postHead({ 'Content-Length': `${LARGE_BYTES}` }));
+    const client = await own.connect(post('', { 'Content-Length': `${LARGE_BYTES}` }));
     client.send(Buffer.alloc(LARGE_BYTES));
     await gate.arrived;
     for (let times = 0; times < 50; times++) await own.waitUntilRead();
@@ -87,7 +102,7 @@ httpSuite('The body of a request', { bodyLimitBytes: LIMIT }, ({ server, start }
     it(`frees its permit when the client disconnects in the middle of it: ${coding}`, async () => {
       const own = await start({ maxInFlight: 1 });
       const headers = { 'Content-Encoding': coding, 'Content-Length': `${body.length}`, Expect: '100-continue' };
-      const client = await own.connect(postHead(headers));
+      const client = await own.connect(post('', headers));
       await client.readResponse();
       expect(await own.send(), 'while it is held').to.equal(50302);
       client.send(body.slice(0, 12));

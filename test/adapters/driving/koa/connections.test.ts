@@ -74,10 +74,4 @@ httpSuite('A connection', {}, ({ server: shared, start }) => {
     await new Promise((resolve) => client.socket.once('close', resolve));
     clearInterval(writing);
   });
-
-  it('may be reset after CONNECT', async () => {
-    for (let times = 0; times < 10; times++)
-      (await shared().connect(request('CONNECT test:443'))).socket.resetAndDestroy();
-    expect(await shared().send()).to.equal(200);
-  });
 });

@@ -62,14 +62,6 @@ describe('docs/openapi.yaml', () => {
     expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
   });
 
-  it('requires a bearer token on every operation', () => {
-    expect(description).to.deep.nested.include({ security: [{ bearer: [] }] });
-    expect(description.components)
-      .to.have.nested.property('securitySchemes.bearer')
-      .that.includes({ type: 'http', scheme: 'bearer' });
-    for (const operation of Object.values(operations)) expect(operation).to.not.have.property('security');
-  });
-
   for (const [name, { parameters = [], requestBody, responses }] of Object.entries(operations)) {
     describe(name, () => {
       const startLine = parameters.reduce(

@@ -11,17 +11,10 @@ const FILES = {
   '/docs/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
 
-/** The Content-Security-Policy by directive. */
-const POLICY = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self' data:",
-  'connect-src': "'self'",
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'",
-};
+const POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+];
 
 const ELSEWHERE = [
   '/DOCS',
@@ -45,7 +38,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
   });
 
   for (const [path, type] of Object.entries(FILES)) {
-    it(`serves ${path}, which browsers cache and revalidate`, async () => {
+    it(`serves ${path}, which browsers cache, revalidate and isolate`, async () => {
       const response = await get(`${path}?x`);
       expect(response).to.include({ status: 200 });
       expect(response?.headers).to.include({
@@ -55,16 +48,11 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
         'x-content-type-options': 'nosniff',
       });
       expect(response?.body).to.not.be.empty;
+      expect(response?.headers['content-security-policy']?.split('; ')).to.have.members(POLICY);
       const same = await get(path, { 'If-None-Match': response?.headers['etag'] });
       expect(same).to.include({ status: 304, body: '' });
       expect(same?.headers).to.include({ etag: response?.headers['etag'] });
       expect(await get(path, { 'If-None-Match': '"another"' })).to.include({ status: 200 });
-    });
-
-    it(`allows ${path} only its own origin and no inline script or style`, async () => {
-      const policy = (await get(path))?.headers['content-security-policy'] ?? '';
-      const directives = policy.split('; ').map((directive) => /^(\S+) (.*)$/.exec(directive)?.slice(1) ?? []);
-      expect(Object.fromEntries(directives)).to.deep.equal(POLICY);
     });
   }
 
@@ -119,16 +107,5 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
         expect(await off.send(request(`${method} ${path}`)), path).to.equal(40401);
       }
     }
-  });
-
-  it('is served, or confirmed with 304, to a client whose body never arrives', async () => {
-    const etag = (await get('/docs'))?.headers['etag'] ?? '';
-    for (const [headers, status] of [
-      [{}, 200],
-      [{ 'If-None-Match': etag }, 304],
-    ] as const) {
-      expect(await get('/docs', { 'Content-Length': '10', ...headers })).to.include({ status });
-    }
-    expect(await server().send()).to.equal(200);
   });
 });

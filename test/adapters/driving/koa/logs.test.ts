@@ -1,8 +1,7 @@
-import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { request } from '../../../support/raw-http.js';
-import { HEADERS, httpSuite, newPlant, type Options, post, postHead } from './support.js';
+import { HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
 
 /** A value from a client, which must never be logged. */
 const CANARY = 'canary7f3a';
@@ -31,10 +30,6 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
   'an unknown Content-Encoding': [withCanaries('', { 'Content-Encoding': CANARY }), 41501],
   'a body that does not match its Content-Encoding': [withCanaries(CANARY, { 'Content-Encoding': 'gzip' }), 40001],
   'a body that is too large': [withCanaries(CANARY.repeat(200_000)), 41301],
-  'a body that is too large after decompression': [
-    withCanaries(gzipSync(CANARY.repeat(200_000)), { 'Content-Encoding': 'gzip' }),
-    41301,
-  ],
   'a body that is not JSON': [withCanaries(CANARY), 40001],
   'a body that is not UTF-8': [withCanaries(Buffer.from(`"${CANARY}\xff"`, 'latin1')), 40001],
   'a body that is not a NewPlant': [withCanaries(newPlant({ ...TELLTALE, id: CANARY })), 40002],
@@ -68,7 +63,7 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
       const { lines, options } = recordLog();
       const own = await start(options);
       const headers = { 'Content-Length': '100', 'Content-Encoding': coding, Expect: '100-continue' };
-      const client = await own.connect(postHead(headers));
+      const client = await own.connect(post('', headers));
       await client.readResponse();
       client.socket.resetAndDestroy();
       const aborted = () => lines.filter(({ method }) => method === 'POST');

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, post, postHead, readOutcomes, type TestServer } from './support.js';
+import { Gate, httpSuite, newPlant, post, readOutcomes, type TestServer } from './support.js';
 
 /** Longer than a test takes, so that a shutdown that waits for it fails the test. */
 const LONG_MS = 600_000;
@@ -55,7 +55,7 @@ httpSuite('A shutdown', {}, ({ start }) => {
   it('waits for a body that has not arrived', async () => {
     const server = await start();
     const body = newPlant();
-    const client = await server.connect(postHead({ 'Content-Length': `${body.length}`, Expect: '100-continue' }));
+    const client = await server.connect(post('', { 'Content-Length': `${body.length}`, Expect: '100-continue' }));
     await client.readResponse();
     const stopped = server.stop(LONG_MS);
     await new Promise(setImmediate);
@@ -65,7 +65,7 @@ httpSuite('A shutdown', {}, ({ start }) => {
   });
 
   for (const [what, bytes] of Object.entries({
-    'whose body': postHead({ 'Content-Length': '100' }),
+    'whose body': post('', { 'Content-Length': '100' }),
     'part of whose headers': 'POST /plants HTTP/1.1\r\nHost: te',
   })) {
     it(`responds with 50303 after half of its timeout to a request ${what} has not arrived`, async () => {

@@ -159,11 +159,6 @@ export function post(body: string | Uint8Array = newPlant(), headers: Readonly<R
   return request('POST /plants', { ...HEADERS, ...headers }, body);
 }
 
-/** Returns the head of a create, without its body. */
-export function postHead(headers: Readonly<Record<string, string>>): Buffer {
-  return post('', headers);
-}
-
 /** Frames bytes as one chunk. */
 export function chunk(bytes: string | Uint8Array): Buffer {
   const data = Buffer.from(bytes);

@@ -3,22 +3,21 @@ import { expect } from 'chai';
 import { after, before, it } from 'mocha';
 import type { CreatePlantUseCase } from '../../../../core/index.js';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, type Options, post, postHead, readOutcomes, TestServer } from './support.js';
+import { Gate, httpSuite, newPlant, type Options, post, readOutcomes, TestServer } from './support.js';
 
 /** What a client sends before it stops. */
 const LATE: Readonly<Record<string, string | Buffer>> = {
   'that never sends anything': '',
   'that stops in its headers': 'POST /plants HTTP/1.1\r\nHost: te',
-  'that stops before its body': postHead({ 'Content-Length': '100' }),
+  'that stops before its body': post('', { 'Content-Length': '100' }),
   'that stops in a chunk': post('a\r\n{"id":', { 'Transfer-Encoding': 'chunked' }),
   'that stops in a compressed body': post('\x1f', { 'Content-Encoding': 'gzip', 'Content-Length': '100' }),
 };
 
 /** What a client sends: a head, then the same few bytes again and again. */
 const SLOW: Readonly<Record<string, readonly [head: string | Buffer, repeated: string]>> = {
-  'that keeps sending empty lines': ['', '\r\n'],
   'that sends a header byte by byte': ['POST /plants HTTP/1.1\r\nX: ', 'x'],
-  'that sends a body byte by byte': [postHead({ 'Content-Length': '100000' }), ' '],
+  'that sends a body byte by byte': [post('', { 'Content-Length': '100000' }), ' '],
 };
 
 /** Short, because Node checks for timeouts only every 500 ms. */

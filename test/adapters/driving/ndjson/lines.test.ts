@@ -44,25 +44,6 @@ describe('splitLines', () => {
     });
   }
 
-  it('returns undefined for lines above the maximum length', async () => {
-    expect(await read([Buffer.from('12345\n123456\n1234\n')], 5)).to.deep.equal([
-      { number: 1, text: toHex(Buffer.from('12345')) },
-      { number: 2, text: undefined },
-      { number: 3, text: toHex(Buffer.from('1234')) },
-    ]);
-  });
-
-  it('numbers lines that are too long, including the last one without a line feed', async () => {
-    const chunk = Buffer.alloc(1000, 'x');
-    const long = Array.from({ length: 100 }, () => chunk);
-    const lines = await read([...long, Buffer.from('\nok\n'), ...long], 5000);
-    expect(lines).to.deep.equal([
-      { number: 1, text: undefined },
-      { number: 2, text: toHex(Buffer.from('ok')) },
-      { number: 3, text: undefined },
-    ]);
-  });
-
   it('needs constant memory for an endless line', async () => {
     if (globalThis.gc === undefined) {
       const { setFlagsFromString } = await import('node:v8');

@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
 import { exportPlants } from '../../../../adapters/driving/ndjson/index.js';
-import { CreatePlant, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants, StorageUnavailable } from '../../../../core/index.js';
-import { catchError } from '../../../support/catch-error.js';
-import { toPlant } from '../../../support/plants.js';
+import { CreatePlant, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '../../../../core/index.js';
+import { plantLines, toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
 import { newPlant, storableText } from '../../../support/texts.js';
-import { codec, exportToText, importInto, plantLines } from './support.js';
+import { codec, exportToText, importInto } from './support.js';
 
 const text = fc.oneof(
   storableText(),
@@ -57,10 +56,6 @@ describe('exportPlants', () => {
     );
   });
 
-  it('writes nothing for an empty store', async () => {
-    expect(await exportToText(new MemoryPlantRepository())).to.equal('');
-  });
-
   it('reports the number of plants written', async () => {
     const repository = new MemoryPlantRepository();
     await importInto(repository, plantLines(1, 2500));
@@ -69,11 +64,5 @@ describe('exportPlants', () => {
       expect(chunk).to.match(/\n$/);
     }
     expect(counts.at(-1)).to.equal(2500);
-  });
-
-  it('throws StorageUnavailable when the storage is closed', async () => {
-    const repository = new MemoryPlantRepository();
-    await repository.close();
-    expect(await catchError(exportToText(repository))).to.be.instanceOf(StorageUnavailable);
   });
 });

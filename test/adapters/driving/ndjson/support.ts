@@ -42,11 +42,3 @@ export async function exportToText(repository: PlantRepository): Promise<string>
   for await (const chunk of exportPlants(new ReadPlants(repository), codec)) text += chunk;
   return text;
 }
-
-/** Returns the lines of `count` plants, starting with the id `first`. */
-export function plantLines(first: number, count: number, name = 'plant'): string {
-  return Array.from(
-    { length: count },
-    (_, index) => `{"id":${first + index},"name":"${name} ${first + index}"}\n`,
-  ).join('');
-}
