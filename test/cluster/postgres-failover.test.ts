@@ -3,60 +3,96 @@ import { after, before, describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
+import { PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { waitUntil } from '../support/wait-until.js';
 import { conclusive } from '../system/history.js';
 import { CLIENTS, Load } from '../system/load.js';
-import { PostgresPair } from './postgres-pair.js';
+
+/** Options that make a primary, even a promoted one, wait until its standby has synced a commit. */
+const SETTINGS = ['-c', 'synchronous_standby_names=*'];
+const SYNCED = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
+const BLOCKED = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
 
 describe('Two services on a PostgreSQL primary with a synchronous standby', () => {
   const folder = temporaryFolder();
-  let pair: PostgresPair | undefined;
+  const servers: PrivateServer[] = [];
   let proxy: FaultyProxy | undefined;
   before(function () {
-    PostgresPair.skipUnlessAvailable(this);
+    PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
+    PrivateServer.skipUnlessAvailable(this, postgresStandby('', 'PostgreSQL standby'));
   });
   after(async () => {
     await proxy?.refuseConnections();
-    await pair?.stop();
+    await Promise.all(servers.map((server) => server.kill()));
   });
 
+  async function start(kind: Parameters<typeof PrivateServer.install>[0]): Promise<PrivateServer> {
+    const server = await PrivateServer.install(kind, folder);
+    servers.push(server);
+    await server.start(SETTINGS);
+    return server;
+  }
+
+  /** Waits until a query on a server returns a row. */
+  async function waitForRow(server: PrivateServer, query: string): Promise<void> {
+    const knex = server.connect();
+    await waitUntil(query, async () => (await knex.raw(query)).rows.length > 0).finally(() => knex.destroy());
+  }
+
+  /** Starts a standby, and waits until it is in sync. */
+  async function addStandby(primary: PrivateServer): Promise<PrivateServer> {
+    const standby = await start(postgresStandby(primary.server.url, `PostgreSQL ${servers.length + 1}`));
+    await waitForRow(primary, SYNCED);
+    return standby;
+  }
+
   it(`keep every guarantee with ${CLIENTS} clients during two failovers`, async () => {
-    const servers = await PostgresPair.start(folder);
-    const address = await FaultyProxy.to(servers.url, 5432);
-    [pair, proxy] = [servers, address];
-    const settings = { DATABASE_URL: address.toProxiedUrl(servers.url), STORAGE_TIMEOUT: '1s', LOG_LEVEL: 'fatal' };
+    let primary = await start(privateServers.postgres);
+    let standby = await addStandby(primary);
+    const address = await FaultyProxy.to(primary.server.url, 5432);
+    proxy = address;
+    const DATABASE_URL = address.toProxiedUrl(primary.server.url);
+    const settings = { DATABASE_URL, STORAGE_TIMEOUT: '1s', LOG_LEVEL: 'fatal' };
     const services = [serve(folder, settings), serve(folder, settings)];
     const ports = await Promise.all(services.map((service) => service.port()));
     const load = new Load();
     load.start(...ports);
     await load.waitForOutcomes(500, 200);
-    /** Promotes the standby, redirects the services to it and adds a new standby. */
+    /** Waits until transactions wait for the standby, and creates fail. */
+    const waitForBlockedCreates = async () => {
+      await waitForRow(primary, BLOCKED);
+      await load.waitForOutcomes(CLIENTS, 50301);
+    };
+    /** Promotes the standby, which commits nothing before it has a standby; redirects the services to it, and adds one. */
     const failOver = async () => {
-      await servers.failOver();
-      address.target = servers.url;
+      await primary.kill();
+      const knex = standby.connect();
+      await knex.raw('SELECT pg_promote()').finally(() => knex.destroy());
+      primary = standby;
+      address.target = primary.server.url;
       address.reset();
-      await servers.addStandby();
+      standby = await addStandby(primary);
       await load.waitForOutcomes(500, 200);
     };
 
-    await servers.standby.kill();
-    await servers.waitForBlockedCommit();
-    await load.waitForOutcomes(CLIENTS, 50301);
+    await standby.kill();
+    await waitForBlockedCreates();
     // A crash makes visible the transactions that waited for the standby.
-    await servers.primary.kill();
-    await servers.startPrimary();
-    await servers.waitForBlockedCommit();
-    await load.waitForOutcomes(CLIENTS, 50301);
-    await servers.primary.kill();
-    await servers.startStandby();
+    await primary.kill();
+    await primary.start(SETTINGS);
+    await waitForBlockedCreates();
+    // The standby must not get them from the old primary.
+    await primary.kill();
+    await standby.start(SETTINGS);
     await failOver();
     await failOver();
 
     await load.stop();
     for (const port of ports) await load.retryUnknown(port);
     expect(load.outcomes()).to.have.members([...conclusive, 50301]);
-    const knex = servers.primary.connect();
-    load.expectNoViolations(await serverStore(servers.url, 'pg', knex).readPlants());
+    const knex = primary.connect();
+    load.expectNoViolations(await serverStore(primary.server.url, 'pg', knex).readPlants());
     await knex.destroy();
     for (const service of services) expect(await service.stop()).to.equal(0);
   });

@@ -89,6 +89,13 @@ describe('Starting the service', () => {
     for (const line of toLines(service.stderr)) expect(() => JSON.parse(line), line).not.to.throw();
   });
 
+  it('does not start without a token on an address that is not loopback, and reports why in one line', async () => {
+    const service = plantStore(folder, [], { HOST: '0.0.0.0', PORT: '0', DATABASE_URL: 'memory:' });
+    const { exitCode, stderr } = await service.result();
+    expect(exitCode).to.equal(78);
+    expect(stderr).to.match(/^plant-store: ACCESS_TOKENS, .* must be set: HOST="0\.0\.0\.0".*\n$/);
+  });
+
   const other = createServer();
   before(() => once(other.listen(0, '127.0.0.1'), 'listening'));
   after(() => other.close());
