@@ -64,7 +64,8 @@ describe('The container', function () {
     ...{ BUILDAH_FORMAT: 'docker', BUILDAH_ISOLATION: 'chroot', DISABLE_HC_SYSTEMD: 'true' },
   };
   const databases = databasesOn(postgresServer);
-  const [build, printToken, onSqlite, onPostgres, importFile] = commandsUnder('In a container');
+  const [build, printToken, onSqlite, importFile] = commandsUnder('In a container');
+  const onPostgres = onSqlite?.replace('-v plants:/data', '-e DATABASE_URL');
   let port: number;
   let managementPort: number;
 
