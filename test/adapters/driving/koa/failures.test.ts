@@ -6,8 +6,7 @@ import {
   TokenIssuerUnavailable,
   type TokenVerifier,
 } from '../../../../core/index.js';
-import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, type Options, post } from './support.js';
+import { Gate, httpSuite, type Options } from './support.js';
 
 const SECRET = 'secret text: SELECT name FROM plants /var/lib/plants.db';
 const cause = new Error(SECRET);
@@ -66,18 +65,4 @@ httpSuite('The response', {}, ({ start }) => {
       expect(await server.send()).to.equal(40102);
     });
   }
-
-  it('is 404 outside of the path prefix', async () => {
-    const server = await start({ basePath: '/a.b/~garden' });
-    for (const [target, expected] of Object.entries({
-      '/a.b/~garden/plants?x': 200,
-      'http://test/a.b/~garden/plants': 200,
-      '/plants': 40401,
-      '/axb/~garden/plants': 40401,
-      '/openapi.json': 40401,
-    })) {
-      expect(await server.send(`${post(newPlant())}`.replace('/plants', target)), target).to.equal(expected);
-    }
-    expect(await server.send(request('GET /a.b/~garden/plants'))).to.equal(40501);
-  });
 });

@@ -72,28 +72,4 @@ httpSuite('Arbitrary packets', {}, ({ server, start }) => {
       { numRuns: 50 },
     );
   });
-
-  it('get responses in order, however pipelined requests are split', async () => {
-    // None of these closes the connection.
-    const kinds: [outcome: number, bytes: () => Buffer][] = [
-      [200, () => post()],
-      [200, () => post(gzipSync(newPlant()), { 'Content-Encoding': 'gzip' })],
-      [200, () => post(Buffer.concat([chunk(newPlant()), LAST_CHUNK]), CHUNKED)],
-      [40001, () => post('{')],
-      [40001, () => post('')],
-      [40002, () => post('{}')],
-      [40101, () => request('POST /plants')],
-      [40401, () => request('POST /nothing')],
-      [40501, () => request('GET /plants')],
-      [41501, () => post('', { 'Content-Type': 'text/plain' })],
-    ];
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 10 }), cuts, async (sent, at) => {
-        const client = await sendInPackets(Buffer.concat(sent.map(([, bytes]) => bytes())), at);
-        for (const [outcome] of sent) expect(await client.readResponse()).to.include({ outcome });
-        client.close();
-      }),
-      { numRuns: 50 },
-    );
-  });
 });

@@ -95,21 +95,6 @@ describe('importPlants', () => {
     expect(again.rejects).to.deep.equal([]);
   });
 
-  describe('stores the first of two lines with the same id', () => {
-    for (const [where, between] of [
-      ['if both are in one batch', 0],
-      ['if the second is many batches later', 20_000],
-    ] as const) {
-      it(where, async () => {
-        const repository = new MemoryPlantRepository();
-        const text = `{"id":-1,"name":"first"}\n${plantLines(1, between)}{"id":-1,"name":"second"}\n`;
-        const { rejects } = await importInto(repository, text);
-        expect(rejects.map(({ line, error }) => [line, error])).to.deep.equal([[between + 2, 40901]]);
-        expect(await exportToText(repository)).to.match(/^\{"id":-1,"name":"first"\}\n/);
-      });
-    }
-  });
-
   it('accepts CR LF, a byte order mark, and a last line without a line feed', async () => {
     const repository = new MemoryPlantRepository();
     const { summary } = await importInto(

@@ -44,18 +44,6 @@ describe('exportPlants', () => {
     );
   });
 
-  it('writes one line per plant, ordered by id, and omits a missing tag', async () => {
-    const repository = new MemoryPlantRepository();
-    await new CreatePlant(repository).executeAll([
-      { id: 10n, name: 'line\nbreak', tag: '' },
-      { id: -9n, name: 'Monstera' },
-      { id: 9n, name: '🌵', tag: 'indoor' },
-    ]);
-    expect(await exportToText(repository)).to.equal(
-      '{"id":-9,"name":"Monstera"}\n{"id":9,"name":"🌵","tag":"indoor"}\n{"id":10,"name":"line\\nbreak","tag":""}\n',
-    );
-  });
-
   it('reports the number of plants written', async () => {
     const repository = new MemoryPlantRepository();
     await importInto(repository, plantLines(1, 2500));
