@@ -3,18 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import Mocha, { type MochaOptions, type Runner } from 'mocha';
 import { inRepository } from './paths.js';
 
-/** Test results of one folder. */
-interface Area {
-  passed: number;
-  failed: number;
-  skipped: number;
-  durationMs: number;
-}
+/** Number of tests of one folder by outcome, and their total duration. */
+type Area = Record<'passed' | 'failed' | 'skipped' | 'durationMs', number>;
 
 /**
  * Prints one line per test folder with the total duration of its tests, then every failure in full, also that of a test
- * that passed when it was run again. If `TEST_REPORTS`
- * names a folder, also writes the counts to a JSON file there, named after the tier.
+ * that passed when it was run again. If `TEST_REPORTS` names a folder, writes the counts to a JSON file there, by tier.
  */
 export default class Reporter extends Mocha.reporters.Base {
   readonly #areas = new Map<string, Area>();
@@ -54,11 +48,9 @@ export default class Reporter extends Mocha.reporters.Base {
     if (process.stdout.isTTY) process.stdout.write('\r\u001b[K');
     for (const [name, { passed, failed, skipped, durationMs }] of this.#areas) {
       if (passed + failed + skipped === 0) continue;
-      const counts = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`].filter(
-        Boolean,
-      );
+      const more = `${failed ? `, ${failed} failed` : ''}${skipped ? `, ${skipped} skipped` : ''}`;
       const seconds = `${(durationMs / 1000).toFixed(1)} s`;
-      process.stdout.write(`  ${name.padEnd(24)}${seconds.padStart(8)}   ${counts.join(', ')}\n`);
+      process.stdout.write(`  ${name.padEnd(24)}${seconds.padStart(8)}   ${passed} passed${more}\n`);
     }
     this.epilogue();
     for (const failure of this.#retried) process.stdout.write(`  Failed, then run again: ${failure}\n\n`);

@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import type { StorageLifecycle } from '../../adapters/driven/monitoring/index.js';
-import { type Config, readConfig } from '../../composition/config.js';
+import { readConfig } from '../../composition/config.js';
 import { createContainer, services } from '../../composition/container.js';
 import type { PlantRepository } from '../../core/index.js';
 
@@ -12,7 +12,6 @@ export interface TestService {
   readonly port: number;
   readonly repository: PlantRepository;
   readonly storage: StorageLifecycle;
-  readonly config: Config;
   stop(): Promise<boolean>;
 }
 
@@ -43,7 +42,6 @@ export async function startService(
     port,
     repository,
     storage,
-    config,
     stop: async () => {
       const finished = await server.stop(config.shutdownTimeoutMs);
       await storage.close();
