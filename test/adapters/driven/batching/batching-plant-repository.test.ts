@@ -10,15 +10,19 @@ import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
 
 describe('BatchingPlantRepository', () => {
-  describe('with small batches and concurrent writes meets the contract:', () => {
-    runContract(
-      plantRepositoryContract({
-        open: async () =>
-          batchedStorage(new ControlledRepository(), { maxWrites: 3, maxBatchRows: 2, maxBatchBytes: 16 }),
-        rejectedPlant: () => plant(7_000_001n, 'poison'),
-      }),
-    );
-  });
+  for (const [what, limits] of [
+    ['large batches', {}],
+    ['small batches and concurrent writes', { maxWrites: 3, maxBatchRows: 2, maxBatchBytes: 16 }],
+  ] as const) {
+    describe(`with ${what} meets the contract:`, () => {
+      runContract(
+        plantRepositoryContract({
+          open: async () => batchedStorage(new ControlledRepository(), limits),
+          rejectedPlant: () => plant(7_000_001n, 'poison'),
+        }),
+      );
+    });
+  }
 
   describe('batches', () => {
     it('calls of one turn of the event loop into one write', async () => {
