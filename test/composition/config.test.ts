@@ -59,7 +59,7 @@ describe('The configuration', () => {
     ['STORAGE_TIMOUT', 'STORAGE_TIMEOUT'],
     ['LOG_LEVLE', 'LOG_LEVEL'],
     ['PLUGIN', 'PLUGINS'],
-    ['BODY_LIMITS', 'BODY_LIMIT'],
+    ['BODY_LIIMIT', 'BODY_LIMIT'],
     ['DATABASE_URI', 'DATABASE_URL'],
   ] as const) {
     it(`warns that ${variable} is not a setting`, () => {
