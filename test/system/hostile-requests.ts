@@ -128,13 +128,6 @@ const key = mostly(4, 'name', 'id', 'tag', '__proto__', 'constructor', 'toString
 const oddText = fc
   .array(fc.tuple(key, jsonValue), { maxLength: 6 })
   .map((members) => `{"id":${PLANT_ID},${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
-const SNIPPETS = ['', '//', 'NaN', 'e9', ...',"{[]}:\\\0\n\ufeff0-', '\ud800'];
-const brokenText = fc
-  .tuple(fc.oneof(goodText, oddText), fc.nat({ max: 1000 }), fc.nat({ max: 5 }), fc.constantFrom(...SNIPPETS))
-  .map(([text, place, length, snippet]) => {
-    const at = Math.floor((place * text.length) / 1000);
-    return text.slice(0, at) + snippet + text.slice(at + length);
-  });
 const text = weighted(
   ...([
     [6, goodText],
