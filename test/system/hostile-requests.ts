@@ -131,8 +131,7 @@ const oddText = fc
 const text = weighted(
   ...([
     [6, goodText],
-    [4, oddText],
-    [4, brokenText],
+    [6, oddText],
     [2, jsonValue],
   ] as const),
   ...([

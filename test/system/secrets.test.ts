@@ -63,6 +63,7 @@ describe('The log and the responses', () => {
     const service = serve(folder, { ACCESS_TOKENS: TOKEN, ...settings });
     const port = await service.port();
     const file = await SqliteFile.open(join(folder, 'secrets.db'));
+    const failedIds: unknown[] = [];
     for (const step of EXCHANGES) {
       if (typeof step === 'string') {
         await file.exec(step);
@@ -70,6 +71,7 @@ describe('The log and the responses', () => {
       }
       const response = await exchange(port, step[0]);
       expect(response?.outcome).to.equal(step[1]);
+      if (Number(response?.status) >= 500) failedIds.push(response?.headers['x-request-id']);
       if (response?.status !== 200) expect(JSON.stringify(response)).not.to.match(CANARY);
     }
     await file.close();
@@ -85,6 +87,7 @@ describe('The log and the responses', () => {
     // A log without errors would contain no secrets either.
     const failures = lines.filter(({ level }) => level === 'error');
     expect(failures.map(({ error }) => error)).to.deep.equal([50002, 50301, 50301]);
+    expect(failures.map(({ requestId }) => requestId)).to.deep.equal(failedIds);
     for (const { err } of failures) expect(err).to.have.property('stack').that.contains('    at ');
   });
 });
