@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import type { TestPlant } from '../support/client.js';
-import { type Operation, type Rule, violationsOf } from './history.js';
+import { type Operation, violationsOf } from './history.js';
 
 /** Plants with the same id, except for O. */
 const PLANTS: Readonly<Record<string, TestPlant>> = {
@@ -22,14 +22,14 @@ function parseHistory(text: string): Operation[] {
   }));
 }
 
-const LOST: Rule = 'an acknowledged plant is lost or altered';
-const NO_CONFLICT: Rule = '40901 was sent, but no other plant is stored';
-const EARLY: Rule = '409 was sent before a plant could have been stored';
-const UNSENT: Rule = 'a plant that no client sent is stored';
-const TWICE: Rule = '200 was sent twice for one id';
+const LOST = 'an acknowledged plant is lost or altered';
+const NO_CONFLICT = '40901 was sent, but no other plant is stored';
+const EARLY = '409 was sent before a plant could have been stored';
+const UNSENT = 'a plant that no client sent is stored';
+const TWICE = '200 was sent twice for one id';
 
 /** A history, the stored plants, and the violated rules. */
-const rows: readonly [what: string, history: string, stored: string, rules: readonly Rule[]][] = [
+const rows: readonly [what: string, history: string, stored: string, rules: readonly string[]][] = [
   ['an empty history', '', '', []],
   ['a create, a duplicate and conflicts', 'M200@0-1 M40902@2-3 F40901@2-3 T40901@2-3', 'M', []],
   ['a duplicate and a conflict that end before the overlapping create', 'M200@0-9 M40902@1-2 F40901@1-2', 'M', []],

@@ -14,18 +14,9 @@ export interface Operation {
 /** Outcomes that determine whether the plant is stored. After any other, it may have been stored. */
 export const conclusive: readonly unknown[] = [200, 40901, 40902];
 
-/** A rule of a write-once register. */
-export type Rule =
-  | 'an acknowledged plant is lost or altered'
-  | 'two plants were acknowledged under one id'
-  | '200 was sent twice for one id'
-  | '40901 was sent, but no other plant is stored'
-  | '409 was sent before a plant could have been stored'
-  | 'a plant that no client sent is stored';
-
 /** A violated rule and the operation that violates it; for the last rule, the stored plant. */
 export interface Violation {
-  readonly rule: Rule;
+  readonly rule: string;
   readonly by: Operation | TestPlant;
 }
 
@@ -58,24 +49,21 @@ function violationsOfId(operations: readonly Operation[], holder: TestPlant | un
   const storedFrom = Math.min(...(created.length > 0 ? created : unknown).map(({ sentAt }) => sentAt));
   const isHolderSent = holder === undefined || operations.some(({ plant }) => isSame(plant, holder));
 
-  const broken: readonly (readonly [Rule, readonly (Operation | TestPlant)[]])[] = [
-    ['an acknowledged plant is lost or altered', acknowledged.filter(({ plant }) => !isSame(plant, holder))],
-    [
-      'two plants were acknowledged under one id',
-      acknowledged.filter(({ plant }) => !isSame(plant, acknowledged[0]?.plant)),
-    ],
-    ['200 was sent twice for one id', created.slice(1)],
-    [
-      '40901 was sent, but no other plant is stored',
-      conflicts.filter(({ plant }) => holder === undefined || isSame(plant, holder)),
-    ],
-    [
-      '409 was sent before a plant could have been stored',
-      byEnd.filter(({ outcome, endedAt }) => (outcome === 40901 || outcome === 40902) && endedAt < storedFrom),
-    ],
-    ['a plant that no client sent is stored', isHolderSent ? [] : [holder]],
-  ];
-  return broken.flatMap(([rule, breakers]) => breakers.map((by) => ({ rule, by })));
+  const broken: Record<string, readonly (Operation | TestPlant)[]> = {
+    'an acknowledged plant is lost or altered': acknowledged.filter(({ plant }) => !isSame(plant, holder)),
+    'two plants were acknowledged under one id': acknowledged.filter(
+      ({ plant }) => !isSame(plant, acknowledged[0]?.plant),
+    ),
+    '200 was sent twice for one id': created.slice(1),
+    '40901 was sent, but no other plant is stored': conflicts.filter(
+      ({ plant }) => holder === undefined || isSame(plant, holder),
+    ),
+    '409 was sent before a plant could have been stored': byEnd.filter(
+      ({ outcome, endedAt }) => (outcome === 40901 || outcome === 40902) && endedAt < storedFrom,
+    ),
+    'a plant that no client sent is stored': isHolderSent ? [] : [holder],
+  };
+  return Object.entries(broken).flatMap(([rule, breakers]) => breakers.map((by) => ({ rule, by })));
 }
 
 function isSame(one: TestPlant, other: TestPlant | undefined): boolean {
