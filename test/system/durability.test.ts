@@ -31,22 +31,31 @@ describe('Before a response', () => {
   const readTrace = (trace: string) => systemCalls(readFileSync(trace, 'utf8')).filter(({ result }) => result >= 0);
 
   it('the log of SQLite is synced, also for a plant that a killed service left there, and the folder with its new files', async () => {
-    const environment = { DATABASE_URL: 'sqlite:traced.db' };
-    const plant = { id: 1n, name: 'Monstera' };
-    for (const [outcome, status, files] of [
-      [200, '200 OK', [folder, join(folder, 'traced.db-wal')]],
-      [40902, '409 Conflict', [join(folder, 'traced.db-wal')]],
+    const file = `${randomBytes(4).toString('hex')}.db`;
+    const plant = { id: 1n, name: 'Strelitzia reginae' };
+    const log = join(folder, `${file}-wal`);
+    for (const [outcome, status] of [
+      [200, '200 OK'],
+      [40902, '409 Conflict'],
     ] as const) {
       const trace = join(folder, `trace-${outcome}`);
-      const service = serve(folder, environment, strace(trace, CALLS));
+      const service = serve(folder, { DATABASE_URL: `sqlite:${file}` }, strace(trace, CALLS));
       expect((await create(await service.port(), plant))?.outcome).to.equal(outcome);
       await service.killGroup('SIGKILL').exited();
       const calls = readTrace(trace);
       const response = calls.find(({ args }) => args.includes(`"HTTP/1.1 ${status}`));
-      for (const file of files)
+      const syncs = calls.filter((call) => response && isBefore(call, response));
+      // Only the first service writes the plant.
+      const write = calls.find(({ args }) => args.includes(`${log}>`) && args.includes(plant.name));
+      expect(write !== undefined, 'written').to.equal(outcome === 200);
+      expect(
+        syncs.some((call) => isSyncOf(call, log) && (!write || isBefore(write, call))),
+        'log',
+      ).to.equal(true);
+      if (write)
         expect(
-          calls.some((call) => response && isSyncOf(call, file) && isBefore(call, response)),
-          file,
+          syncs.some((call) => isSyncOf(call, folder)),
+          'folder',
         ).to.equal(true);
     }
   });
