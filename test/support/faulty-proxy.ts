@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { freePort } from './port.js';
 
 /**
- * What happens to packets until the proxy is restored:
- * - `late`: each takes {@link LATENCY_MS} more
- * - `stopped`: each waits, as with retransmission after a loss
- * - `lost`: on all connections of that time, also FIN and RST, and also later
- * - `responses lost`: on each connection, the server's next response and everything after it
+ * What happens until the proxy is restored:
+ * - `late packets`: each takes {@link LATENCY_MS} more
+ * - `stopped packets`: each waits, as with retransmission after a loss
+ * - `lost packets`: on all connections of that time, also FIN and RST, and also later
+ * - `lost responses`: on each connection, the server's next response and everything after it
  */
-export type Impairment = 'late' | 'stopped' | 'lost' | 'responses lost';
+export type Impairment = 'late packets' | 'stopped packets' | 'lost packets' | 'lost responses';
 
 const LATENCY_MS = 30;
 
@@ -52,7 +52,7 @@ export class FaultyProxy {
 
   impair(impairment: Impairment): void {
     this.#impairment = impairment;
-    if (impairment === 'lost') for (const connection of this.#connections) connection.isLost = true;
+    if (impairment === 'lost packets') for (const connection of this.#connections) connection.isLost = true;
   }
 
   /** Resets every connection. Still accepts new ones. */
@@ -92,7 +92,7 @@ export class FaultyProxy {
   #forward(client: Socket): void {
     const { hostname: host, port } = new URL(this.target);
     const server = connect({ host, port: Number(port || this.#defaultPort), allowHalfOpen: true });
-    const connection: Connection = { client, server, isLost: this.#impairment === 'lost' };
+    const connection: Connection = { client, server, isLost: this.#impairment === 'lost packets' };
     this.#connections.add(connection);
     for (const [from, to] of [
       [client, server],
@@ -100,10 +100,10 @@ export class FaultyProxy {
     ] as const) {
       let previous: Promise<unknown> = Promise.resolve();
       const pass = (action: () => unknown) => {
-        const arrival = this.#impairment === 'late' ? setTimeout(LATENCY_MS) : undefined;
+        const arrival = this.#impairment === 'late packets' ? setTimeout(LATENCY_MS) : undefined;
         previous = Promise.all([previous, arrival]).then(async () => {
-          if (this.#impairment === 'stopped') await once(this.#events, 'restored');
-          if (this.#impairment === 'responses lost' && from === server) connection.isLost = true;
+          if (this.#impairment === 'stopped packets') await once(this.#events, 'restored');
+          if (this.#impairment === 'lost responses' && from === server) connection.isLost = true;
           if (!connection.isLost) action();
         });
       };

@@ -127,7 +127,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
     };
 
     const byProxy = (impairment: Impairment, creates: Fault['creates']): Fault => ({
-      ...{ what: `packets are ${impairment}`, creates },
+      ...{ what: `there are ${impairment}`, creates },
       inject: () => proxy.impair(impairment),
       heal: () => proxy.restore(),
     });
@@ -145,10 +145,10 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
         inject: () => proxy.refuseConnections(),
         heal: () => proxy.restore(),
       },
-      byProxy('late', 'succeed'),
-      byProxy('lost', 'fail'),
-      byProxy('responses lost', 'fail'),
-      byProxy('stopped', 'fail'),
+      byProxy('late packets', 'succeed'),
+      byProxy('lost packets', 'fail'),
+      byProxy('lost responses', 'fail'),
+      byProxy('stopped packets', 'fail'),
       ...faults.map(bySql),
       {
         ...bySql(blockedWrites),
