@@ -1,6 +1,6 @@
 // Mocha hooks in the processes of run.js. Without TESTS, writes to COVERAGE which mutants each test reaches and how long
-// the test takes; with TESTS, a file with such durations, runs only the tests in it.
-import { readFileSync, writeFileSync } from 'node:fs';
+// the test takes; with TESTS, a file with such durations, runs only the tests in it, and exits if one of them hangs.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import fc from 'fast-check';
 
@@ -13,6 +13,23 @@ globalThis.__stryker__ ??= {};
 const stryker = globalThis.__stryker__;
 // Ends most loops that a mutant makes endless.
 Object.assign(stryker, { hitCount: 0, hitLimit: 1_000_000 });
+
+const HOOK_TIMEOUT_MS = 20_000;
+/** Nanoseconds for which each thread of this process has waited for a processor. */
+const waits = new Map();
+let deadline = ownTime() + HOOK_TIMEOUT_MS;
+if (TESTS) setInterval(() => ownTime() > deadline && process.exit(1), 500).unref();
+
+/** Milliseconds without those in which a thread waits for a processor, because the machine may be busy. */
+function ownTime() {
+  try {
+    for (const thread of readdirSync('/proc/self/task'))
+      waits.set(thread, Number(readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ')[1]));
+  } catch {
+    // Another system than Linux, or a thread has just ended.
+  }
+  return performance.now() - [...waits.values()].reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
 
 const idOf = (test) => `${relative(process.cwd(), test.file)} ${test.fullTitle()}`;
 
@@ -27,11 +44,13 @@ export const mochaHooks = {
   },
   beforeEach() {
     stryker.currentTestId = idOf(this.currentTest);
-    if (TESTS) this.currentTest.timeout(5_000 + 5 * durations[stryker.currentTestId]);
+    this.currentTest.timeout(0);
+    deadline = ownTime() + 5_000 + 5 * (durations[stryker.currentTestId] ?? 0);
   },
   afterEach() {
     durations[stryker.currentTestId] = this.currentTest.duration ?? 0;
     stryker.currentTestId = undefined;
+    deadline = ownTime() + HOOK_TIMEOUT_MS;
   },
   afterAll() {
     const cpu = process.cpuUsage();
