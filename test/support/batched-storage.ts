@@ -8,14 +8,12 @@ export function batchedStorage(
   limits?: BatchLimits,
 ): PlantRepository & StorageLifecycle {
   const repository = new BatchingPlantRepository(storage, limits);
-  return {
-    add: (plants) => repository.add(plants),
-    readAll: () => repository.readAll(),
+  return Object.assign(repository, {
     ready: () => storage.ready(),
     close: async () => {
       // The last call of the queue; it fails if the storage is closed already.
       await repository.add([]).catch(() => {});
       await storage.close();
     },
-  };
+  });
 }
