@@ -6,6 +6,7 @@ import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   type NewPlant,
+  OPTIONAL_TEXTS,
   Plant,
   type PlantResult,
   TEXT_FIELDS,
@@ -112,7 +113,8 @@ describe('Plant', () => {
   });
 
   describe('equals', () => {
-    const monstera = { id: 1n, name: 'Monstera', tag: 'indoor' };
+    const optional = Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, 'indoor']));
+    const monstera: NewPlant = { id: 1n, name: 'Monstera', ...optional };
 
     it('returns true for the same id and texts', () => {
       expect(areEqual(monstera, { ...monstera })).to.equal(true);
