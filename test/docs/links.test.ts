@@ -8,7 +8,7 @@ import { inRepository } from '../support/paths.js';
 /** Matches a code span that looks like the path of a file or a folder. */
 const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
 /** Code paths that the build or a reader creates, and entry points of the package. */
-const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\/|^test\/core\/my-first\.test\.ts$/;
+const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\/|^test\/core\/my-first\.test\.ts$|^my-storage\//;
 /** Allowed external links, which are not followed: HTTPS, HTTP to this machine, and mailto. */
 const EXTERNAL = /^https:\/\/[\w.-]+\.\w+|^http:\/\/(?:127\.0\.0\.1|localhost)\b|^mailto:/;
 
