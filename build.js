@@ -35,7 +35,8 @@ for (const file of [
   cpSync(`${swaggerUi}/${file}`, root(`dist/adapters/driving/koa/docs-page/swagger-ui/${file}`));
 }
 
-await writeManual();
+// Step 6 of the tutorial compiles only some folders.
+if (existsSync(root('dist/composition'))) await writeManual();
 
 for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((name) => name.endsWith('.test.js'))) {
   const source = join(root('test'), file.replace(/\.js$/, '.ts'));
