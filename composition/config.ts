@@ -159,6 +159,7 @@ export type Config = {
 
 /**
  * Reads the configuration. An empty variable counts as unset, and so does one that `command` does not read.
+ * @param command Name of a command. Default: `serve`.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem, not only the first.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>, command = 'serve'): Config {

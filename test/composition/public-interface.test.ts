@@ -25,7 +25,7 @@ describe('The public interface', () => {
     };
     const text = Object.entries(sections).map(([title, lines]) => [`${title}:`, ...lines].join('\n  '));
     expect(text.filter((section) => !section.includes('\n'))).to.deep.equal([]);
-    expectSnapshot('docs/api/interface.txt', `${text.join('\n\n')}\n`);
+    expectSnapshot('test/composition/interface.txt', `${text.join('\n\n')}\n`);
   });
 });
 

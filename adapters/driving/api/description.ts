@@ -9,6 +9,7 @@ export interface OpenApiDescription {
   readonly [member: string]: unknown;
 }
 
+/** An operation as the description has it. */
 export interface DescribedOperation {
   readonly operationId: string;
   readonly requestBody?: object;

@@ -1,7 +1,10 @@
 import type { ReadPlantsUseCase } from '../../../core/index.js';
 import type { PlantCodec } from '../api/index.js';
 
-/** Exports every plant as NDJSON of NewPlant objects, ordered by id, in chunks of many lines. */
+/**
+ * Exports every plant as NDJSON of NewPlant objects, ordered by id, in chunks of many lines.
+ * @param onProgress Called after each chunk, with the number of plants so far.
+ */
 export async function* exportPlants(
   readPlants: ReadPlantsUseCase,
   codec: PlantCodec,
