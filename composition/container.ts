@@ -6,8 +6,8 @@ import { MonitoredPlantRepository } from '../adapters/driven/monitoring/index.js
 import { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
-import { maxConnections } from './cli/open-files.js';
 import type { Config } from './config.js';
+import { maxConnections } from './open-files.js';
 import { services } from './services.js';
 import { builtInStorages } from './storage.js';
 import { configuredTokens, warnOfShortTokens } from './tokens.js';
@@ -116,9 +116,9 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     const { ManagementServer } = await import('../adapters/driving/management/index.js');
     const server = await get(services.HttpServer);
     metrics.observe('server', server);
-    const { pool, files } = await get(services.Storage);
-    metrics.observe('pool', pool);
-    metrics.observe('files', files);
+    const { statistics } = await get(services.Storage);
+    metrics.observe('pool', statistics?.pool);
+    metrics.observe('files', statistics?.files);
     const storage = await get(services.MonitoredStorage);
     return new ManagementServer({ storage, metrics, isStopping: () => server.isStopping });
   });

@@ -21,5 +21,7 @@ export function readSecretFile(path: string): string {
 /** Describes why a file cannot be read. Names the user, because a service manager may have chosen it. */
 export function describeReadError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : error;
-  return code === 'EACCES' ? `cannot be read by user ${process.getuid?.()} (EACCES)` : `cannot be read (${code})`;
+  return code === 'EACCES'
+    ? `cannot be read by user ${process.getuid?.() ?? process.env['USERNAME']} (EACCES)`
+    : `cannot be read (${code})`;
 }

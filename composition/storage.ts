@@ -9,8 +9,7 @@ import {
   sqliteDatabase,
 } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
-import type { MetricSources } from '../adapters/driven/metrics/index.js';
-import type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
+import type { StorageLifecycle, StorageStatistics } from '../adapters/driven/monitoring/index.js';
 import type { PlantRepository } from '../core/index.js';
 import { services } from './services.js';
 import { type BUILT_IN_SCHEMES, parseDatabaseUrl } from './urls.js';
@@ -25,10 +24,8 @@ export interface Storage extends PlantRepository, StorageLifecycle {
   readonly driver?: string;
   /** Whether opening created or migrated the schema, or found it current. */
   readonly schema?: SchemaState;
-  /** The connection pool at the moment, for metrics. */
-  readonly pool?: MetricSources['pool'];
-  /** The sizes of the files at the moment, for metrics. */
-  readonly files?: MetricSources['files'] | undefined;
+  /** Its state at the moment, for metrics. */
+  readonly statistics?: StorageStatistics;
 }
 
 /** What a storage is opened with. */
@@ -65,10 +62,10 @@ export function toDatabase({
   return { mysql: mysqlDatabase, postgres: postgresDatabase }[parsed.kind]({ url, ...options });
 }
 
-/** Returns the name of a database for messages, and whether it lacks even the first of its migrations. */
+/** Returns the name of a database, with a remark if it lacks even the first of its migrations. */
 export function describeDatabase({ name, engine }: Database, pending: readonly string[]): string {
   const isNew = pending.length === Object.keys(engine.migrations).length;
-  return isNew ? `${name} does not exist or is empty` : name;
+  return isNew ? `${name} contains no store yet` : name;
 }
 
 async function openDatabase({ url, log, ...options }: StorageOptions): Promise<Storage> {

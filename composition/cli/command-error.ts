@@ -18,7 +18,7 @@ export function toCommandError(action: string, error: unknown): CommandError {
 
 /** https://nodejs.org/api/errors.html#common-system-errors */
 const SYSTEM_ERRORS: Partial<Record<string, string>> = {
-  EACCES: `permission denied for user ${process.getuid?.()}; change the permissions, or choose another file or a port above 1023`,
+  EACCES: `permission denied for user ${process.getuid?.() ?? process.env['USERNAME']}; change the permissions, or choose another file or a port above 1023`,
   EADDRINUSE: 'the port is in use; stop the other program or choose another port',
   EADDRNOTAVAIL: 'no network interface has this address',
   EAI_AGAIN: 'the host name cannot be resolved at the moment',

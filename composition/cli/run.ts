@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { isPlantStoreError } from '../../core/index.js';
 import { readConfig } from '../config.js';
 import { InvalidConfig } from '../invalid-config.js';
+import { assertEnoughFiles } from '../open-files.js';
 import { CommandError } from './command-error.js';
 import { commands } from './commands.js';
-import { assertEnoughFiles } from './open-files.js';
 import { print } from './output.js';
 import { parseCommandLine } from './program.js';
 

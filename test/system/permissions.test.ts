@@ -41,6 +41,7 @@ describe('A command that is denied access names the user, and the file or folder
       `create files in ${data}`,
     ],
     ['a folder that may not be entered', 0o600, 'plants.db', ['serve'], `enter ${data}`],
+    ['a folder that may not be entered to read', 0o600, 'plants.db', ['export'], `enter ${data}`],
     ['a file that is read-only', 0o400, 'data/plants.db', ['serve'], `write ${join(data, 'plants.db')}`],
     ['a file that is unreadable', 0o000, 'data/plants.db', ['export'], `read ${join(data, 'plants.db')}`],
   ] as const) {

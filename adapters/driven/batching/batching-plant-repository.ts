@@ -68,7 +68,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       this.#pendingRows += plants.length;
       this.#pendingBytes += bytes;
       // After the current turn of the event loop, so that all calls of that turn share the write.
-      setImmediate(() => this.#startWrites());
+      if (this.#writes < this.#limits.maxWrites) setImmediate(() => this.#startWrites());
     });
   }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import { isPlantStoreError, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
-import { MonitoredPlantRepository, type StorageLifecycle } from '../monitoring/index.js';
+import { MonitoredPlantRepository, type StorageLifecycle, type StorageStatistics } from '../monitoring/index.js';
 import { DriverError, retryWhileBusy } from './driver-error.js';
 import type { Engine } from './engine.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
@@ -45,16 +45,14 @@ export interface Database {
   readonly describeError?: (code: string) => string | undefined;
   /** The path of the file that opening creates if it is missing. */
   readonly fileToCreate?: string | undefined;
-  /** The sizes of the files of the database at the moment, in bytes. */
-  readonly files?: { readonly sizeBytes: number; readonly logSizeBytes: number } | undefined;
+  readonly files?: StorageStatistics['files'];
 }
 
 /** An open database. */
-export interface KnexStorage extends PlantRepository, StorageLifecycle, Pick<Database, 'files'> {
+export interface KnexStorage extends PlantRepository, StorageLifecycle {
   /** Whether opening created or migrated the schema, or found it current. */
   readonly schema: SchemaState;
-  /** The connection pool at the moment: the connections in use, the statements that wait for one, and the maximum. */
-  readonly pool: { readonly inUse: number; readonly pending: number; readonly max: number };
+  readonly statistics: StorageStatistics;
 }
 
 /**
@@ -79,7 +77,7 @@ export function openRepository(database: Database): Promise<KnexStorage> {
     const storage = readOnly
       ? repository
       : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
-    return Object.assign(storage, { schema, pool: poolOf(knex), files: database.files });
+    return Object.assign(storage, { schema, statistics: { pool: poolOf(knex), files: database.files } });
   });
 }
 
@@ -147,7 +145,7 @@ function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Co
   }
 }
 
-function poolOf({ client: { pool } }: Knex): KnexStorage['pool'] {
+function poolOf({ client: { pool } }: Knex): StorageStatistics['pool'] {
   return {
     get inUse() {
       return pool.numUsed();

@@ -17,7 +17,7 @@ import { StorageUnavailable } from '../../../core/index.js';
  * With the access `create`, creates the file if it is missing, accessible to its owner only.
  */
 export function resolveFile(path: string, access: 'read' | 'write' | 'create'): string {
-  if (!existsSync(path)) {
+  if (!statSync(path, { throwIfNoEntry: false })) {
     if (access !== 'create') throw new StorageUnavailable('it does not exist');
     // Never opens an existing file: closing it would release all locks that this process has on it (fcntl(2)).
     closeSync(openSync(path, 'a', 0o600));
@@ -49,18 +49,14 @@ export function isWritable(path: string): boolean {
 
 /** Describes the first file or directory of a database that denies access to this user; `undefined` if none does. */
 export function describeDenied(path: string, isReadOnly: boolean): string | undefined {
-  const { F_OK, R_OK, W_OK, X_OK } = constants;
+  const { R_OK, W_OK, X_OK } = constants;
   const folder = dirname(path);
+  const files = [path, ...walFiles(path)];
   const parents = folder.split(sep).map((_, index, names) => names.slice(0, index + 1).join(sep) || sep);
   const needed: (readonly [action: string, path: string, mode: number])[] = [
     ...parents.map((name) => ['enter', name, X_OK] as const),
-    ...[path, ...walFiles(path)].flatMap(
-      (name) =>
-        [
-          ['read', name, R_OK],
-          ['write', name, isReadOnly ? F_OK : W_OK],
-        ] as const,
-    ),
+    ...files.map((name) => ['read', name, R_OK] as const),
+    ...(isReadOnly ? [] : files.map((name) => ['write', name, W_OK] as const)),
     // SQLite creates the log and its index.
     ['create files in', folder, W_OK],
   ];

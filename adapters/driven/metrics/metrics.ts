@@ -6,6 +6,7 @@ import {
   type PlantRepository,
   PlantRepositoryDecorator,
 } from '../../../core/index.js';
+import type { StorageStatistics } from '../monitoring/index.js';
 
 /** The parts of the service that metrics read at each scrape. */
 export interface MetricSources {
@@ -16,10 +17,8 @@ export interface MetricSources {
   };
   readonly server: { readonly connections?: number };
   readonly log: { readonly droppedLines: number };
-  /** The connection pool of the storage. */
-  readonly pool: { readonly inUse: number; readonly pending: number; readonly max: number };
-  /** The files of the storage. */
-  readonly files: { readonly sizeBytes: number; readonly logSizeBytes: number };
+  readonly pool: NonNullable<StorageStatistics['pool']>;
+  readonly files: NonNullable<StorageStatistics['files']>;
   /** The keys of the token issuer. Their age is `Infinity` before the first fetch. */
   readonly jwtKeys: { readonly ageMs: number; readonly fetchFailures: number };
   /** The tokens file. `loadedAtMs` is the Unix time at which the accepted tokens were read. */
@@ -27,7 +26,7 @@ export interface MetricSources {
 }
 
 /** Metrics by name, with their help. Those that end in `_total` are counters, the others gauges. */
-type Observed<Source> = Readonly<Record<string, readonly [help: string, read: (source: Source) => number]>>;
+type Observed<Source> = Readonly<Record<string, readonly [help: string, read: (source: Source) => number | undefined]>>;
 
 const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources[Part]> } = {
   load: {
@@ -42,7 +41,7 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
       ({ limits }) => limits.maxInFlightBytes,
     ],
   },
-  server: { http_connections: ['Open connections of clients.', ({ connections = 0 }) => connections] },
+  server: { http_connections: ['Open connections of clients.', ({ connections }) => connections] },
   log: {
     log_lines_dropped_total: [
       'Log lines dropped because standard error could not be written to.',
@@ -140,15 +139,17 @@ export class Metrics {
     this.#ready.set(isReady ? 1 : 0);
   }
 
-  /** Reads a part of the service, if it has that part, at each scrape. */
+  /** Reads a part of the service, if it has that part, at each scrape. Leaves out what is not a number. */
   observe<Part extends keyof MetricSources>(part: Part, source: MetricSources[Part] | undefined): void {
     if (source === undefined) return;
     const observed: Observed<MetricSources[Part]> = OBSERVED[part];
     for (const [name, [help, read]] of Object.entries(observed)) {
       const options = this.#options(name, help);
       const collect = function (this: Counter | Gauge) {
-        this.reset();
-        this.inc(read(source));
+        this.remove();
+        // Plugins are not type-checked, and an error would make the scrape fail.
+        const value = attempt(() => read(source));
+        if (typeof value === 'number') this.inc(value);
       };
       if (name.endsWith('_total')) new Counter({ ...options, collect });
       else new Gauge({ ...options, collect });
@@ -157,12 +158,12 @@ export class Metrics {
 
   /** Counts and times `add` of a repository. */
   instrument(repository: PlantRepository): PlantRepository {
-    const addInstrumented = async (plants: readonly Plant[]) => {
+    const add = async (plants: readonly Plant[]) => {
       const outcomes = await this.#time('add', () => repository.add(plants));
       this.#countOutcomes(outcomes);
       return outcomes;
     };
-    return Object.assign(new PlantRepositoryDecorator(repository), { add: addInstrumented });
+    return Object.assign(new PlantRepositoryDecorator(repository), { add });
   }
 
   /** Renders all metrics in Prometheus' text format. */
@@ -191,5 +192,13 @@ export class Metrics {
 
   #options<L extends string>(name: string, help: string, labelNames: readonly L[] = []) {
     return { name: `plant_store_${name}`, help, labelNames, registers: [this.#registry] };
+  }
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

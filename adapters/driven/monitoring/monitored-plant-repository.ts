@@ -25,6 +25,14 @@ export interface StorageLifecycle {
   close(): Promise<void>;
 }
 
+/** The state of a storage at the moment, for metrics. */
+export interface StorageStatistics {
+  /** The connections in use, the statements that wait for one, and the maximum. Absent without a connection pool. */
+  readonly pool?: { readonly inUse: number; readonly pending: number; readonly max: number } | undefined;
+  /** The sizes of the data and of its write-ahead log, in bytes. Absent if the storage has no files. */
+  readonly files?: { readonly sizeBytes: number; readonly logSizeBytes: number } | undefined;
+}
+
 /** Options of {@link MonitoredPlantRepository}. */
 export interface MonitoringOptions {
   /** Maximum time for `add` and `ready`, in milliseconds. Absent if the repository throws {@link StorageTimeout}. */
@@ -54,8 +62,8 @@ export class MonitoredPlantRepository
   #retryAt = 0;
   /** Doubles with each attempt, so that few calls hang at once even if none of them ever ends. */
   #retryPauseMs = PAUSE_MS;
-  /** Whether a call of `ready` timed out and has not ended. No other call starts until a write succeeds. */
-  #isCheckHanging = false;
+  /** A call of `ready` that timed out and has not ended. No other call starts until a write succeeds. */
+  #hangingCheck: Promise<void> | undefined;
   #isClosed = false;
 
   /** @param storage Closed by {@link close}. */
@@ -84,16 +92,12 @@ export class MonitoredPlantRepository
     if (this.#probe && this.#writes !== 'working') await this.#runProbe(this.#probe);
     if (this.#writes === 'failing' || this.#writes === 'hanging')
       throw new StorageUnavailable('a write failed, and no write has succeeded since');
-    if (this.#isCheckHanging) throw new StorageUnavailable('an earlier check has not ended');
+    if (this.#hangingCheck) throw new StorageUnavailable('an earlier check has not ended');
     const check = (async () => this.decorated.ready())();
     try {
       await withTimeout(this.#timeoutMs, check);
     } catch (error) {
-      this.#isCheckHanging = true;
-      const forget = () => {
-        this.#isCheckHanging = false;
-      };
-      check.then(forget, forget);
+      if (error instanceof StorageTimeout) this.#noteHangingCheck(check);
       throw error;
     }
   }
@@ -121,7 +125,15 @@ export class MonitoredPlantRepository
   #noteSuccess(): void {
     this.#writes = 'working';
     this.#retryPauseMs = PAUSE_MS;
-    this.#isCheckHanging = false;
+    this.#hangingCheck = undefined;
+  }
+
+  #noteHangingCheck(check: Promise<void>): void {
+    this.#hangingCheck = check;
+    const forget = () => {
+      if (this.#hangingCheck === check) this.#hangingCheck = undefined;
+    };
+    check.then(forget, forget);
   }
 
   #noteFailure(error: unknown): void {

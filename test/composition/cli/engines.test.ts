@@ -22,8 +22,8 @@ for (const engine of testEngines) {
         expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: '' });
         return stdout;
       };
-      const [state, planned = ''] = (await migrate('--dry-run')).split(/(?<=is empty\n)/);
-      expect(state).to.match(/^(sqlite|postgres|mysql):.* does not exist or is empty\n$/);
+      const [state, planned = ''] = (await migrate('--dry-run')).split(/(?<=store yet\n)/);
+      expect(state).to.match(/^(sqlite|postgres|mysql):.* contains no store yet\n$/);
       expect(planned).to.match(/^(would apply \w+\n)+$/);
       expect(await store.readPlants().catch(() => 'no table')).to.equal('no table');
       expect(await migrate()).to.equal(planned.replaceAll('would apply', 'applied'));

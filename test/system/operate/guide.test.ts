@@ -18,7 +18,7 @@ describe('The operations guide', () => {
     const environment = { DATABASE_URL: `sqlite:${join(folder, 'upgraded.db')}` };
     const [preview] = commandsUnder('Before the upgrade');
     expect(await run(preview, folder, environment)).to.match(
-      /^sqlite:.*\/upgraded\.db does not exist or is empty\nwould apply 001_plants\n$/,
+      /^sqlite:.*\/upgraded\.db contains no store yet\nwould apply 001_plants\n$/,
     );
     const port = await serve(folder, environment).port();
     expect(await run(preview, folder, environment)).to.equal('the schema is up to date\n');

@@ -136,6 +136,8 @@ describe('MonitoredPlantRepository', () => {
 
       storage.fault = 'hang';
       await catchError(repository.ready());
+      await storage.end(1);
+      await expectNotReady('an earlier check has not ended');
       await storage.end();
       await repository.ready();
     });
@@ -225,12 +227,12 @@ class FaultyRepository extends MemoryPlantRepository {
   isRejecting = false;
   adds = 0;
   checks = 0;
-  #ended: Promise<void> | undefined;
-  #end: () => void = () => {};
+  #ends: (() => void)[] = [];
 
-  /** Ends the calls that hang, which fail if `fault` is an error. */
-  async end(): Promise<void> {
-    this.#end();
+  /** Ends the first calls that hang, or all, and then the fault. They fail if `fault` is an error. */
+  async end(count = this.#ends.length): Promise<void> {
+    for (const end of this.#ends.splice(0, count)) end();
+    if (this.#ends.length === 0 && this.fault === 'hang') this.fault = undefined;
     await setImmediate();
   }
 
@@ -247,12 +249,7 @@ class FaultyRepository extends MemoryPlantRepository {
   }
 
   async #pass(): Promise<void> {
-    if (this.fault === 'hang') {
-      this.#ended ??= new Promise((end) => {
-        this.#end = end;
-      });
-      await this.#ended;
-    }
+    if (this.fault === 'hang') await new Promise<void>((end) => this.#ends.push(end));
     if (this.fault instanceof Error) throw this.fault;
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { InvalidConfig } from '../invalid-config.js';
+import { InvalidConfig } from './invalid-config.js';
 
 /** Open files reserved for the management listener (64), the storage (10) and the process itself (about 30). */
 const RESERVED_FILES = 128;
