@@ -6,7 +6,7 @@ import { findSimilar } from './similar-name.js';
 import { parseDurationMs, parseInteger, parseSizeBytes } from './units.js';
 import { parseJwksUrl, parseStorageUrl, redactDatabaseUrl } from './urls.js';
 
-/** Converts the text of a setting to its value. */
+/** Converts the string of a setting to its value. */
 export interface Parser<T> {
   /** The allowed values, phrased to follow "must be". */
   readonly allowed: string;
@@ -14,7 +14,7 @@ export interface Parser<T> {
   readonly redact?: (text: string) => string;
   /** `false` for secrets: every user of the machine can read a command line. */
   readonly flag?: false;
-  /** Returns `undefined` if the text is not allowed. */
+  /** Returns `undefined` if the string is not allowed. */
   readonly parse: (text: string) => T | undefined;
 }
 
@@ -158,7 +158,7 @@ export type Config = {
 };
 
 /**
- * Reads the configuration. An empty variable counts as unset, and so does one that `command` does not read.
+ * Reads the configuration. An empty variable counts as unset, and so does a variable that `command` does not read.
  * @param command Name of a command. Default: `serve`.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem, not only the first.
  */

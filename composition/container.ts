@@ -124,7 +124,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   });
 });
 
-/** Creates a container with the whole service. Get its parts with `getAsync`. */
+/** Creates a container with the whole service. Get the parts with `getAsync`. */
 export function createContainer(config: Config): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(services.Config).toConstantValue(config);

@@ -12,7 +12,7 @@ export function assertEnoughFiles(): void {
   if (max < MIN_OPEN_FILES) throw new InvalidConfig(`${problem}; raise it with ulimit -n or LimitNOFILE`);
 }
 
-/** Returns the maximum number of client connections: each is an open file. */
+/** Returns the maximum number of client connections, because each is an open file. */
 export function maxConnections(): number {
   return maxOpenFiles() - RESERVED_FILES;
 }

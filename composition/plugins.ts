@@ -10,7 +10,7 @@ import { InvalidConfig } from './invalid-config.js';
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
-/** Maximum time for a plugin to load, and for a service that it binds to be created. */
+/** Maximum time to load a plugin, and to create a service that it binds. */
 const MAX_PLUGIN_MS = 60_000;
 /** The methods of a container that change a binding. */
 const BINDING_METHODS: readonly unknown[] = ['bind', 'rebind', 'rebindAsync', 'unbind', 'unbindAsync'];

@@ -14,7 +14,7 @@ import type { PlantRepository } from '../core/index.js';
 import { services } from './services.js';
 import { type BUILT_IN_SCHEMES, parseDatabaseUrl } from './urls.js';
 
-/** An open repository, with what its owner calls and needs to know. */
+/** An open repository, with methods and facts for the program that opened it. */
 export interface Storage extends PlantRepository, StorageLifecycle {
   /** Default number of batches written concurrently. Default: 1. */
   readonly maxWrites?: number;
@@ -24,11 +24,11 @@ export interface Storage extends PlantRepository, StorageLifecycle {
   readonly driver?: string;
   /** Whether opening created or migrated the schema, or found it current. */
   readonly schema?: SchemaState;
-  /** Its state at the moment, for metrics. */
+  /** Its current state, for metrics. */
   readonly statistics?: StorageStatistics;
 }
 
-/** What a storage is opened with. */
+/** Options of {@link OpenStorage}. */
 export interface StorageOptions {
   /** The `DATABASE_URL`. */
   readonly url: string;

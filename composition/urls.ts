@@ -4,7 +4,7 @@ import { InvalidConfig } from './invalid-config.js';
 import { describeReadError } from './secret-file.js';
 import { findSimilar } from './similar-name.js';
 
-/** The schemes of the storages of this package. */
+/** The schemes of the built-in storages. */
 export const BUILT_IN_SCHEMES = ['memory', 'sqlite', 'postgres', 'postgresql', 'mysql'] as const;
 
 /** A `DATABASE_URL`, and its scheme, which selects the storage. */
@@ -20,13 +20,13 @@ export function parseStorageUrl(url: string): StorageUrl | undefined {
   return scheme === undefined || (isBuiltIn && !parseDatabaseUrl(url)) ? undefined : { scheme, url };
 }
 
-/** A parsed `DATABASE_URL` of a storage of this package. */
+/** A parsed `DATABASE_URL` of a built-in storage. */
 export type DatabaseUrl =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string; readonly mustExist: boolean }
   | { readonly kind: 'postgres' | 'mysql'; readonly url: string };
 
-/** Parses a `DATABASE_URL` of a storage of this package. Returns `undefined` if it is not allowed. */
+/** Parses a `DATABASE_URL` of a built-in storage. Returns `undefined` if it is not allowed. */
 export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
   if (text === 'memory:') return { kind: 'memory' };
   // In sqlite://name, the name could be a host, a relative path or an absolute path. Others write :memory: or file:name.
@@ -92,7 +92,7 @@ export function parseJwksUrl(text: string): URL | undefined {
   return url.protocol === 'https:' || isLocal ? url : undefined;
 }
 
-/** Hides everything that may be a password: in a malformed URL, its position is unknown. */
+/** Hides everything that may be a password, because in a malformed URL its position is unknown. */
 export function redactDatabaseUrl(text: string): string {
   const isHarmless =
     /^sqlite:[^?]*(\?mode=\w*)?$|^memory:$|^\w*$|^(postgres|postgresql|mysql):\/\/[\w.-]+\/[\w.-]*$/i.test(text);

@@ -1,7 +1,7 @@
-/** The smallest plant id: −2⁶³ (specification, "NewPlant": `id` has the format int64). */
+/** The smallest plant id: −2⁶³ (`NewPlant` in docs/openapi.yaml: `id` has the format int64). */
 export const MIN_PLANT_ID: bigint = -(2n ** 63n);
 
-/** The largest plant id: 2⁶³ − 1 (specification, "NewPlant": `id` has the format int64). */
+/** The largest plant id: 2⁶³ − 1 (`NewPlant` in docs/openapi.yaml: `id` has the format int64). */
 export const MAX_PLANT_ID: bigint = 2n ** 63n - 1n;
 
 declare const plantId: unique symbol;
@@ -18,43 +18,43 @@ export function isPlantId(value: unknown): value is PlantId {
 export interface NewPlant {
   /** An int64 that the client chooses. */
   readonly id: bigint;
-  /** Any well-formed Unicode text without U+0000; may be empty. */
+  /** Any well-formed Unicode string without U+0000; may be empty. */
   readonly name: string;
   /** The type of the plant; same rules as `name`. */
   readonly tag?: string | undefined;
 }
 
-/** The name of a text of a plant. */
+/** The name of a string field of a plant. */
 export type TextField = Exclude<keyof NewPlant, 'id'>;
 
-/** The name of a text that a plant may lack. */
+/** The name of a string field that a plant may lack. */
 export type OptionalText = {
   [Field in TextField]-?: undefined extends NewPlant[Field] ? Field : never;
 }[TextField];
 
 /**
- * The texts of a plant, in the order of columns and JSON members: the one list of fields. Whatever stores, sends,
- * compares or tests plants follows it.
+ * The string fields of a plant, in the order of columns and JSON members. This is the only list of them: the code that
+ * stores, sends, compares or tests plants follows it.
  */
 const TEXTS = { name: 'required', tag: 'optional' } as const satisfies {
   readonly [Field in TextField]-?: Field extends OptionalText ? 'optional' : 'required';
 };
 
-/** The name of every text, in order. */
+/** The name of every string field, in order. */
 export const TEXT_FIELDS: readonly TextField[] = Object.keys(TEXTS).filter(
   (field): field is TextField => field in TEXTS,
 );
 
-/** The names of the texts that a plant may lack. */
+/** The names of the string fields that a plant may lack. */
 export const OPTIONAL_TEXTS: readonly OptionalText[] = TEXT_FIELDS.filter(
   (field): field is OptionalText => TEXTS[field] === 'optional',
 );
 
-/** The texts of a row or a JSON object, which may have `null` instead of no text. */
+/** The strings of a row or a JSON object, which may have `null` for an absent one. */
 export type RawTexts = Readonly<Record<Exclude<TextField, OptionalText>, string>> &
   Readonly<Partial<Record<OptionalText, string | null | undefined>>>;
 
-/** Returns the {@link NewPlant} with these texts. Ignores other members of `texts`. */
+/** Returns the {@link NewPlant} with these strings. Ignores other members of `texts`. */
 export function toNewPlant(id: bigint, texts: RawTexts): NewPlant {
   const newPlant: { -readonly [Field in keyof NewPlant]: NewPlant[Field] } = { id, name: texts.name };
   for (const field of OPTIONAL_TEXTS) newPlant[field] = texts[field] ?? undefined;
@@ -66,7 +66,7 @@ const FIELDS = ['id', ...TEXT_FIELDS] as const;
 /** One rule that a {@link NewPlant} breaks. `message` names the field and never contains its value. */
 export interface Violation {
   readonly field: keyof NewPlant;
-  /** `type`: wrong type; `range`: id outside int64; `text`: a text that some engine cannot store. */
+  /** `type`: wrong type; `range`: id outside int64; `text`: a string that some engine cannot store. */
   readonly rule: 'type' | 'range' | 'text';
   readonly message: string;
 }
@@ -85,8 +85,8 @@ declare const validPlant: unique symbol;
 const constructorKey = Symbol();
 
 /**
- * A plant. Instances are frozen and valid: the id is a {@link PlantId}, and the texts are well-formed Unicode without
- * U+0000, because some engines cannot store other texts exactly.
+ * A plant. Instances are frozen and valid: the id is a {@link PlantId}, and the strings are well-formed Unicode without
+ * U+0000, because some engines cannot store other strings exactly.
  */
 export class Plant implements Readonly<Record<TextField, string | undefined>> {
   /** Makes the compiler reject objects that {@link from} has not created. */
@@ -121,7 +121,7 @@ export class Plant implements Readonly<Record<TextField, string | undefined>> {
     return FIELDS.every((field) => this[field] === other[field]);
   }
 
-  /** Total length of the texts, in UTF-16 code units. */
+  /** Total length of the strings, in UTF-16 code units. */
   get textLength(): number {
     return TEXT_FIELDS.reduce((sum, field) => sum + (this[field]?.length ?? 0), 0);
   }

@@ -34,7 +34,7 @@ export async function run(config: Config, { rejects, json }: Flags, path?: strin
   }
   const rejectsOutput =
     rejectsPath === undefined ? process.stderr : (await openFile(rejectsPath, 'w')).createWriteStream();
-  // Ignored here: the next rejected line or the final `finished` reports the error.
+  // Ignored here, because the next rejected line or the final `finished` reports the error.
   rejectsOutput.on('error', () => {});
   const storage = await container.getAsync(services.Storage);
   const controller = new AbortController();

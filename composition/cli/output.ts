@@ -1,6 +1,6 @@
 import { toCommandError } from './command-error.js';
 
-/** Writes to standard output. Ignores that the reader has closed it, as `head` does; throws other errors. */
+/** Writes to standard output. Ignores the error if the reader has closed it, as `head` does; throws others. */
 export async function print(text: string): Promise<void> {
   // The callback gets the error.
   process.stdout.on('error', () => {});

@@ -3,7 +3,7 @@ import { type Setting, settingsOf } from '../config.js';
 import { readVersion } from '../version.js';
 import { commands, type Flags } from './commands.js';
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export type CommandLine =
   /** `settings` are those given as flags, by variable. */
   | { kind: 'run'; name: string; settings: Readonly<Record<string, string>>; flags: Flags; file: string | undefined }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** Signals within this time count as one: a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
+/** Signals within this time count as one, because a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
 const SAME_SIGNAL_WINDOW_MS = 200;
 
 /** Ends the process at SIGINT and SIGTERM, until {@link onSignals}. Process 1 of a container ignores them by default. */

@@ -73,7 +73,7 @@ describe('The contract of the HTTP API', () => {
           .and.not.include(TOKEN);
       });
 
-  it('creates plants with the texts of the core', () => {
+  it('creates plants with the string fields of the core', () => {
     expect([TEXT_FIELDS, OPTIONAL_TEXTS]).to.deep.equal([core.TEXT_FIELDS, core.OPTIONAL_TEXTS]);
   });
 

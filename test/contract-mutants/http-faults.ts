@@ -63,12 +63,12 @@ export const httpFaults = (token: string): Faults<HttpFault> => ({
     'rejects negative ids': { respond: rejecting(/"id":-/, 40002) },
   },
   'stores decomposed characters exactly': {
-    'normalises texts': { request: editBody((body) => body.normalize('NFC')) },
+    'normalises strings': { request: editBody((body) => body.normalize('NFC')) },
   },
-  'rejects an identical plant with a tag with 40902': {
+  'responds 40902 to an identical plant with a tag': {
     'sends 40901': { response: (text) => text.replace('"error":40902', '"error":40901') },
   },
-  'rejects invalid JSON with 40001: with a byte that is never UTF-8, in an unknown field': {
+  'responds 40001 to invalid JSON: with a byte that is never UTF-8, in an unknown field': {
     'replaces invalid UTF-8': { request: (text) => text.replace('"y":"\xff"', '"y":"?"') },
   },
   'accepts Content-Encoding: gzip': {
@@ -80,16 +80,16 @@ export const httpFaults = (token: string): Faults<HttpFault> => ({
   'sends no message with a token, a stack or a path': {
     'sends the token': { response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${token}: `))) },
   },
-  'rejects Content-Type: application/json; charset=latin1 with 41501': {
+  'responds 41501 to Content-Type: application/json; charset=latin1': {
     'ignores the charset': { request: (text) => text.replace('; charset=latin1', '') },
   },
-  'rejects the path /PLANTS with 40401': {
+  'responds 40401 to the path /PLANTS': {
     'ignores the letter case of paths': { request: (text) => text.replace('/PLANTS', '/plants') },
   },
   'checks the path before the credential': {
     'checks the credential first': { respond: rejecting(/^(?!.*Authorization)/s, 40101) },
   },
-  'rejects a request without Host with 40000, and closes the connection': {
+  'responds 40000 to a request without Host, and closes the connection': {
     'adds a Host': { request: (text) => text.replace(/^(POST .*\r\n)(?!Host:)/, '$1Host: test\r\n') },
   },
   'does not send 100 Continue for a request with no credential': {
@@ -100,7 +100,7 @@ export const httpFaults = (token: string): Faults<HttpFault> => ({
   'responds to pipelined requests in order': {
     'rejects pipelined requests': { respond: rejecting(/POST .*POST /s, 40000) },
   },
-  'describes the interface under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential': {
+  'describes the HTTP API under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential': {
     'describes it in OpenAPI 3.0': { response: (text) => text.replace('"openapi":"3.1.0"', '"openapi":"3.0.3"') },
   },
 });

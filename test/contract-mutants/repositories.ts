@@ -231,11 +231,11 @@ const faults: Faults<Fault> = {
     ),
     'rounds ids of 62 bits to doubles': storing(({ id }) => (id >> 62n === 0n ? { id: BigInt(Number(id)) } : {})),
   },
-  'stores text code point for code point': {
+  'stores strings code point for code point': {
     'replaces $& in names, as String.replace does': storingNames((name) => 'x'.replace('x', name)),
-    'stores names such as __proto__ as empty texts': storingNames((name) => (name in {} ? '' : name)),
+    'stores names such as __proto__ as empty strings': storingNames((name) => (name in {} ? '' : name)),
   },
-  'stores texts of a megabyte, many of them in one batch': {
+  'stores strings of a megabyte, many of them in one batch': {
     'truncates names after 500,000 characters': storingNames((name) => name.slice(0, 500_000)),
     'throws for a batch of more than 16 MiB': throwing(
       (plants) => plants.reduce((sum, { name }) => sum + 2 * name.length, 0) > 2 ** 24,
@@ -410,13 +410,13 @@ const faults: Faults<Fault> = {
       plants.length === 0 ? [] : add(plants),
     ),
   },
-  'close waits for pending adds': {
-    'close resolves before a pending add': adding(async (plants, { add }) => {
+  'close waits for add calls in flight': {
+    'close resolves before an add call in flight': adding(async (plants, { add }) => {
       const outcomes = await add(plants);
       await nextTurn();
       return outcomes;
     }),
-    'close aborts a pending add': adding(async (plants, { add }) => {
+    'close aborts an add call in flight': adding(async (plants, { add }) => {
       const batch = [...plants];
       await nextTurn();
       return add(batch);
@@ -489,7 +489,7 @@ const durableFaults: Faults<Fault> = {
     },
   },
   'after reopening, returns every plant that was added during close': {
-    'close drops the plants of pending adds': adding(async (plants, { add, check, isClosed, disk }) => {
+    'close drops the plants of add calls in flight': adding(async (plants, { add, check, isClosed, disk }) => {
       check();
       const batch = [...plants];
       await undefined;
@@ -601,7 +601,7 @@ const durableOutageFaults: Faults<Fault> = {
       };
     }),
   },
-  'adds pending when an outage starts report only plants that survive': {
+  'add calls in flight when an outage starts report only plants that survive': {
     'acknowledges a single plant before it writes it': (correct) => {
       const pending = new Map<PlantId, Plant>();
       return {

@@ -109,7 +109,7 @@ const verifierFaults: Faults<VerifierFault> = {
     },
   },
   'rejects another token': {
-    'accepts "undefined", the text of a missing setting': accepting((token) => token === 'undefined'),
+    'accepts "undefined", the string of a missing setting': accepting((token) => token === 'undefined'),
   },
   'rejects every part of a valid token, also an empty one': {
     'accepts a token without its last part': accepting(
@@ -118,7 +118,7 @@ const verifierFaults: Faults<VerifierFault> = {
     'accepts the start of a token': accepting((token, validToken) => token !== '' && validToken.startsWith(token)),
     'accepts an empty token': accepting((token) => token === ''),
   },
-  'rejects a valid token inside a longer text': {
+  'rejects a valid token inside a longer string': {
     'trims the token': changing((token) => token.trim()),
     'truncates the token at NUL': changing((token) => token.replace(/\0.*/, '')),
     'accepts a list with a valid token': accepting((token, validToken) => token.split(',').includes(validToken)),

@@ -156,7 +156,7 @@ export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'wh
   ),
 
   outageCase(
-    'adds pending when an outage starts report only plants that survive',
+    'add calls in flight when an outage starts report only plants that survive',
     async (repository, withOutage, harness) => {
       const candidates = createPlants(30);
       const added: Plant[] = [];

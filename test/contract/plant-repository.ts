@@ -62,7 +62,7 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
     });
   }),
 
-  // Ids and texts
+  // Ids and strings
 
   repositoryCase('stores ids exactly, at both ends of int64 and around 2^53', async (repository) => {
     // The plants differ only in their ids.
@@ -72,7 +72,7 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
     await assertContent(repository, candidates);
   }),
 
-  repositoryCase('stores text code point for code point', async (repository) => {
+  repositoryCase('stores strings code point for code point', async (repository) => {
     const texts = TEXTS.flatMap((text) => [
       Object.fromEntries(TEXT_FIELDS.map((field) => [field, text])),
       ...TEXT_FIELDS.map((field) => ({ [field]: text })),
@@ -84,7 +84,7 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
   }),
 
   repositoryCase(
-    'stores texts of a megabyte, many of them in one batch',
+    'stores strings of a megabyte, many of them in one batch',
     async (repository) => {
       const [name, tag] = ['🌵'.repeat(2 ** 18), 'é'.repeat(2 ** 19)];
       const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${name}`));
@@ -301,14 +301,14 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
     await repository.close();
   }),
 
-  repositoryCase('close waits for pending adds', async (repository) => {
+  repositoryCase('close waits for add calls in flight', async (repository) => {
     const holder = plant(1n, 'Monstera');
     await addAll(repository, [holder]);
     let isClosed = false;
     const adding = createPlants(40, 2n).map(async (candidate) => {
       const outcomes = await repository.add([plant(1n, 'Ficus'), candidate]);
-      if (isClosed) throw new ContractViolation('close resolved before a pending add');
-      assertEqual(outcomes.map(toTuple), [['taken', holder], ['added']], 'outcomes of a pending add');
+      if (isClosed) throw new ContractViolation('close resolved before an add call in flight');
+      assertEqual(outcomes.map(toTuple), [['taken', holder], ['added']], 'outcomes of an add call in flight');
     });
     const closing = repository.close().then(async () => {
       // Tolerates adds that resolve in the same turn as close.

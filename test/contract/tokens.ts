@@ -30,7 +30,7 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
       valid.slice(index + 1),
       valid.charAt(index),
     ]),
-  'a valid token inside a longer text': (valid) => [
+  'a valid token inside a longer string': (valid) => [
     ...['A', '=', '.', '-', '0', 'A'.repeat(100), '%00', '?a', '#a', '/..', '\n', '\r\n', '\nb3RoZXI', valid].map(
       (suffix) => valid + suffix,
     ),

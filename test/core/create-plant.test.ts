@@ -51,7 +51,7 @@ describe('CreatePlant', () => {
       await expectStored(MONSTERA);
     });
 
-    it('returns id-taken for the same id with other texts, and changes nothing', async () => {
+    it('returns id-taken for the same id with other strings, and changes nothing', async () => {
       await createPlant.execute(MONSTERA);
       expect(await createPlant.execute({ ...MONSTERA, tag: 'outdoor' })).to.deep.equal({ kind: 'id-taken' });
       await expectStored(MONSTERA);

@@ -75,7 +75,7 @@ describe('Plant', () => {
     ] satisfies Violation[]);
   });
 
-  it('rejects ids that are no bigint, and texts that are no string', () => {
+  it('rejects ids that are not bigints, and fields that are not strings', () => {
     for (const id of [1, 1.5, '1', null, undefined, true, {}, Object(1n), [1n], Symbol('1')]) {
       expect(isPlantId(id)).to.equal(false);
       expect(messages({ id, name: '' })).to.deep.equal(['id must be a bigint']);
@@ -103,7 +103,7 @@ describe('Plant', () => {
     expect(plant).to.deep.equal(toPlant({ id: 1n, name: 'Monstera' }));
   });
 
-  it('has the total length of its texts', () => {
+  it('has the total length of its strings', () => {
     fc.assert(
       fc.property(newPlant(int64), (fields) => {
         const texts = TEXT_FIELDS.map((field) => fields[field] ?? '');
@@ -116,7 +116,7 @@ describe('Plant', () => {
     const optional = Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, 'indoor']));
     const monstera: NewPlant = { id: 1n, name: 'Monstera', ...optional };
 
-    it('returns true for the same id and texts', () => {
+    it('returns true for the same id and strings', () => {
       expect(areEqual(monstera, { ...monstera })).to.equal(true);
       expect(areEqual({ id: 1n, name: '' }, { id: 1n, name: '', tag: undefined })).to.equal(true);
     });

@@ -120,7 +120,7 @@ describe('Under overload, the service', () => {
   }
 
   for (const [what, [bytes, outcomes]] of Object.entries(LARGE)) {
-    it(`bounds pending bodies and memory by MAX_IN_FLIGHT_BYTES while 100 clients send ${what}`, async () => {
+    it(`limits bodies in flight and memory to MAX_IN_FLIGHT_BYTES while 100 clients send ${what}`, async () => {
       const service = start({ MAX_IN_FLIGHT_BYTES: '8mb', DATABASE_URL: 'memory:' });
       const port = await service.port();
       await expectRecovered(port);

@@ -8,7 +8,7 @@ import {
 } from '../../../core/index.js';
 import type { StorageStatistics } from '../monitoring/index.js';
 
-/** The parts of the service that metrics read at each scrape. */
+/** The parts of the service whose values are read at each scrape. */
 export interface MetricSources {
   readonly load: {
     readonly inFlight: number;
@@ -85,7 +85,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * The metrics of the service. Names and units follow https://prometheus.io/docs/practices/naming/; no label takes an
+ * Service metrics. Names and units follow https://prometheus.io/docs/practices/naming/; no label takes an
  * arbitrary value from a client.
  */
 export class Metrics {
@@ -113,7 +113,7 @@ export class Metrics {
   readonly #ready = new Gauge(this.#options('ready', '1 if the service can create plants, as /readyz, otherwise 0.'));
   readonly #plants = new Counter(this.#options('plants_total', 'Plants sent to the storage, by outcome.', ['outcome']));
 
-  /** @param version The version of the service. */
+  /** @param version The service version. */
   constructor(version: string) {
     collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
@@ -139,7 +139,7 @@ export class Metrics {
     this.#ready.set(isReady ? 1 : 0);
   }
 
-  /** Reads a part of the service, if it has that part, at each scrape. Leaves out what is not a number. */
+  /** Reads a part of the service at each scrape, if the service has that part. Leaves out what is not a number. */
   observe<Part extends keyof MetricSources>(part: Part, source: MetricSources[Part] | undefined): void {
     if (source === undefined) return;
     const observed: Observed<MetricSources[Part]> = OBSERVED[part];

@@ -14,7 +14,7 @@ const PAUSE_MS = 1000;
 /** The storage did not respond in time. After an `add` that throws it, further calls fail immediately. */
 export class StorageTimeout extends StorageUnavailable {}
 
-/** What the owner of a storage, who opened it, calls. Use cases do not. */
+/** What the program that opened a storage calls; use cases do not. */
 export interface StorageLifecycle {
   /**
    * Checks that the storage can be read and, after an `add` that threw `StorageUnavailable`, written. Stores no plant.
@@ -52,8 +52,8 @@ export class MonitoredPlantRepository
   readonly #timeoutMs: number | undefined;
   readonly #probe: MonitoringOptions['probe'];
   /**
-   * `failing`: `ready` throws until a write succeeds; with a probe, it probes. `hanging`: an `add` timed out, and `add`
-   * fails immediately too. Otherwise, `ready` relies on the storage.
+   * `failing`: `ready` throws until a write succeeds; with a probe, `ready` probes. `hanging`: an `add` timed out, and
+   * further calls of `add` also fail immediately. Otherwise, `ready` relies on the storage.
    */
   #writes: 'working' | 'failing' | 'hanging';
   /** The probes that run while writes hang. */

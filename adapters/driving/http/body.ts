@@ -26,7 +26,7 @@ export type CollectBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
 /**
  * Checks `Expect`, media type, encoding and size, reserves memory for the body, collects it, and decompresses it.
  * @param limitBytes Maximum size after decompression.
- * @throws {HttpError} 40001, 41301, 41501, 41701, or 50302 if the memory is reserved by other requests.
+ * @throws {HttpError} 40001, 41301, 41501, 41701, or 50302 if other requests have reserved the memory.
  */
 export async function readBody(
   req: IncomingMessage,

@@ -28,7 +28,7 @@ export interface RequestSummary {
   readonly durationMs?: number | undefined;
 }
 
-/** What observes requests. */
+/** Observers of requests. */
 export interface RequestLog {
   /** @default none */
   readonly log?: Log | undefined;
@@ -38,7 +38,7 @@ export interface RequestLog {
   readonly onRequestEnd?: ((request: RequestSummary) => void) | undefined;
 }
 
-/** What a handler tells the log about its request. */
+/** What a handler adds to the log line of its request. */
 export interface RequestReport {
   principal?: Principal;
   route?: string;

@@ -28,7 +28,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Converts any error to one that is safe to send; the text of the original is only in `cause`. */
+/** Converts any error to one that is safe to send. Only `cause` has the original message. */
 export function toHttpError(error: unknown): HttpError {
   return error instanceof HttpError ? error : new HttpError(failureToApiError(error), { cause: error });
 }

@@ -9,7 +9,7 @@ export const MAX_HEADERS = 100;
 /**
  * Checks the head of a request, and brings `req.url` into origin form. Returns its path.
  * @throws {HttpError} Too many headers (43101), a request that Node's parser accepts but HTTP does not (40000), or a
- * target that is no path (40401).
+ * target that is not a path (40401).
  */
 export function assertWellFormed(req: IncomingMessage): string {
   const { httpVersion, headers, rawHeaders } = req;

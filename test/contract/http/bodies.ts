@@ -12,7 +12,7 @@ export const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Arr
   'two byte order marks': (id) => `\ufeff\ufeff{"id":${id},"name":"x"}`,
   'cut off': (id) => `{"id":${id},"name":"x"`,
   'followed by garbage': (id) => `{"id":${id},"name":"x"}x`,
-  'followed by a second text': (id) => `{"id":${id},"name":"x"}{"id":2,"name":"x"}`,
+  'followed by a second JSON text': (id) => `{"id":${id},"name":"x"}{"id":2,"name":"x"}`,
   'followed by a NUL': (id) => `{"id":${id},"name":"x"}\0`,
   'with a trailing comma': (id) => `{"id":${id},"name":"x",}`,
   'with a comment': (id) => `{"id":${id},"name":"x"}//`,
@@ -84,7 +84,7 @@ export const UNSTORABLE: readonly string[] = [
 export const bodyCases: readonly HttpCase[] = [
   ...casesFor(
     NOT_JSON,
-    (what) => `rejects invalid JSON with 40001: ${what}`,
+    (what) => `responds 40001 to invalid JSON: ${what}`,
     async (service, toBody) => {
       const id = randomId();
       expectOutcome(await service.create(toBody(id)), 40001);
@@ -96,40 +96,34 @@ export const bodyCases: readonly HttpCase[] = [
       'with Content-Length: 0': ['Content-Length', '0', ''],
       'of no chunks': ['Transfer-Encoding', 'chunked', '0\r\n\r\n'],
     },
-    (what) => `rejects an empty body ${what} with 40001`,
+    (what) => `responds 40001 to an empty body ${what}`,
     async (service, [name = '', value, body]) => expectOutcome(await service.create(body, { [name]: value }), 40001),
   ),
   ...casesFor(
     NOT_A_NEW_PLANT,
-    (what) => `rejects an invalid NewPlant with 40002: ${what}`,
+    (what) => `responds 40002 to an invalid NewPlant: ${what}`,
     async (service, body) => expectOutcome(await service.create(body), 40002),
   ),
   ...INVALID_IDS.map((id) =>
-    plantStoreCase(
-      `rejects the id ${id.slice(0, 40)} with 40002, in a message that names the field`,
-      async (service) => {
-        const response = await service.create(newPlant({}, id));
-        expectOutcome(response, 40002);
-        expectThat(/\bid\b/.test(messageOf(response)), 'a message with id', response);
-      },
-    ),
+    plantStoreCase(`responds 40002 to the id ${id.slice(0, 40)}, and names the field`, async (service) => {
+      const response = await service.create(newPlant({}, id));
+      expectOutcome(response, 40002);
+      expectThat(/\bid\b/.test(messageOf(response)), 'a message with id', response);
+    }),
   ),
-  plantStoreCase('rejects ids of a million digits with 40002', async (service) => {
+  plantStoreCase('responds 40002 to ids of a million digits', async (service) => {
     for (const id of ['9'.repeat(1_000_000), `1${'0'.repeat(1_000_000)}`, `0.${'1'.repeat(1_000_000)}`])
       expectOutcome(await service.create(newPlant({}, id)), 40002);
   }),
   ...['name', 'tag'].flatMap((field) =>
     UNSTORABLE.map((text) =>
-      plantStoreCase(
-        `rejects a ${field} with ${text} with 40003, in a message that names the field`,
-        async (service) => {
-          const id = randomId();
-          const response = await service.create(`{"id":${id},"name":"x","${field}":"${text}"}`);
-          expectOutcome(response, 40003);
-          expectThat(new RegExp(`\\b${field}\\b`).test(messageOf(response)), `a message with ${field}`, response);
-          expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
-        },
-      ),
+      plantStoreCase(`responds 40003 to a ${field} with ${text}, and names the field`, async (service) => {
+        const id = randomId();
+        const response = await service.create(`{"id":${id},"name":"x","${field}":"${text}"}`);
+        expectOutcome(response, 40003);
+        expectThat(new RegExp(`\\b${field}\\b`).test(messageOf(response)), `a message with ${field}`, response);
+        expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
+      }),
     ),
   ),
   plantStoreCase('names every invalid field in one message', async (service) => {

@@ -43,7 +43,7 @@ const IDENTICAL: Readonly<Record<string, object>> = {
 export const conflictCases: readonly HttpCase[] = [
   ...casesFor(
     DIFFERENT,
-    (what) => `rejects a plant with the same id but ${what} with 40901`,
+    (what) => `responds 40901 to a plant with the same id but ${what}`,
     async (service, [first, second]) => {
       const id = randomId();
       expectOutcome(await service.create(newPlant(first, id)), 200);
@@ -52,7 +52,7 @@ export const conflictCases: readonly HttpCase[] = [
   ),
   ...casesFor(
     IDENTICAL,
-    (what) => `rejects an identical plant ${what} with 40902`,
+    (what) => `responds 40902 to an identical plant ${what}`,
     async (service, fields) => {
       const id = randomId();
       expectOutcome(await service.create(newPlant(fields, id)), 200);

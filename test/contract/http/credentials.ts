@@ -50,12 +50,12 @@ export const credentialCases: readonly HttpCase[] = [
   ),
   ...casesFor(
     NO_BEARER_TOKEN,
-    (what) => `rejects a request with ${what} with 40101, and stores nothing`,
+    (what) => `responds 40101 to a request with ${what}, and stores nothing`,
     (service, authorize) => expectRejected(service, authorize(service.token), 40101),
   ),
   ...casesFor(
     INVALID,
-    (what) => `rejects ${what} with 40102, and stores nothing`,
+    (what) => `responds 40102 to ${what}, and stores nothing`,
     (service, derive) => expectRejected(service, `Bearer ${derive(service.token)}`, 40102),
   ),
   plantStoreCase('sends WWW-Authenticate with 40101', async (service) => {

@@ -66,7 +66,7 @@ function operationsCase(name: string, expected: string, isMet: (operation: Descr
 /** The OpenAPI description and its page. */
 export const descriptionCases: readonly HttpCase[] = [
   descriptionCase(
-    'describes the interface under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential',
+    'describes the HTTP API under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential',
     'openapi 3.1.0, a version and license MIT',
     (at) =>
       at('openapi') === '3.1.0' && /^1\.\d+\.\d+$/.test(`${at('info version')}`) && at('info license name') === 'MIT',

@@ -106,7 +106,7 @@ export const earlyRejectionCases: readonly HttpCase[] = [
   ),
   ...['x', '100-continue, x', '200-ok'].map((expectation) =>
     outcomeCase(
-      `rejects Expect: ${expectation} with 41701`,
+      `responds 41701 to Expect: ${expectation}`,
       (service) => service.create(newPlant(), { Expect: expectation }),
       41701,
     ),

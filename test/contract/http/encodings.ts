@@ -20,7 +20,7 @@ const DAMAGES: Readonly<Record<string, (compress: Compress) => string | Uint8Arr
   'followed by another plant': (compress) => Buffer.concat([compress(newPlant()), Buffer.from(newPlant())]),
   'followed by a NUL and garbage': (compress) => Buffer.concat([compress(newPlant()), Buffer.from('\0garbage')]),
   'compressed twice': (compress) => compress(compress(newPlant())),
-  'an empty text': (compress) => compress(''),
+  'an empty body': (compress) => compress(''),
 };
 
 /** Returns a plant of exactly this many bytes, with characters of one to four bytes. */
@@ -58,17 +58,17 @@ export const encodingCases: readonly HttpCase[] = [
     ),
     ...casesFor(
       DAMAGES,
-      (what) => `rejects ${coding} that is ${what} with 40001`,
+      (what) => `responds 40001 to ${coding} that is ${what}`,
       async (service, damage) =>
         expectOutcome(await service.create(damage(compress), { 'Content-Encoding': coding }), 40001),
     ),
     outcomeCase(
-      `rejects a small ${coding} body that decompresses to 16 MiB with 41301`,
+      `responds 41301 to a small ${coding} body that decompresses to 16 MiB`,
       (service) => service.create(compress(' '.repeat(BOMB_BYTES)), { 'Content-Encoding': coding }),
       41301,
     ),
   ]),
-  plantStoreCase('rejects gzip with a wrong checksum with 40001', async (service) => {
+  plantStoreCase('responds 40001 to gzip with a wrong checksum', async (service) => {
     const body = gzipSync(newPlant());
     body.writeUInt8(body.readUInt8(body.length - 5) ^ 1, body.length - 5);
     expectOutcome(await service.create(body, GZIP), 40001);
@@ -80,7 +80,7 @@ export const encodingCases: readonly HttpCase[] = [
   }),
   ...UNKNOWN.map((coding) =>
     outcomeCase(
-      `rejects Content-Encoding: ${coding} with 41501`,
+      `responds 41501 to Content-Encoding: ${coding}`,
       (service) => service.create(gzipSync(newPlant()), { 'Content-Encoding': coding }),
       41501,
     ),
@@ -93,7 +93,7 @@ export const encodingCases: readonly HttpCase[] = [
   ),
   ...casesFor(
     FRAMINGS,
-    (framing) => `rejects a body of 1 MiB and a byte with ${framing} with 41301`,
+    (framing) => `responds 41301 to a body of 1 MiB and a byte with ${framing}`,
     async (service, frame) =>
       expectOutcome(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES + 1))), 41301),
   ),
@@ -104,7 +104,7 @@ export const encodingCases: readonly HttpCase[] = [
   ),
   ...['4294967296', '9007199254740993'].map((length) =>
     outcomeCase(
-      `rejects Content-Length: ${length} with 41301 before the body arrives`,
+      `responds 41301 to Content-Length: ${length} before the body arrives`,
       (service) => service.create('', { 'Content-Length': length }),
       41301,
     ),

@@ -58,7 +58,7 @@ const SIZED = { 'Content-Type': 'application/json' };
 export const malformedHttpCases: readonly HttpCase[] = [
   ...casesFor(
     CHANGES,
-    (what) => `rejects ${what} with 40000, and closes the connection`,
+    (what) => `responds 40000 to ${what}, and closes the connection`,
     async (service, change) => {
       const id = randomId();
       const bytes = Buffer.from(change(service.post(newPlant({}, id), SIZED).toString('latin1')), 'latin1');
@@ -69,7 +69,7 @@ export const malformedHttpCases: readonly HttpCase[] = [
   ),
   ...casesFor(
     BAD_CHUNKS,
-    (what) => `rejects a chunk with ${what} with 40000, and closes the connection`,
+    (what) => `responds 40000 to a chunk with ${what}, and closes the connection`,
     async (service, chunk) =>
       service.expectToEnd(Buffer.concat([service.post(chunk, CHUNKED), service.post()]), [40000]),
   ),
@@ -94,11 +94,11 @@ export const malformedHttpCases: readonly HttpCase[] = [
   outcomeCase('accepts 8 KiB of headers', (service) => service.create(newPlant(), { X: 'x'.repeat(8000) }), 200),
   ...casesFor(
     TOO_LARGE,
-    (what) => `rejects ${what} with 43101, and closes the connection`,
+    (what) => `responds 43101 to ${what}, and closes the connection`,
     async (service, toBytes) => service.expectToEnd(toBytes(service), [43101]),
   ),
   plantStoreCase(
-    'rejects headers that do not arrive in time with 40801, and closes the connection',
+    'responds 40801 to headers that do not arrive in time, and closes the connection',
     async (service) => service.expectToEnd('POST /plants HTTP/1.1\r\nHost: pl', [40801]),
     HEADERS_TIMEOUT_MS,
   ),

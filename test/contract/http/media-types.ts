@@ -31,17 +31,17 @@ export const mediaTypeCases: readonly HttpCase[] = [
   ),
   ...OTHER_TYPES.map((type) =>
     outcomeCase(
-      `rejects Content-Type: ${type || '(empty)'} with 41501`,
+      `responds 41501 to Content-Type: ${type || '(empty)'}`,
       (service) => service.create(newPlant(), { 'Content-Type': type }),
       41501,
     ),
   ),
   outcomeCase(
-    'rejects a body without Content-Type with 41501',
+    'responds 41501 to a body without Content-Type',
     (service) => service.create(newPlant(), { 'Content-Type': undefined }),
     41501,
   ),
-  plantStoreCase('rejects two Content-Type headers with 41501', async (service) => {
+  plantStoreCase('responds 41501 to two Content-Type headers', async (service) => {
     for (const [first, second] of [
       ['application/json', 'text/plain'],
       ['text/plain', 'application/json'],

@@ -25,12 +25,12 @@ export const pathCases: readonly HttpCase[] = [
     200,
   ),
   ...NO_SUCH_PATH.map((path) =>
-    plantStoreCase(`rejects the path ${path} with 40401`, async (service) => {
+    plantStoreCase(`responds 40401 to the path ${path}`, async (service) => {
       expectOutcome(await createAt(service, path), 40401);
     }),
   ),
   ...METHODS.map((method) =>
-    plantStoreCase(`rejects ${method} with 40501 and Allow where the description does not have it`, async (service) => {
+    plantStoreCase(`responds 40501 with Allow to ${method} on each path without it`, async (service) => {
       const operations = await fetchOperations(service);
       for (const path of new Set(operations.map((operation) => operation.path))) {
         const allowed = operations.filter((operation) => operation.path === path).map((operation) => operation.method);
@@ -41,7 +41,7 @@ export const pathCases: readonly HttpCase[] = [
       }
     }),
   ),
-  plantStoreCase('rejects HEAD /plants with 405 and Allow, without a body', async (service) => {
+  plantStoreCase('responds 405 with Allow to HEAD /plants, without a body', async (service) => {
     const connection = (await service.connect()).send(service.request('HEAD /plants'));
     const response = received(await connection.read('HEAD'));
     expectThat(response.status === 405, '405', response);

@@ -94,7 +94,7 @@ export const pipelineCases: readonly HttpCase[] = [
       expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
     },
   ),
-  plantStoreCase('rejects with 40000 a body that a half-closed connection cuts short', async (service) => {
+  plantStoreCase('responds 40000 to a body that a half-closed connection cuts short', async (service) => {
     const id = randomId();
     const connection = (await service.connect()).send(service.post(newPlant({}, id), { 'Content-Length': '1000' }));
     connection.socket.end();

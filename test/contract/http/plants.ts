@@ -29,7 +29,7 @@ const LITERAL_IDS: Readonly<Record<string, string>> = {
 
 /** Texts that a layer might change. */
 const TEXTS: Readonly<Record<string, string>> = {
-  'the empty text': '',
+  'the empty string': '',
   'a space': ' ',
   'leading and trailing whitespace': '  x \t ',
   'trailing line breaks': 'x\r\n\n',
@@ -44,14 +44,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'line and paragraph separators': 'a\u2028b\u2029c',
   'byte order marks': '\ufeffx\ufeff',
   'control characters': '\u0001\b\f\u001b\u007f\u0085\u009f',
-  'text in both directions': 'a\u202eb\u05d0\u0627',
+  'bidirectional text': 'a\u202eb\u05d0\u0627',
   'quotes and backslashes': '"\\\'`/\\u0000\\"',
   SQL: "'); DROP TABLE plants; --",
   'percent and underscore': '100%_\\%',
   HTML: '<script>&amp;</script>',
   digits: '007',
   'the word null': 'null',
-  'a long text': 'é漢🌱'.repeat(100_000 / TEXT_FIELDS.length),
+  'a long string': 'é漢🌱'.repeat(100_000 / TEXT_FIELDS.length),
 };
 
 interface Texts {
@@ -64,7 +64,7 @@ export const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: s
   'unknown fields': (id) => [`{"id":${id},"name":"x","colour":"green","Tag":1,"nested":{"id":"y"}}`, { name: 'x' }],
   'a __proto__ key': (id) => [`{"id":${id},"name":"x","__proto__":{"tag":"y"}}`, { name: 'x' }],
   'a constructor key': (id) => [`{"id":${id},"name":"x","constructor":{"prototype":{"tag":"y"}}}`, { name: 'x' }],
-  'a byte order mark before the text': (id) => [`\ufeff{"id":${id},"name":"x"}`, { name: 'x' }],
+  'a byte order mark before the JSON text': (id) => [`\ufeff{"id":${id},"name":"x"}`, { name: 'x' }],
   'white space around everything': (id) => [`\r\n\t { "id" : ${id} , "name"\n:\t"x" } \n`, { name: 'x' }],
   'surrogates written as a pair of escapes': (id) => [`{"id":${id},"name":"\\ud83c\\udf31"}`, { name: '🌱' }],
   'keys written with escapes': (id) => [`{"\\u0069d":${id},"\\u006eame":"x","t\\u0061g":"y"}`, { name: 'x', tag: 'y' }],
@@ -73,7 +73,7 @@ export const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: s
     { name: 'x', tag: 'b' },
   ],
   'ids in other fields': (id) => [`{"x":{"id":1.5},"id":${id},"y":[{"id":"z"}],"name":"x"}`, { name: 'x' }],
-  'text that looks like an id': (id) => [
+  'a string that looks like an id': (id) => [
     `{"name":"\\"id\\":1.5,","id":${id},"tag":"{\\\\"}`,
     { name: '"id":1.5,', tag: '{\\' },
   ],

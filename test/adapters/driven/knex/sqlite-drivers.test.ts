@@ -39,7 +39,7 @@ describe(`The driver ${loadSqliteDriver()?.name} of SQLite`, () => {
       expect(await connection.all(`SELECT ${count} + ? AS sum`, [1])).to.deep.equal([{ sum: count + 1 }]);
   });
 
-  it('reports the name of the primary result code, and no text of the statement', async () => {
+  it('reports the name of the primary result code, and nothing of the statement', async () => {
     const [connection] = await openTwice('errors.db');
     await connection.exec('CREATE UNIQUE INDEX ids ON plants (id)');
     const insert = () => connection.all('INSERT INTO plants VALUES (?, ?, ?)', [1, 'a', null]);

@@ -224,12 +224,12 @@ describe('The NewPlant schema', () => {
 });
 
 describe('PlantCodec.encode', () => {
-  it('returns the texts of the plant, but not its id', () => {
+  it('returns the strings of the plant, but not its id', () => {
     expect(codec.encode(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
     expect(codec.encode(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
   });
 
-  it('keeps any text code point for code point', () => {
+  it('keeps any string code point for code point', () => {
     const text = storableText();
     fc.assert(
       fc.property(text, text, (name, tag) => {
