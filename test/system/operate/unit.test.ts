@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
@@ -9,6 +9,7 @@ import { plantStore } from '../../support/executable.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import { commandBlocks } from './guide.js';
 
 const UNIT = inRepository('docs/operate/plant-store@.service');
 /** Maximum exposure level, from 0 (fully confined) to 10 (unconfined). */
@@ -17,6 +18,7 @@ const MAX_EXPOSURE = 1.5;
 describe('The systemd unit', () => {
   const unit = readFileSync(UNIT, 'utf8');
   const lines = unit.split('\n');
+  const [, tokensFile] = /^Environment=ACCESS_TOKENS_FILE=(.*)$/m.exec(unit) ?? [];
   const folder = temporaryFolder();
 
   it('runs as an unprivileged user that may write to the data folder only', () => {
@@ -51,33 +53,32 @@ describe('The systemd unit', () => {
     for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
   });
 
-  it('applies a changed tokens file at a start and at a reload', async () => {
-    const fill = (text = '') =>
-      text.replaceAll('/etc/plant-store', folder).replaceAll('%t/plant-store-%i', join(folder, 'private'));
-    const commands = (name: string) =>
-      [...unit.matchAll(RegExp(`^${name}=\\+?(.*)$`, 'gm'))].map(([, line]) => fill(line));
-    const source = join(folder, 'tokens');
-    mkdirSync(join(folder, 'private'));
-    const run = (commandLines: readonly string[], MAINPID = '') => {
-      expect(commandLines).not.to.have.length(0);
-      for (const line of commandLines)
-        expect(spawnSync('sh', ['-c', line], { env: { MAINPID } }).status, line).to.equal(0);
-    };
+  it('runs no command as root, and reads the tokens as a member of a group that cannot write them', () => {
+    expect(unit).not.to.match(/^Exec\w+=[-@:]*[+!]/m);
+    expect(unit).not.to.match(/^(RuntimeDirectory|ConfigurationDirectory)=/m);
+    const [, group] = /^SupplementaryGroups=(.*)$/m.exec(unit) ?? [];
+    const [commands = ''] = commandBlocks().get('Under systemd') ?? [];
+    expect(commands.split('\n').map((line) => line.split(/ {2,}#/)[0])).to.include.members([
+      `groupadd --system ${group}`,
+      `install -d -m 750 -g ${group} /etc/plant-store`,
+      `install -m 640 -g ${group} /dev/stdin ${tokensFile}`,
+    ]);
+  });
 
-    writeFileSync(source, 'token-1-of-the-tests\n');
-    run(commands('ExecStartPre'));
-    const [, tokensFile] = /^Environment=ACCESS_TOKENS_FILE=(.*)$/m.exec(unit) ?? [];
-    const service = plantStore(folder, [], {
-      PORT: '0',
-      DATABASE_URL: 'memory:',
-      ACCESS_TOKENS_FILE: fill(tokensFile),
-    });
+  it('applies a changed tokens file at a reload', async () => {
+    const path = join(folder, 'tokens');
+    writeFileSync(path, 'token-1-of-the-tests\n');
+    expect(tokensFile).to.equal('/etc/plant-store/tokens');
+    const service = plantStore(folder, [], { PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS_FILE: path });
     const port = await service.port();
     const outcome = async (token: string) =>
       (await create(port, { id: 1n, name: 'Monstera' }, { Authorization: `Bearer ${token}` }))?.outcome;
     expect(await outcome('token-1-of-the-tests')).to.equal(200);
-    writeFileSync(source, 'token-2-of-the-tests\n');
-    run(commands('ExecReload'), `${service.process.pid}`);
+    writeFileSync(path, 'token-2-of-the-tests\n');
+    const reloads = [...unit.matchAll(/^ExecReload=(.*)$/gm)].map(([, command = '']) => command);
+    expect(reloads).to.have.length(1);
+    for (const command of reloads)
+      expect(spawnSync('sh', ['-c', command], { env: { MAINPID: `${service.process.pid}` } }).status).to.equal(0);
     await service.waitForOutput(/ACCESS_TOKENS_FILE reloaded/);
     expect(await outcome('token-1-of-the-tests')).to.equal(40102);
     expect(await outcome('token-2-of-the-tests')).to.equal(40902);
