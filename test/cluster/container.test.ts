@@ -94,10 +94,13 @@ describe('The container', function () {
     [port, managementPort] = [await freePort(), await freePort()];
   });
 
-  /** Runs a command of the guide, in the foreground and with Podman, in place of the shell, so that signals reach it. */
+  /**
+   * Runs a command of the guide, in the foreground and with Podman, in place of the shell, so that signals reach it, and
+   * without restarts, which would follow a signal.
+   */
   function start(command: string | undefined, more: Readonly<Record<string, string>> = {}): Program {
     const podmanRun = `podman run -e PORT=${port} -e MANAGEMENT_PORT=${managementPort} `;
-    const line = `exec ${command?.replace(/^docker run (-d )?/, podmanRun)}`;
+    const line = `exec ${command?.replace(/^docker run (-d )?/, podmanRun).replace(/--restart \S+ /, '')}`;
     return new Program(folder, ['sh', '-uc', line], { ...environment, ...more });
   }
 
