@@ -41,7 +41,7 @@ export const IDS: readonly bigint[] = shuffle([
   ),
 ]);
 
-/** Splits a text at its spaces. */
+/** Splits a string at its spaces. */
 const words = (text: string): string[] => text.split(' ');
 
 const SEPARATORS = [...words(', ; : :: | / - _ = & # \t \n \r\n \u001f \u001e \u2028 "," \',\' \\ "'), ' ', ', '];
@@ -88,7 +88,7 @@ function toSimilarTexts(length: number): readonly string[] {
   return [long, `${long}a`, `${long}b`, `a${long}`, `b${long}`];
 }
 
-/** Groups of texts that are different but that a loose comparison treats as equal. */
+/** Groups of strings that are different but that a loose comparison treats as equal. */
 const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   words('Monstera monstera MONSTERA Monsterá Monstera\u0301 \u041constera'),
   ['Aloe', 'Aloe ', ' Aloe', 'Aloe\t', 'Aloe\n', 'Aloe\r\n', 'Aloe\u00a0', 'Aloe\u3000'],
@@ -114,7 +114,7 @@ const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   EMPTY_WORDS,
 ];
 
-/** Groups of texts of plants that are different but that a loose comparison treats as equal. */
+/** Groups of strings of plants that are different but that a loose comparison treats as equal. */
 export const SIMILAR_PLANTS: readonly (readonly RawTexts[])[] = [
   ...TEXT_FIELDS.flatMap((field) =>
     [...SIMILAR_TEXTS, ...LENGTHS.map(toSimilarTexts)].map((texts) => [
@@ -152,7 +152,7 @@ export const READ_COUNTS: readonly number[] = [
   ),
 ].sort((a, b) => a - b);
 
-/** A plant whose values appear in no other text. */
+/** A plant whose values appear in no other string. */
 export const CONFIDENTIAL: Plant = plantWith(7_310_492_655_018_273_645n, {
   name: 'Quxilvane-name',
   ...Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, `Zorbuthic-${field}`])),

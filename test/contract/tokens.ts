@@ -1,8 +1,8 @@
-/** Invalid tokens that resemble a valid one, and texts that reveal it. */
+/** Invalid tokens that resemble a valid one, and strings that reveal it. */
 
 /** Maximum number of positions at which a token is changed. */
 const MAX_POSITIONS = 200;
-/** Minimum length of a part of a token, anywhere in a text, that reveals it; shorter ones may appear by chance. */
+/** Minimum length of a part of a token, anywhere in a string, that reveals it; shorter ones may appear by chance. */
 const MIN_PART_LENGTH = 6;
 /** The same for an encoded part. */
 const MIN_ENCODED_LENGTH = 10;
@@ -17,7 +17,7 @@ const IGNORABLE = [
 /** The alphabet of Base64. */
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Names that are members of every object, list, map, text or function. */
+/** Names that are members of every object, list, map, string or function. */
 const OBJECT_MEMBERS = [...new Set([{}, [], new Map(), new String(), () => {}].flatMap(membersOf))];
 
 /** Invalid tokens, by how they are derived. A derived token may equal the valid one: filter it out. */
@@ -122,7 +122,7 @@ function differentCharacter(character: string): string {
   return index === -1 ? 'x' : BASE64.charAt(index ^ 32);
 }
 
-/** Returns texts with the same hash, for hashes that multiply by `factor` and add a character. */
+/** Returns strings with the same hash, for hashes that multiply by `factor` and add a character. */
 function withSameHash(text: string, factor: number): string[] {
   return positionsOf(text).flatMap((index) => {
     const [first = 0, second = 0] = [text.charCodeAt(index), text.charCodeAt(index + 1)];

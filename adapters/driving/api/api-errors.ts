@@ -1,6 +1,6 @@
 import { type CreatePlantOutcome, isPlantStoreError } from '../../../core/index.js';
 
-/** The Error object of the HTTP API (specification, "Error"). */
+/** The Error object of the HTTP API (`Error` in docs/openapi.yaml). */
 export interface ApiError {
   /** HTTP status × 100 + an ordinal. Part of the HTTP API; never reassigned. */
   readonly error: number;

@@ -56,7 +56,7 @@ export class PlantCodec {
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 
-  /** Encodes the body of a successful response: the texts, never the id (specification, "Plant"). */
+  /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
   encode({ id: _, ...texts }: Plant): string {
     return JSON.stringify(texts);
   }

@@ -59,7 +59,7 @@ interface Texts {
   readonly tag?: string;
 }
 
-/** Valid bodies with an id, and the texts of the plants in them. */
+/** Valid bodies with an id, and the strings of the plants in them. */
 export const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: string, plant: Texts]>> = {
   'unknown fields': (id) => [`{"id":${id},"name":"x","colour":"green","Tag":1,"nested":{"id":"y"}}`, { name: 'x' }],
   'a __proto__ key': (id) => [`{"id":${id},"name":"x","__proto__":{"tag":"y"}}`, { name: 'x' }],
@@ -154,7 +154,7 @@ export const idCases: readonly HttpCase[] = [
   ),
 ];
 
-/** Exact texts, and other bodies that are accepted. */
+/** Exact strings, and other bodies that are accepted. */
 export const textCases: readonly HttpCase[] = [
   ...casesFor(
     TEXTS,

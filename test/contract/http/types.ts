@@ -9,8 +9,8 @@ export interface HttpContractTarget {
 }
 
 /**
- * Source of a rule: the original specification, which every implementation must meet, or this project's interface,
- * which settles what the specification leaves open.
+ * Source of a rule: the project requirement (`specification`), which every implementation must meet, or this project's
+ * HTTP API, which settles what the requirement leaves open.
  */
 export type HttpContractGroup = 'specification' | 'plant-store';
 
