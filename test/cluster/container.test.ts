@@ -14,7 +14,7 @@ import { TOKEN } from '../support/service.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { Load } from '../system/load.js';
-import { commandsUnder, guide, run } from '../system/operate/guide.js';
+import { commandsUnder, run } from '../system/operate/guide.js';
 
 /** Image that replaces the official Node image, with a compiler. With the suffix `-slim`: without one. */
 const NODE_IMAGE = 'localhost/node:test';
@@ -205,20 +205,6 @@ describe('The container', function () {
       expect(versions).to.deep.equal(versions.map(([path]) => [path, locked[path].version]));
       const names = readdirSync(join(root, 'opt/plant-store/node_modules'));
       expect(names).to.include.members(['koa', 'sqlite3', 'pg', 'mysql2']).and.not.include.members(['typescript']);
-    });
-
-    it('has the sizes that the guide states, within 20 %', () => {
-      for (const [documented, ...args] of [
-        [/`node_modules` is (\d+) MB/, 'node_modules'],
-        [/the package (\d+) MB/, '', '--exclude=node_modules'],
-      ] as const) {
-        const [path, ...options] = args;
-        const { stdout } = spawnSync('du', ['-sb', ...options, join(root, 'opt/plant-store', path)], {
-          encoding: 'utf8',
-        });
-        const megabytes = Number(documented.exec(guide)?.[1]);
-        expect(Number.parseInt(stdout, 10) / 1e6).to.be.closeTo(megabytes, megabytes / 5);
-      }
     });
 
     it('contains no compiler, no npm cache and no test', () => {
