@@ -230,16 +230,16 @@ describe('The SQLite repository', () => {
       it(what, () => expectCannotOpen(path, reason));
     }
 
-    const otherTable = 'CREATE TABLE plants (id TEXT PRIMARY KEY, name TEXT, tag TEXT)';
+    const otherTable = 'ALTER TABLE plants RENAME TO moved; CREATE TABLE plants AS SELECT * FROM moved';
     const lackedColumns = 'lacks columns: id integer primary key; restore it, or choose another database';
     for (const [what, sql, reason] of [
-      ['a missing table', '', 'is missing or hidden from this user; restore it or grant access'],
-      ['a table with an id of another type', otherTable, lackedColumns],
+      ['a missing table', 'DROP TABLE plants', 'is missing or hidden from this user; restore it or grant access'],
+      ['a table without a primary key', otherTable, lackedColumns],
     ] as const) {
       it(`a database with ${what}`, async () => {
         const path = newFile();
         await (await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))).close();
-        await (await openRaw(path)).exec(`DROP TABLE plants; ${sql}`);
+        await (await openRaw(path)).exec(sql);
         for (const call of [openRepository, openRead, pendingMigrations])
           await expectCannotOpen(path, `the table plants ${reason}`, call);
       });
@@ -305,7 +305,9 @@ describe('The SQLite repository', () => {
     it('an invalid row written by another program', async () => {
       const path = newFile();
       const repository = await open(path);
-      await (await openRaw(path)).exec(`INSERT INTO plants VALUES (1, '${CANARY}' || char(0), '${CANARY}')`);
+      await (await openRaw(path)).exec(
+        `INSERT INTO plants (id, name, tag) VALUES (1, '${CANARY}' || char(0), '${CANARY}')`,
+      );
       const error = await catchError(readIds(repository));
       expect(`${error}`).to.equal(
         'StorageUnavailable: a stored row is not a valid plant: name must not contain U+0000 or a lone surrogate',
