@@ -1,4 +1,4 @@
-export type { StorageLifecycle } from '../monitoring/index.js';
+export type { StorageLifecycle, StorageStatistics } from '../monitoring/index.js';
 export { DriverError } from './driver-error.js';
 export type { Engine, ErrorClass } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
