@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
@@ -99,8 +99,7 @@ export class PrivateServer {
 
   /** Installs an empty server without starting it. */
   static async install(kind: Kind, folder: string): Promise<PrivateServer> {
-    const serverFolder = join(folder, kind.name);
-    mkdirSync(serverFolder);
+    const serverFolder = mkdtempSync(join(folder, `${kind.name}-`));
     chmodSync(folder, 0o755);
     spawnSync('chown', [`${kind.user}:`, serverFolder]);
     const server = new PrivateServer(kind, serverFolder, await freePort());

@@ -71,7 +71,7 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     const run = (...args: string[]) => plantStore(folder, args, { DATABASE_URL: url }).result();
     const stderr = `plant-store: cannot open ${url}: its schema lacks 001_plants; run plant-store migrate\n`;
     expect(await run('export')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
-    expect((await run('migrate', '--dry-run')).stdout).to.match(/ is empty\nwould apply 001_plants\n$/);
+    expect((await run('migrate', '--dry-run')).stdout).to.match(/ contains no store yet\nwould apply 001_plants\n$/);
   });
 
   it('use a repository that fails if another program writes to the file meanwhile', async () => {
