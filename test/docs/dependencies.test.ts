@@ -34,9 +34,10 @@ describe('docs/dependencies.md', () => {
   const everything = lockedIn('');
   const installed = everything.filter(([, { dev }]) => !dev);
 
-  it('lists every dependency of the package with its purpose', () => {
+  it('lists every dependency of the package with its purpose, release, maintainer and replacement', () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const rows = [...document.matchAll(/^\| `([^`]+)` \| [\d.]+ \| [^|]{9,} \|/gm)].map(([, name]) => name);
+    const row = /^\| `([^`]+)` \| [\d.]+ \| [^|]{9,} \| \d{4}-\d\d-\d\d \| [^|]{9,} \| [^|]{9,} \|$/gm;
+    const rows = [...document.matchAll(row)].map(([, name]) => name);
     expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
   });
 

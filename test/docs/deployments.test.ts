@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
@@ -86,20 +85,6 @@ describe('The deployments in docs/operate', () => {
     for (const each of Object.values(services))
       expect(each).to.deep.include({ restart: flag('--restart'), logging: compose.logging });
     expect(compose.logging.options).to.have.property('max-size');
-  });
-
-  it('change the nginx.conf of a machine for a container: the name of the service, and logs that Docker collects', () => {
-    const [command = ''] = services.nginx.command.at(-1).split(' > ');
-    const source = read('nginx.conf');
-    const path = inRepository('docs/operate/nginx.conf');
-    const { stdout } = spawnSync('sh', ['-c', command.replace('/run/plant-store.conf', path)], { encoding: 'utf8' });
-    const unchanged = source.split('\n');
-    expect(stdout.split('\n').filter((line) => !unchanged.includes(line))).to.deep.equal([
-      `  server plant-store:${port} max_fails=0;`,
-      '  access_log /dev/stdout plant_store;',
-      '  error_log /dev/stderr crit;',
-    ]);
-    expect(stdout).not.to.include('/var/log');
   });
 
   it('give only the service access to the database, and to the management port only probes and one namespace', () => {

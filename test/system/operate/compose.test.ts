@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -57,5 +58,20 @@ describe('The database of compose.yaml', () => {
     const service = serve(folder, { DATABASE_URL: url.href });
     expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
     await service.stop();
+  });
+});
+
+describe('The nginx of compose.yaml', () => {
+  it('changes the nginx.conf of a machine: the name of the service, and logs that Docker collects', () => {
+    const [command = ''] = parse(read('compose.yaml')).services.nginx.command.at(-1).split(' > ');
+    const path = inRepository('docs/operate/nginx.conf');
+    const { stdout } = spawnSync('sh', ['-c', command.replace('/run/plant-store.conf', path)], { encoding: 'utf8' });
+    const unchanged = read('nginx.conf').split('\n');
+    expect(stdout.split('\n').filter((line) => !unchanged.includes(line))).to.deep.equal([
+      '  server plant-store:3000 max_fails=0;',
+      '  access_log /dev/stdout plant_store;',
+      '  error_log /dev/stderr crit;',
+    ]);
+    expect(stdout).not.to.include('/var/log');
   });
 });
