@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Context } from 'mocha';
@@ -12,6 +12,8 @@ if (!existsSync(join(MODULES, '.package-lock.json')))
 
 /** Returns the path of a file installed in `test/interop/node_modules`, such as `.bin/publint`. */
 export const installed = (path: string): string => join(MODULES, path);
+
+const { dependencies } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
 
 /** Node 24, which some tools need. Installed on Linux x64 only. */
 export const NODE_24: string = installed('node-24/bin/node');
@@ -53,9 +55,10 @@ export function installPackage(): string {
   const target = join(folder, 'node_modules/plant-store');
   mkdirSync(target, { recursive: true });
   outputOf(folder, ['tar', '-xzf', tarball(), '--strip-components=1', '-C', target]);
-  // As npm does, because a package of `test/interop` has another version of it at the top.
+  // As npm does, because `test/interop` has other versions of some packages at the top.
   mkdirSync(join(target, 'node_modules'));
-  symlinkSync(inRepository('node_modules/content-type'), join(target, 'node_modules/content-type'));
+  for (const name of Object.keys(dependencies).filter((each) => existsSync(installed(each))))
+    symlinkSync(inRepository(`node_modules/${name}`), join(target, 'node_modules', name));
   return folder;
 }
 
