@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { assertTokens, InvalidTokenList, parseTokens } from '../adapters/driven/static-token/index.js';
+import { parseStorageUrl, redactStorageUrl, STORAGE_URLS } from './built-in-storages.js';
 import { InvalidConfig } from './invalid-config.js';
 import { readSecretFile } from './secret-file.js';
 import { findSimilar } from './similar-name.js';
 import { parseDurationMs, parseInteger, parseSizeBytes } from './units.js';
-import { parseJwksUrl, parseStorageUrl, redactDatabaseUrl } from './urls.js';
+import { parseJwksUrl } from './urls.js';
 
 /** Converts the string of a setting to its value. */
 export interface Parser<T> {
@@ -49,13 +50,7 @@ const size = (max: string) =>
   });
 const count = (max: number) => parser(`a whole number from 1 to ${max}`, (text) => parseInteger(text, 1, max));
 const duration = parser('a duration from 1ms to 24h, such as 500ms, 10s or 2m', parseDurationMs);
-const databaseUrl = {
-  ...parser(
-    'sqlite:PATH, sqlite:PATH?mode=rw, postgres://…, mysql://…, memory: or a URL for a plugin',
-    parseStorageUrl,
-  ),
-  redact: redactDatabaseUrl,
-};
+const databaseUrl = { ...parser(STORAGE_URLS, parseStorageUrl), redact: redactStorageUrl };
 const modules = parser('paths that start with ./, ../ or /, or names of packages, separated by commas', (text) =>
   /(^|,)\s*(,|$)/.test(text) ? undefined : splitList(text),
 );

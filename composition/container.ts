@@ -1,15 +1,16 @@
 import 'reflect-metadata';
 import { Container, ContainerModule, type GetOptions, type ServiceIdentifier } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
+import type { Database } from '../adapters/driven/knex/index.js';
 import { createLogger, logStatistics } from '../adapters/driven/logging/index.js';
 import { MonitoredPlantRepository } from '../adapters/driven/monitoring/index.js';
 import { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
+import { builtInStorages } from './built-in-storages.js';
 import type { Config } from './config.js';
 import { maxConnections } from './open-files.js';
 import { services } from './services.js';
-import { builtInStorages } from './storage.js';
 import { configuredTokens, warnOfShortTokens } from './tokens.js';
 import { readVersion } from './version.js';
 
@@ -44,7 +45,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   });
 
   // Driven adapters.
-  for (const [scheme, open] of Object.entries(builtInStorages))
+  for (const [scheme, { open }] of Object.entries(builtInStorages))
     bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
   single(services.Storage, async (get) => {
     const { database, storageTimeoutMs: timeoutMs, readOnly = false } = await get(services.Config);
@@ -130,6 +131,14 @@ export function createContainer(config: Config): Container {
   container.bind(services.Config).toConstantValue(config);
   container.load(plantStoreModule);
   return container;
+}
+
+/** Describes the SQL database that the configuration selects; `undefined` if it selects another storage. */
+export async function describeSelected(container: Container, config: Config): Promise<Database | undefined> {
+  if (isReplaced(container, services.Storage, services.PlantRepository)) return undefined;
+  const { database, storageTimeoutMs: timeoutMs, readOnly } = config;
+  const open = await container.getAsync(services.OpenStorage, { name: database.scheme });
+  return open.toDatabase?.({ url: database.url, timeoutMs, readOnly });
 }
 
 /** Returns whether a plugin or a program has replaced one of the services. */

@@ -7,5 +7,4 @@ export { type Config, type Parser, readConfig, type Setting, settings, type Toke
 export { createContainer, plantStoreModule, services } from './container.js';
 export { InvalidConfig } from './invalid-config.js';
 export type { Plugin } from './plugins.js';
-export type { OpenStorage, Storage, StorageOptions } from './storage.js';
-export type { StorageUrl } from './urls.js';
+export type { OpenStorage, Storage, StorageOptions, StorageUrl } from './storage.js';

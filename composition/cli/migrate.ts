@@ -1,8 +1,8 @@
 import { openRepository, pendingMigrations } from '../../adapters/driven/knex/index.js';
 import type { Config } from '../config.js';
-import { createContainer, isReplaced, services } from '../container.js';
+import { createContainer, describeSelected, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
-import { describeDatabase, toDatabase } from '../storage.js';
+import { describeDatabase } from '../storage.js';
 import type { Flags } from './commands.js';
 import { print } from './output.js';
 
@@ -10,9 +10,7 @@ import { print } from './output.js';
 export async function run(config: Config, { dryRun = false, json }: Flags): Promise<number> {
   const container = createContainer({ ...config, managementPort: 'off' });
   const createServices = await loadPlugins(container, config);
-  const options = { url: config.database.url, timeoutMs: config.storageTimeoutMs, readOnly: dryRun };
-  const hasDatabase = !isReplaced(container, services.Storage, services.PlantRepository);
-  const database = hasDatabase ? toDatabase(options) : undefined;
+  const database = await describeSelected(container, { ...config, readOnly: dryRun });
   const names = database ? await pendingMigrations(database) : [];
   // Opening the database migrates its schema. Another storage may prepare itself in the same way.
   if (!dryRun) {

@@ -9,6 +9,8 @@ export interface Engine {
   readonly driver: string;
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;
+  /** The parameters of a URL that the driver may get: any string, the path of a readable file, or one of these strings. */
+  readonly urlParameters?: Readonly<Record<string, 'any' | 'file' | readonly string[]>>;
   /** SQL that converts decimal text, bound to its `?`, to an id. */
   readonly textToId: string;
   /**

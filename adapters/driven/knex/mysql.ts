@@ -25,6 +25,14 @@ const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1
 export const mysql: Engine = {
   driver: 'mysql2',
   maxWrites: 1,
+  urlParameters: {
+    ssl: 'any',
+    connectTimeout: 'any',
+    connectionLimit: 'any',
+    socketPath: 'any',
+    compress: 'any',
+    localAddress: 'any',
+  },
   textToId: 'CAST(? AS SIGNED)',
   migrations: {
     // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.

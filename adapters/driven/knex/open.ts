@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import knexFactory, { type Knex } from 'knex';
+import type { Knex } from 'knex';
 import { isPlantStoreError, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 import { MonitoredPlantRepository, type StorageLifecycle, type StorageStatistics } from '../monitoring/index.js';
 import { DriverError, retryWhileBusy } from './driver-error.js';
@@ -52,6 +52,10 @@ export interface Database {
 export interface KnexStorage extends PlantRepository, StorageLifecycle {
   /** Whether opening created or migrated the schema, or found it current. */
   readonly schema: SchemaState;
+  /** The name of the database, without a password. */
+  readonly name: string;
+  readonly driver: string;
+  readonly maxWrites: number;
   readonly statistics: StorageStatistics;
 }
 
@@ -77,7 +81,9 @@ export function openRepository(database: Database): Promise<KnexStorage> {
     const storage = readOnly
       ? repository
       : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
-    return Object.assign(storage, { schema, statistics: { pool: poolOf(knex), files: database.files } });
+    const { driver, maxWrites } = engine;
+    const statistics = { pool: poolOf(knex), files: database.files };
+    return Object.assign(storage, { schema, name: database.name, driver, maxWrites, statistics });
   });
 }
 
@@ -108,7 +114,7 @@ async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>):
   const { engine, timeoutMs } = database;
   let knex: Knex | undefined;
   try {
-    const opened = createKnex(database, await database.configure());
+    const opened = await createKnex(database, await database.configure());
     knex = opened;
     return await retryWhileBusy(engine, timeoutMs, () => work(opened));
   } catch (error) {
@@ -127,13 +133,15 @@ function toOpenError({ engine, name, describeError }: Database, error: unknown):
   return new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
 }
 
-function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Config): Knex {
+async function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Config): Promise<Knex> {
   try {
     // SQLite has a client of its own.
     if (config.client === undefined) createRequire(import.meta.url).resolve(driver);
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
+  // Loads Knex here, because programs that only parse settings do not need it.
+  const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log, and out of error messages, which tracers export.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   const options = { compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };

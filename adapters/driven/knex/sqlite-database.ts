@@ -6,7 +6,6 @@ import { classifyError, retryWhileBusy } from './driver-error.js';
 import { nodeSqlite } from './node-sqlite.js';
 import type { Database } from './open.js';
 import { APPLICATION_ID, sqlite } from './sqlite.js';
-import { sqliteClient } from './sqlite-client.js';
 import type { FileMode, SqliteConnection, SqliteDriver } from './sqlite-driver.js';
 import {
   describeDenied,
@@ -103,6 +102,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
         renewWatch();
       }
       const close = () => (watch?.canCopyLog() === false ? connection.leaveOpen() : connection.close());
+      const { sqliteClient } = await import('./sqlite-client.js');
       return {
         client: sqliteClient(connection, close),
         connection: { filename: file },

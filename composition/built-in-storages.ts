@@ -1,0 +1,113 @@
+import {
+  type Database,
+  type Engine,
+  mysql,
+  mysqlDatabase,
+  openRepository,
+  postgres,
+  postgresDatabase,
+  type ServerOptions,
+  sqliteDatabase,
+} from '../adapters/driven/knex/index.js';
+import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
+import { InvalidConfig } from './invalid-config.js';
+import type { OpenStorage, StorageUrl } from './storage.js';
+import { assertParameters } from './urls.js';
+
+/** A storage of this package. Its URLs are checked with the other settings, before plugins bind theirs. */
+interface BuiltInStorage {
+  /** The form of its URLs, for messages. */
+  readonly syntax: string;
+  /** Returns whether a URL is allowed. Throws InvalidConfig for a parameter that is not. */
+  readonly accepts: (url: string) => boolean;
+  /** Hides everything that may be a password, because in a malformed URL its position is unknown. */
+  readonly redact: (url: string) => string;
+  readonly open: OpenStorage;
+}
+
+const memory: BuiltInStorage = {
+  syntax: 'memory:',
+  accepts: (url) => url === 'memory:',
+  redact: (url) => (url === 'memory:' ? url : hide(url)),
+  open: () => new MemoryPlantRepository(),
+};
+
+// In sqlite://name, the name could be a host, a relative path or an absolute path. Others write :memory: or file:name.
+const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|.*:memory:(?:\?|$))([^\0?]+)(\?mode=rw)?$/;
+
+const sqlite = sqlStorage({
+  syntax: 'sqlite:PATH, sqlite:PATH?mode=rw',
+  accepts: (url) => SQLITE_URL.test(url),
+  redact: (url) => url.replace(/\?(?!mode=\w*$).*/s, '?***'),
+  toDatabase: ({ url, ...options }) => {
+    const [, path = '', mode] = SQLITE_URL.exec(url) ?? [];
+    return sqliteDatabase({ path, mustExist: mode !== undefined, ...options });
+  },
+});
+
+const postgresServer = serverStorage('postgres://…', postgres, postgresDatabase);
+
+/** The storages of this package, by the scheme of their URLs. The container binds each of them as a plugin would. */
+export const builtInStorages: Readonly<Record<string, BuiltInStorage>> = {
+  sqlite,
+  postgres: postgresServer,
+  postgresql: postgresServer,
+  mysql: serverStorage('mysql://…', mysql, mysqlDatabase),
+  memory,
+};
+
+/** The allowed URLs, phrased to follow "must be". */
+export const STORAGE_URLS: string = `${[...new Set(Object.values(builtInStorages))].map(({ syntax }) => syntax).join(', ')} or a URL for a plugin`;
+
+/** Parses a `DATABASE_URL`. Returns `undefined` if it is not allowed. Throws InvalidConfig if a parameter is not. */
+export function parseStorageUrl(url: string): StorageUrl | undefined {
+  const scheme = /^([a-z][a-z\d+.-]*):[^\0]*$/.exec(url)?.[1];
+  return scheme === undefined || findStorage(scheme)?.accepts(url) === false ? undefined : { scheme, url };
+}
+
+/** Returns the part of a `DATABASE_URL` that is safe to print, even if the URL is malformed. */
+export function redactStorageUrl(url: string): string {
+  if (/^\w*$/.test(url)) return url;
+  return (findStorage(url.replace(/:.*/s, '').toLowerCase())?.redact ?? hide)(url);
+}
+
+function findStorage(scheme: string): BuiltInStorage | undefined {
+  return Object.hasOwn(builtInStorages, scheme) ? builtInStorages[scheme] : undefined;
+}
+
+/** Leaves only the scheme of a URL. */
+function hide(url: string): string {
+  return `${/^[a-z]+:(?=\/\/)/i.exec(url)?.[0] ?? ''}***`;
+}
+
+function serverStorage(
+  syntax: string,
+  engine: Engine,
+  toDatabase: (options: ServerOptions) => Database,
+): BuiltInStorage {
+  return sqlStorage({
+    syntax,
+    accepts(url) {
+      // Requires an authority: in postgres:user:password@host, the password would be part of the path.
+      if (!/^\w+:\/\/[^\0]*$/.test(url) || !URL.canParse(url)) return false;
+      assertParameters(new URL(url).searchParams, engine.urlParameters ?? {});
+      return true;
+    },
+    redact: (url) => (/^\w+:\/\/[\w.-]+\/[\w.-]*$/.test(url) ? url : hide(url)),
+    toDatabase,
+  });
+}
+
+function sqlStorage({
+  toDatabase,
+  ...storage
+}: Omit<BuiltInStorage, 'open'> & { readonly toDatabase: (options: ServerOptions) => Database }): BuiltInStorage {
+  const describe: OpenStorage['toDatabase'] = (options) => {
+    // A program may have made the configuration by hand.
+    if (!storage.accepts(options.url)) throw new InvalidConfig(`the URL of the storage must be ${storage.syntax}`);
+    return toDatabase(options);
+  };
+  const open: OpenStorage = ({ log, ...options }) =>
+    openRepository(describe({ ...options, warn: (text) => log.warn(text) }));
+  return { ...storage, open: Object.assign(open, { toDatabase: describe }) };
+}
