@@ -1,11 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import {
-  type AddOutcome,
-  isPlantStoreError,
-  type Plant,
-  type PlantRepository,
-  PlantRepositoryDecorator,
-} from '../../../core/index.js';
+import { isPlantStoreError, type Plant, type PlantRepository, PlantRepositoryDecorator } from '../../../core/index.js';
 import type { StorageStatistics } from '../monitoring/index.js';
 
 /** The parts of the service whose values are read at each scrape. */
@@ -32,22 +26,11 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
   load: {
     creates_in_flight: ['Creates in flight.', ({ inFlight }) => inFlight],
     creates_in_flight_limit: ['Maximum creates in flight.', ({ limits }) => limits.maxInFlight],
-    creates_in_flight_bytes: [
-      'Bytes reserved for the bodies of creates in flight.',
-      ({ inFlightBytes }) => inFlightBytes,
-    ],
-    creates_in_flight_bytes_limit: [
-      'Maximum of plant_store_creates_in_flight_bytes.',
-      ({ limits }) => limits.maxInFlightBytes,
-    ],
+    creates_in_flight_bytes: ['Bytes reserved for their bodies.', ({ inFlightBytes }) => inFlightBytes],
+    creates_in_flight_bytes_limit: ['Maximum bytes of their bodies.', ({ limits }) => limits.maxInFlightBytes],
   },
   server: { http_connections: ['Open connections of clients.', ({ connections }) => connections] },
-  log: {
-    log_lines_dropped_total: [
-      'Log lines dropped because standard error could not be written to.',
-      ({ droppedLines }) => droppedLines,
-    ],
-  },
+  log: { log_lines_dropped_total: ['Log lines that could not be written.', ({ droppedLines }) => droppedLines] },
   pool: {
     storage_connections_in_use: ['Connections to the database that run a statement.', ({ inUse }) => inUse],
     storage_connections_limit: ['Maximum connections to the database.', ({ max }) => max],
@@ -58,20 +41,17 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
     storage_log_size_bytes: ['Size of its write-ahead log.', ({ logSizeBytes }) => logSizeBytes],
   },
   jwtKeys: {
-    jwt_keys_age_seconds: [
-      'Age of the keys of the token issuer; +Inf before the first fetch.',
-      (keys) => keys.ageMs / 1000,
-    ],
+    jwt_keys_age_seconds: ["Age of the issuer's keys; +Inf before the first fetch.", ({ ageMs }) => ageMs / 1000],
     jwt_key_fetch_failures_total: ['Failed fetches of these keys.', ({ fetchFailures }) => fetchFailures],
   },
   tokensFile: {
     tokens_last_reload_successful: [
-      '1 if the tokens file was valid when it was last read, otherwise 0.',
-      ({ isValid }) => Number(isValid),
+      '1 if the tokens file was last read as valid, else 0.',
+      (file) => Number(file.isValid),
     ],
     tokens_last_reload_success_timestamp_seconds: [
-      'Unix time at which the accepted tokens were read.',
-      ({ loadedAtMs }) => loadedAtMs / 1000,
+      'Unix time of the accepted tokens.',
+      (file) => file.loadedAtMs / 1000,
     ],
   },
 };
@@ -93,31 +73,31 @@ export class Metrics {
   /** The media type of {@link text}. */
   readonly contentType: string = this.#registry.contentType;
   readonly #requests = new Counter(
-    this.#options('http_requests_total', 'HTTP requests.', ['method', 'route', 'status', 'error']),
+    this.#named('http_requests_total', 'HTTP requests.', 'method', 'route', 'status', 'error'),
   );
   readonly #requestSeconds = new Histogram({
-    ...this.#options('http_request_duration_seconds', 'Time from the headers of a request to its response.', ['route']),
+    ...this.#named('http_request_duration_seconds', 'Time from the headers of a request to its response.', 'route'),
     buckets: DURATION_BUCKETS,
   });
   readonly #batchPlants = new Histogram({
-    ...this.#options('storage_batch_plants', 'Plants per batch.'),
+    ...this.#named('storage_batch_plants', 'Plants per batch.'),
     buckets: BATCH_BUCKETS,
   });
   readonly #storageSeconds = new Histogram({
-    ...this.#options('storage_operation_duration_seconds', 'Duration of storage calls.', ['operation']),
+    ...this.#named('storage_operation_duration_seconds', 'Duration of storage calls.', 'operation'),
     buckets: DURATION_BUCKETS,
   });
   readonly #storageErrors = new Counter(
-    this.#options('storage_errors_total', 'Failed storage calls.', ['operation', 'code']),
+    this.#named('storage_errors_total', 'Failed storage calls.', 'operation', 'code'),
   );
-  readonly #ready = new Gauge(this.#options('ready', '1 if the service can create plants, as /readyz, otherwise 0.'));
-  readonly #plants = new Counter(this.#options('plants_total', 'Plants sent to the storage, by outcome.', ['outcome']));
+  readonly #ready = new Gauge(this.#named('ready', '1 if the service can create plants, as /readyz, otherwise 0.'));
+  readonly #plants = new Counter(this.#named('plants_total', 'Plants sent to the storage, by outcome.', 'outcome'));
 
   /** @param version The service version. */
   constructor(version: string) {
     collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
-    new Gauge(this.#options('build_info', 'Always 1; the label holds the version.', ['version'])).set({ version }, 1);
+    new Gauge(this.#named('build_info', 'Always 1; the label holds the version.', 'version')).set({ version }, 1);
   }
 
   /** Counts a finished HTTP request. `status` is absent if the client disconnected before its request was complete. */
@@ -144,24 +124,35 @@ export class Metrics {
     if (source === undefined) return;
     const observed: Observed<MetricSources[Part]> = OBSERVED[part];
     for (const [name, [help, read]] of Object.entries(observed)) {
-      const options = this.#options(name, help);
       const collect = function (this: Counter | Gauge) {
         this.remove();
-        // Plugins are not type-checked, and an error would make the scrape fail.
-        const value = attempt(() => read(source));
-        if (typeof value === 'number') this.inc(value);
+        try {
+          const value = read(source);
+          if (typeof value === 'number') this.inc(value);
+        } catch {
+          // Plugins are not type-checked, and the error would make the scrape fail.
+        }
       };
-      if (name.endsWith('_total')) new Counter({ ...options, collect });
-      else new Gauge({ ...options, collect });
+      new (name.endsWith('_total') ? Counter : Gauge)({ ...this.#named(name, help), collect });
     }
   }
 
   /** Counts and times `add` of a repository. */
   instrument(repository: PlantRepository): PlantRepository {
+    const operation = 'add';
     const add = async (plants: readonly Plant[]) => {
-      const outcomes = await this.#time('add', () => repository.add(plants));
-      this.#countOutcomes(outcomes);
-      return outcomes;
+      const stop = this.#storageSeconds.startTimer({ operation });
+      try {
+        const outcomes = await repository.add(plants);
+        this.#batchPlants.observe(outcomes.length);
+        for (const { kind } of outcomes) this.#plants.inc({ outcome: kind });
+        return outcomes;
+      } catch (error) {
+        this.#storageErrors.inc({ operation, code: isPlantStoreError(error) ? error.code : 'DEFECT' });
+        throw error;
+      } finally {
+        stop();
+      }
     };
     return Object.assign(new PlantRepositoryDecorator(repository), { add });
   }
@@ -171,34 +162,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  async #time<T>(operation: 'add' | 'ready', call: () => Promise<T>): Promise<T> {
-    const stop = this.#storageSeconds.startTimer({ operation });
-    try {
-      return await call();
-    } catch (error) {
-      this.#storageErrors.inc({ operation, code: isPlantStoreError(error) ? error.code : 'DEFECT' });
-      throw error;
-    } finally {
-      stop();
-    }
-  }
-
-  #countOutcomes(outcomes: readonly AddOutcome[]): void {
-    this.#batchPlants.observe(outcomes.length);
-    const counts = new Map<string, number>();
-    for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    for (const [outcome, count] of counts) this.#plants.inc({ outcome }, count);
-  }
-
-  #options<L extends string>(name: string, help: string, labelNames: readonly L[] = []) {
+  #named<L extends string>(name: string, help: string, ...labelNames: readonly L[]) {
     return { name: `plant_store_${name}`, help, labelNames, registers: [this.#registry] };
-  }
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
   }
 }
