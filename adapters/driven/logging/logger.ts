@@ -76,18 +76,14 @@ function openStandardError(isTerminal: boolean): (line: string) => void {
       errorCode = undefined;
       destination.flush();
       if (errorCode === undefined) flushes++;
-      else if (errorCode === 'EAGAIN' && performance.now() < deadline) sleep(EXIT_RETRY_MS);
-      else break;
+      else if (errorCode !== 'EAGAIN' || performance.now() >= deadline) break;
+      // Blocks the thread, because the process exits after this listener.
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_RETRY_MS);
     }
     destination.end();
   });
   // Hides `flushSync`, which pino calls after a fatal line and which retries forever on a full disk.
   return (line) => destination.write(line);
-}
-
-/** Blocks the thread. */
-function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Reopens the terminal as non-blocking: writing to Node's descriptor would block while output is stopped (Ctrl-S). */
@@ -105,15 +101,13 @@ function openTerminal(): number {
  */
 export function describeError(error: unknown, withStack = true, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
+  const hasCause = error.cause !== undefined && causes < MAX_CAUSES;
   return {
     type: error.name,
     code: 'code' in error ? error.code : undefined,
     message: isPlantStoreError(error) ? error.message : undefined,
     stack: withStack ? stackFrames(error) : undefined,
-    cause:
-      error.cause === undefined || causes === MAX_CAUSES
-        ? undefined
-        : describeError(error.cause, withStack, causes + 1),
+    cause: hasCause ? describeError(error.cause, withStack, causes + 1) : undefined,
   };
 }
 
