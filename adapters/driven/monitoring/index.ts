@@ -1,8 +1,1 @@
-export {
-  MonitoredPlantRepository,
-  type MonitoringOptions,
-  type StorageLifecycle,
-  type StorageStatistics,
-  StorageTimeout,
-  withTimeout,
-} from './monitored-plant-repository.js';
+export * from './monitored-plant-repository.js';

@@ -75,7 +75,12 @@ export class MonitoredPlantRepository
   }
 
   override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    if (this.#writes === 'hanging') this.#startAttempt();
+    if (this.#writes === 'hanging') {
+      // Without a probe, one call at a time may try.
+      if (this.#probe || performance.now() < this.#retryAt)
+        throw new StorageUnavailable('an earlier write timed out, and no write has succeeded since');
+      this.#retryAt = Number.POSITIVE_INFINITY;
+    }
     const call = this.#add(plants);
     try {
       return await withTimeout(this.#timeoutMs, call);
@@ -90,14 +95,19 @@ export class MonitoredPlantRepository
 
   async ready(): Promise<void> {
     if (this.#probe && this.#writes !== 'working') await this.#runProbe(this.#probe);
-    if (this.#writes === 'failing' || this.#writes === 'hanging')
-      throw new StorageUnavailable('a write failed, and no write has succeeded since');
+    if (this.#writes !== 'working') throw new StorageUnavailable('a write failed, and no write has succeeded since');
     if (this.#hangingCheck) throw new StorageUnavailable('an earlier check has not ended');
     const check = (async () => this.decorated.ready())();
+    const forget = () => {
+      if (this.#hangingCheck === check) this.#hangingCheck = undefined;
+    };
     try {
       await withTimeout(this.#timeoutMs, check);
     } catch (error) {
-      if (error instanceof StorageTimeout) this.#noteHangingCheck(check);
+      if (error instanceof StorageTimeout) {
+        this.#hangingCheck = check;
+        check.then(forget, forget);
+      }
       throw error;
     }
   }
@@ -109,31 +119,17 @@ export class MonitoredPlantRepository
 
   async #add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     const outcomes = await this.decorated.add(plants);
-    // Only a plant that was added shows that the storage can write, and only a probe that it can do all kinds of writes.
-    if (!this.#probe && outcomes.some(({ kind }) => kind === 'added')) this.#noteSuccess();
-    else if (!this.#probe && this.#writes === 'hanging') this.#writes = 'working';
+    // Only a probe shows that the storage can do all kinds of writes; without one, an added plant shows that it can write.
+    if (this.#probe) return outcomes;
+    if (outcomes.some(({ kind }) => kind === 'added')) this.#noteSuccess();
+    else if (this.#writes === 'hanging') this.#writes = 'working';
     return outcomes;
-  }
-
-  /** Throws while writes hang, except that without a probe, one call at a time may try. */
-  #startAttempt(): void {
-    if (this.#probe || performance.now() < this.#retryAt)
-      throw new StorageUnavailable('an earlier write timed out, and no write has succeeded since');
-    this.#retryAt = Number.POSITIVE_INFINITY;
   }
 
   #noteSuccess(): void {
     this.#writes = 'working';
     this.#retryPauseMs = PAUSE_MS;
     this.#hangingCheck = undefined;
-  }
-
-  #noteHangingCheck(check: Promise<void>): void {
-    this.#hangingCheck = check;
-    const forget = () => {
-      if (this.#hangingCheck === check) this.#hangingCheck = undefined;
-    };
-    check.then(forget, forget);
   }
 
   #noteFailure(error: unknown): void {
