@@ -239,18 +239,20 @@ export function describeSetting({ variable, redact }: Setting, text: string): st
   return `${variable}=${JSON.stringify(redact ? redact(text) : text)}`;
 }
 
-/** A file of tokens, and its tokens when it was read. */
+/** A file of tokens, its tokens when it was read, and the Unix time of that. */
 export interface TokensFile {
   readonly path: string;
   readonly tokens: readonly string[];
+  readonly loadedAtMs: number;
 }
 
 /** @throws {InvalidConfig | InvalidTokenList} The file cannot be read, or has no or invalid tokens. */
 export function readTokensFile(path: string): TokensFile {
+  const loadedAtMs = Date.now();
   const tokens = parseTokens(readSecretFile(path));
   if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
   assertTokens(tokens);
-  return { path, tokens };
+  return { path, tokens, loadedAtMs };
 }
 
 function parseTokenList(text: string): readonly string[] {

@@ -11,7 +11,7 @@ import { builtInStorages } from './built-in-storages.js';
 import type { Config } from './config.js';
 import { maxConnections } from './open-files.js';
 import { services } from './services.js';
-import { configuredTokens, warnOfShortTokens } from './tokens.js';
+import { readTokens } from './tokens.js';
 import { readVersion } from './version.js';
 
 export { services } from './services.js';
@@ -69,9 +69,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     });
   });
   single(services.StaticTokens, async (get) => {
-    const config = await get(services.Config);
-    warnOfShortTokens(config, await get(services.Logger));
-    return new StaticTokenVerifier(configuredTokens(config));
+    return new StaticTokenVerifier(readTokens(await get(services.Config), await get(services.Logger)));
   });
   single(services.TokenVerifier, async (get) => {
     const staticTokens = await get(services.StaticTokens);

@@ -3,9 +3,9 @@ import { exportPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
-import { toCommandError } from './command-error.js';
+import { failTo } from './output.js';
 import { progressBar } from './progress.js';
-import { onSignals, signalExitCode } from './signals.js';
+import { onStop, signalExitCode } from './signals.js';
 
 /** Writes all plants as NDJSON to standard output. Resolves to the exit code of the process. */
 export async function run(config: Config): Promise<number> {
@@ -15,16 +15,13 @@ export async function run(config: Config): Promise<number> {
   const readPlants = await container.getAsync(services.ReadPlants);
   const codec = await container.getAsync(services.PlantCodec);
   const controller = new AbortController();
-  onSignals(['SIGINT', 'SIGTERM'], (signal) => controller.abort(signal));
+  onStop((signal) => controller.abort(signal));
   // On a terminal, the plants would overwrite the bar.
   const bar = progressBar('plants', undefined, process.stderr.isTTY && !process.stdout.isTTY);
   try {
     // Pipes the generator directly: a Readable in between would read ahead, and a page may be large.
-    await pipeline(
-      exportPlants(readPlants, codec, (count) => bar.update(count)),
-      process.stdout,
-      { signal: controller.signal },
-    );
+    const lines = exportPlants(readPlants, codec, bar.update);
+    await pipeline(lines, process.stdout, { signal: controller.signal });
     return 0;
   } catch (error) {
     if (controller.signal.aborted) return signalExitCode(controller.signal.reason);
@@ -32,7 +29,7 @@ export async function run(config: Config): Promise<number> {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
     // The reader closed the pipe, as `head` does.
     if (error.code === 'EPIPE') return 0;
-    throw toCommandError('write to standard output', error);
+    return failTo('write to standard output', error);
   } finally {
     bar.stop();
     await storage.close();

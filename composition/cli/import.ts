@@ -8,39 +8,31 @@ import type { Config } from '../config.js';
 import { createContainer, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
 import { logNewStore } from '../storage.js';
-import { CommandError, toCommandError, translateErrors } from './command-error.js';
 import type { Flags } from './commands.js';
-import { print } from './output.js';
+import { CommandError, failTo, print } from './output.js';
 import { progressBar } from './progress.js';
-import { onSignals, signalExitCode } from './signals.js';
-
-const STANDARD_INPUT = 0;
+import { onStop, signalExitCode } from './signals.js';
 
 /** Imports NDJSON of NewPlant objects from a file or standard input. Resolves to the exit code of the process. */
-export async function run(config: Config, { rejects, json }: Flags, path?: string): Promise<number> {
+export async function run(config: Config, { rejects, json }: Flags, path = '-'): Promise<number> {
   const container = createContainer({ ...config, managementPort: 'off' });
   logNewStore(container);
   await (await loadPlugins(container, config))();
-  const file = path === '-' ? undefined : path;
-  const rejectsPath = rejects || undefined;
+  const openFile = (name: string, flags: string) => open(name, flags).catch((error) => failTo(`open ${name}`, error));
+  const [inputName, rejectsName] = [path === '-' ? 'standard input' : path, rejects || 'standard error'];
   // Node reads a directory as an empty stream.
-  if (file === undefined && fstatSync(STANDARD_INPUT).isDirectory()) {
-    throw toCommandError('read standard input', 'EISDIR');
-  }
-  const openFile = (name: string, flags: string) => translateErrors(`open ${name}`, () => open(name, flags));
-  const input = file === undefined ? process.stdin : (await openFile(file, 'r')).createReadStream();
-  if (file !== undefined && rejectsPath !== undefined && isSameFile(file, rejectsPath)) {
-    throw new CommandError(`--rejects ${rejectsPath} would overwrite the input; choose another file`);
-  }
-  const rejectsOutput =
-    rejectsPath === undefined ? process.stderr : (await openFile(rejectsPath, 'w')).createWriteStream();
+  if (path === '-' && fstatSync(STANDARD_INPUT).isDirectory()) failTo(`read ${inputName}`, 'EISDIR');
+  const input = path === '-' ? process.stdin : (await openFile(path, 'r')).createReadStream();
+  if (path !== '-' && rejects && isSameFile(path, rejects))
+    throw new CommandError(`--rejects ${rejects} would overwrite the input; choose another file`);
+  const output = rejects ? (await openFile(rejects, 'w')).createWriteStream() : process.stderr;
   // Ignored here, because the next rejected line or the final `finished` reports the error.
-  rejectsOutput.on('error', () => {});
+  output.on('error', () => {});
   const storage = await container.getAsync(services.Storage);
   const controller = new AbortController();
-  onSignals(['SIGINT', 'SIGTERM'], (name) => controller.abort(name));
+  onStop((signal) => controller.abort(signal));
   addAbortSignal(controller.signal, input);
-  const bar = progressBar('bytes', file === undefined ? undefined : statSync(file).size);
+  const bar = progressBar('bytes', path === '-' ? undefined : statSync(path).size);
   let summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0, bytes: 0 };
   try {
     summary = await importPlants(input, {
@@ -49,9 +41,9 @@ export async function run(config: Config, { rejects, json }: Flags, path?: strin
       maxLineBytes: config.bodyLimitBytes,
       signal: controller.signal,
       onReject: async (rejectedLine) => {
-        if (rejectsOutput === process.stderr) bar.clear();
-        if (rejectsOutput.errored) throw rejectsOutput.errored;
-        if (!rejectsOutput.write(`${JSON.stringify(rejectedLine)}\n`)) await once(rejectsOutput, 'drain');
+        if (!rejects) bar.clear();
+        if (output.errored) throw output.errored;
+        if (!output.write(`${JSON.stringify(rejectedLine)}\n`)) await once(output, 'drain');
       },
       onProgress: (current) => {
         summary = current;
@@ -59,15 +51,16 @@ export async function run(config: Config, { rejects, json }: Flags, path?: strin
       },
     });
   } catch (error) {
-    if (error === input.errored) throw toCommandError(`read ${file ?? 'standard input'}`, error);
-    throw error === rejectsOutput.errored ? toCommandError(`write ${rejectsPath ?? 'standard error'}`, error) : error;
+    if (error === input.errored) failTo(`read ${inputName}`, error);
+    if (error === output.errored) failTo(`write ${rejectsName}`, error);
+    throw error;
   } finally {
     bar.stop();
     await storage.close();
     const { bytes: _, ...counts } = summary;
     if (json) await print(`${JSON.stringify(counts)}\n`);
     else process.stderr.write(`${describeSummary(summary)}\n`);
-    if (rejectsPath !== undefined) await translateErrors(`write ${rejectsPath}`, () => finished(rejectsOutput.end()));
+    if (rejects) await finished(output.end()).catch((error) => failTo(`write ${rejects}`, error));
   }
   if (controller.signal.aborted) {
     process.stderr.write('interrupted; run the same import again to continue\n');
@@ -75,6 +68,8 @@ export async function run(config: Config, { rejects, json }: Flags, path?: strin
   }
   return summary.rejected > 0 ? 1 : 0;
 }
+
+const STANDARD_INPUT = 0;
 
 function describeSummary({ created, alreadyStored, rejected }: ImportSummary): string {
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

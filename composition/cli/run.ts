@@ -3,9 +3,8 @@ import { isPlantStoreError } from '../../core/index.js';
 import { readConfig } from '../config.js';
 import { InvalidConfig } from '../invalid-config.js';
 import { assertEnoughFiles } from '../open-files.js';
-import { CommandError } from './command-error.js';
 import { commands } from './commands.js';
-import { print } from './output.js';
+import { CommandError, print } from './output.js';
 import { parseCommandLine } from './program.js';
 
 /** Exit codes of BSD's sysexits.h. */

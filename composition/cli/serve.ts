@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Container } from 'inversify';
-import type { Logger } from 'pino';
 import { InvalidTokenList } from '../../adapters/driven/static-token/index.js';
 import type { HttpServer } from '../../adapters/driving/http/index.js';
 import { type Config, readTokensFile } from '../config.js';
@@ -8,10 +7,10 @@ import { createContainer, isReplaced, services } from '../container.js';
 import { InvalidConfig } from '../invalid-config.js';
 import { loadPlugins } from '../plugins.js';
 import { logNewStore } from '../storage.js';
-import { configuredTokens, isCredentialConfigured, warnOfShortTokens } from '../tokens.js';
+import { isCredentialConfigured, readTokens } from '../tokens.js';
 import { readVersion } from '../version.js';
-import { translateErrors } from './command-error.js';
-import { onSignals } from './signals.js';
+import { failTo } from './output.js';
+import { onStop } from './signals.js';
 import { createToken } from './token.js';
 
 /** Runs the service until a signal stops it. Resolves to the exit code of the process. */
@@ -20,16 +19,24 @@ export async function run(settings: Config): Promise<number> {
   logNewStore(container);
   const createServices = await loadPlugins(container, settings);
   const config = await container.getAsync(services.Config);
-  const hasVerifier = isReplaced(container, services.TokenVerifier, services.StaticTokens);
-  const randomToken = hasVerifier ? undefined : await addRandomTokenIfNone(config, container);
+  const needsToken =
+    !isReplaced(container, services.TokenVerifier, services.StaticTokens) && !isCredentialConfigured(config);
+  const randomToken = needsToken ? createToken().token : undefined;
+  if (randomToken) (await container.getAsync(services.StaticTokens)).replace([randomToken]);
   await createServices();
   // Loads Koa while the storage opens.
   void import('../../adapters/driving/koa/index.js');
   const log = await container.getAsync(services.Logger);
-  const tokensFile = { isValid: true, loadedAtMs: Date.now() };
-  if (config.accessTokensFile) (await container.getAsync(services.Metrics))?.observe('tokensFile', tokensFile);
-  process.on('SIGHUP', () => reloadTokens(container, config, log, tokensFile));
-  process.on('SIGUSR2', () => toggleDebug(log, config));
+  const tokensFile = config.accessTokensFile && { ...config.accessTokensFile, isValid: true };
+  (await container.getAsync(services.Metrics))?.observe('tokensFile', tokensFile);
+  process.on('SIGHUP', async () => {
+    if (tokensFile) Object.assign(tokensFile, await reloadTokens(tokensFile.path, container));
+    else log.warn('ACCESS_TOKENS_FILE is not set; nothing to reload');
+  });
+  process.on('SIGUSR2', () => {
+    log.level = log.level === 'debug' ? config.logLevel : 'debug';
+    log.warn({ level: log.level }, 'log level changed');
+  });
   // Node would open its debugger.
   process.on('SIGUSR1', () => {});
   // A closed standard output must not end the service.
@@ -42,23 +49,19 @@ export async function run(settings: Config): Promise<number> {
   const storage = await container.getAsync(services.MonitoredStorage);
   try {
     const server = await container.getAsync(services.HttpServer);
-    const stopped = new Promise<NodeJS.Signals>((stop) => onSignals(['SIGINT', 'SIGTERM'], stop));
-    const management = await container.getAsync(services.ManagementServer);
-    let managementUrl: string | undefined;
-    if (management && config.managementPort !== 'off') {
-      managementUrl = await listen(management, 'MANAGEMENT_', config.managementHost, config.managementPort);
-    }
+    const stopped = new Promise<NodeJS.Signals>(onStop);
+    const managementServer = await container.getAsync(services.ManagementServer);
+    let management: string | undefined;
+    if (managementServer && config.managementPort !== 'off')
+      management = await listen(managementServer, 'MANAGEMENT_', config.managementHost, config.managementPort);
     const url = `${await listen(server, '', config.host, config.port)}${config.basePath ?? ''}`;
-    const managementLine = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
-    const docsLine = config.docs ? `API documentation: ${url}/docs\n` : '';
-    const example = randomToken ? curlExample(url, randomToken) : '';
     storage.ready().catch((error: unknown) => log.warn({ err: error }, 'not ready: creates may fail'));
     const { name, driver, schema } = await container.getAsync(services.Storage);
     const { version: node } = process;
-    log.info(
-      { version: readVersion(), node, storage: name, driver, schema, url, management: managementUrl },
-      'started',
-    );
+    log.info({ version: readVersion(), node, storage: name, driver, schema, url, management }, 'started');
+    const managementLine = management ? `Health and metrics: ${management}/healthz, /readyz, /metrics\n` : '';
+    const docsLine = config.docs ? `API documentation: ${url}/docs\n` : '';
+    const example = randomToken ? curlExample(url, randomToken) : '';
     process.stdout.write(`Plant Store listens on ${url}\n${docsLine}${managementLine}${example}`);
 
     log.info({ signal: await stopped }, 'stopping');
@@ -66,7 +69,7 @@ export async function run(settings: Config): Promise<number> {
     const finished = await server.stop(config.shutdownTimeoutMs);
     const timeout = setTimeout(Math.max(0, deadline - performance.now()), false);
     const closed = await Promise.race([storage.close().then(() => true), timeout]);
-    await management?.stop();
+    await managementServer?.stop();
     log.info({ finished, closed }, 'stopped');
     return finished && closed ? 0 : 1;
   } catch (error) {
@@ -76,19 +79,13 @@ export async function run(settings: Config): Promise<number> {
 }
 
 /** Starts a server. Resolves to its URL; `prefix` names its settings in errors. */
-function listen(server: Pick<HttpServer, 'listen'>, prefix: string, host: string, port: number): Promise<string> {
-  return translateErrors(`listen on ${prefix}HOST=${host} ${prefix}PORT=${port}`, async () => {
+async function listen(server: Pick<HttpServer, 'listen'>, prefix: string, host: string, port: number): Promise<string> {
+  try {
     const address = await server.listen(port, host);
     return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
-  });
-}
-
-/** Accepts a random token if none is configured and only this machine can reach the service. Resolves to that token. */
-async function addRandomTokenIfNone(config: Config, container: Container): Promise<string | undefined> {
-  if (isCredentialConfigured(config)) return undefined;
-  const { token } = createToken();
-  (await container.getAsync(services.StaticTokens)).replace([token]);
-  return token;
+  } catch (error) {
+    return failTo(`listen on ${prefix}HOST=${host} ${prefix}PORT=${port}`, error);
+  }
 }
 
 const curlExample = (url: string, token: string) => `
@@ -98,31 +95,18 @@ curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: appl
 
 `;
 
-/** Switches between the configured log level and `debug`. */
-function toggleDebug(log: Logger, { logLevel }: Config): void {
-  log.level = log.level === 'debug' ? logLevel : 'debug';
-  log.warn({ level: log.level }, 'log level changed');
-}
-
-async function reloadTokens(
-  container: Container,
-  config: Config,
-  log: Logger,
-  file: { isValid: boolean; loadedAtMs: number },
-): Promise<void> {
-  const path = config.accessTokensFile?.path;
-  if (path === undefined) return log.warn('ACCESS_TOKENS_FILE is not set; nothing to reload');
-  const verifier = await container.getAsync(services.StaticTokens);
+/** Reads the tokens file again, and keeps the previous tokens if it is invalid. Resolves to the changes for its metrics. */
+async function reloadTokens(path: string, container: Container) {
+  const log = await container.getAsync(services.Logger);
   try {
-    const current = { ...config, accessTokensFile: readTokensFile(path) };
-    const tokens = configuredTokens(current);
-    verifier.replace(tokens);
-    Object.assign(file, { isValid: true, loadedAtMs: Date.now() });
+    const accessTokensFile = readTokensFile(path);
+    const tokens = readTokens({ ...(await container.getAsync(services.Config)), accessTokensFile }, log);
+    (await container.getAsync(services.StaticTokens)).replace(tokens);
     log.info({ tokens: tokens.length }, 'ACCESS_TOKENS_FILE reloaded');
-    warnOfShortTokens(current, log);
+    return { isValid: true, loadedAtMs: accessTokensFile.loadedAtMs };
   } catch (error) {
     if (!(error instanceof InvalidTokenList || error instanceof InvalidConfig)) throw error;
-    file.isValid = false;
     log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is invalid; keeping the previous tokens');
+    return { isValid: false };
   }
 }

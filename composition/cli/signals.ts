@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 /** Signals within this time count as one, because a terminal sends Ctrl-C to npm and to the service, and npm forwards it. */
 const SAME_SIGNAL_WINDOW_MS = 200;
 
-/** Ends the process at SIGINT and SIGTERM, until {@link onSignals}. Process 1 of a container ignores them by default. */
+/** Ends the process at SIGINT and SIGTERM, until {@link onStop}. Process 1 of a container ignores them by default. */
 export function exitOnSignals(): void {
   process.on('SIGINT', exit).on('SIGTERM', exit);
 }
@@ -12,8 +12,8 @@ function exit(signal: NodeJS.Signals): void {
   process.exit(signalExitCode(signal));
 }
 
-/** Calls `stop` at the first of `signals`. A later one ends the process immediately. */
-export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: NodeJS.Signals) => void): void {
+/** Calls `stop` at the first SIGINT or SIGTERM. A later one ends the process immediately. */
+export function onStop(stop: (signal: NodeJS.Signals) => void): void {
   let first: number | undefined;
   const handle = (signal: NodeJS.Signals) => {
     const now = performance.now();
@@ -21,7 +21,7 @@ export function onSignals(signals: readonly NodeJS.Signals[], stop: (signal: Nod
     if (first === now) stop(signal);
     else if (now - first > SAME_SIGNAL_WINDOW_MS) exit(signal);
   };
-  for (const signal of signals) process.off(signal, exit).on(signal, handle);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, exit).on(signal, handle);
 }
 
 /** Returns the exit code of a process terminated by a signal. */
