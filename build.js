@@ -47,10 +47,7 @@ for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((n
 async function writeManual() {
   const { createProgram, EXIT_CODES } = await import('./dist/composition/cli/program.js');
   const { settings } = await import('./dist/composition/config.js');
-  const program = createProgram(
-    () => {},
-    () => {},
-  );
+  const program = createProgram(() => {});
   const flagOf = ({ variable }) => `--${variable.toLowerCase().replaceAll('_', '-')}`;
   const all = Object.values(settings);
   const isSetting = ({ long }) => all.some((setting) => flagOf(setting) === long);

@@ -17,28 +17,30 @@ a shutdown), 64 usage error, 78 invalid setting, 128 + n terminated by signal n.
 
 /** Parses the arguments of the program. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
-  let run: CommandLine | undefined;
-  let text = '';
-  const program = createProgram(
-    (commandLine) => {
-      run = commandLine;
-    },
-    (part) => {
-      text += part;
-    },
-  );
   const args = toArguments(argv);
+  let text = '';
+  const program = createProgram((part) => {
+    text += part;
+  });
   try {
     program.parse(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) return { kind: 'usage-error', message: toUsageError(error, args[0]) };
+    return error.exitCode === 0 ? { kind: 'print', text } : { kind: 'usage-error', message: describe(error, args[0]) };
   }
-  return run ?? { kind: 'print', text };
+  const [name = '', file] = program.args;
+  const flags = program.commands.find((command) => command.name() === name)?.opts() ?? {};
+  const settings: Record<string, string> = {};
+  for (const setting of settingsOf(name)) {
+    const value: unknown = flags[toOption(setting).attributeName()];
+    if (typeof value === 'string') settings[setting.variable] = value;
+  }
+  return { kind: 'run', name, settings, flags, file };
 }
 
 /** Creates the program, with a command for each of `commands` and an option for each of their settings. */
-export function createProgram(onRun: (commandLine: CommandLine) => void, print: (text: string) => void): Command {
+export function createProgram(print: (text: string) => void): Command {
+  const groups = [...new Set(settingsOf('serve').map(({ group }) => group.toLowerCase()))];
   const program = new Command('plant-store')
     .usage('[COMMAND] [settings]')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -47,25 +49,30 @@ export function createProgram(onRun: (commandLine: CommandLine) => void, print: 
     .exitOverride()
     .configureHelp({ subcommandTerm: (command) => command.name(), visibleArguments: () => [] })
     .configureOutput({ writeOut: print, outputError: () => {} })
-    .addHelpText('after', programNotes());
+    .addHelpText(
+      'after',
+      `
+Example: plant-store --port 8080 --database-url postgres://localhost/plants
 
-  for (const [name, { usage, summary, example, flags = {}, takesFile = false }] of commands) {
-    const command = program.command(name).usage(usage).description(summary).helpOption('-h, --help', 'print this help');
+Settings are environment variables or flags: PORT=8080 or --port 8080.
+plant-store COMMAND --help lists those that a command reads, by group:
+${groups.join(', ')}.
+
+${EXIT_CODES}`,
+    );
+
+  for (const [name, { summary, example, flags = {}, argument }] of commands) {
+    const command = program.command(name).description(summary).helpOption('-h, --help', 'print this help');
     const settings = settingsOf(name);
-    const variables = new Map<string, string>();
-    for (const setting of settings.filter(({ flag }) => flag !== false)) {
-      const option = new Option(`--${toFlag(setting.variable)} <value>`, describe(setting));
-      command.addOption(option.helpGroup(`${setting.group}:`));
-      variables.set(option.attributeName(), setting.variable);
-    }
+    for (const setting of settings.filter(({ flag }) => flag !== false)) command.addOption(toOption(setting));
     for (const [flag, help] of Object.entries(flags)) command.option(flag, help);
-    if (takesFile) command.argument('[FILE]');
-    command.addHelpText('after', commandNotes(example, settings));
-    command.action(() => {
-      const values: Readonly<Record<string, string>> = command.opts();
-      const given = [...variables].flatMap(([key, variable]) => (key in values ? [[variable, values[key]]] : []));
-      onRun({ kind: 'run', name, settings: Object.fromEntries(given), flags: values, file: command.args[0] });
-    });
+    if (argument) command.argument(argument);
+    const syntax = [argument, ...Object.keys(flags).map((flag) => `[${flag.replace(/[<>]/g, '')}]`)];
+    command.usage([...syntax, settings.length > 0 ? '[settings]' : undefined].filter(Boolean).join(' '));
+    const secrets = settings.filter(({ flag }) => flag === false).map(({ variable, help }) => `\n${variable}: ${help}`);
+    const rule = 'Every setting is also a variable: LOG_LEVEL is --log-level. [Default].';
+    const notes = settings.length > 0 ? [`${rule}${secrets.join('')}`] : [];
+    command.addHelpText('after', `\n${[...notes, `Example: ${example}`, EXIT_CODES].join('\n\n')}`);
   }
   return program;
 }
@@ -78,39 +85,17 @@ function toArguments([first = 'serve', ...rest]: readonly string[]): readonly st
   return args.flatMap((arg) => /^(--[\w-]+)=(.*)$/s.exec(arg)?.slice(1) ?? [arg]);
 }
 
-/** Returns the problem in one line, with a suggestion if there is one. */
-function toUsageError({ message }: CommanderError, name: string | undefined): string {
+/** Returns a usage error in one line, with a suggestion if there is one. */
+function describe({ message }: CommanderError, name = ''): string {
   const problem = message
     .replace(/^error: /, '')
     .replace('\n(D', ' (d')
     .replace(/\. .*/s, '');
-  return `${problem}; see plant-store ${commands.has(name ?? '') ? `${name} ` : ''}--help`;
+  return `${problem}; see plant-store ${commands.has(name) ? `${name} ` : ''}--help`;
 }
 
-function programNotes(): string {
-  const groups = new Set(settingsOf('serve').map(({ group }) => group.toLowerCase()));
-  return `
-Example: plant-store --port 8080 --database-url postgres://localhost/plants
-
-Settings are environment variables or flags: PORT=8080 or --port 8080.
-plant-store COMMAND --help lists those that a command reads, by group:
-${[...groups].join(', ')}.
-
-${EXIT_CODES}`;
-}
-
-function commandNotes(example: string, settings: readonly Setting[]): string {
-  const secrets = settings.filter(({ flag }) => flag === false).map(({ variable, help }) => `\n${variable}: ${help}`);
-  const rule = 'Every setting is also a variable: LOG_LEVEL is --log-level. [Default].';
-  const notes = settings.length > 0 ? [`${rule}${secrets.join('')}`] : [];
-  return `\n${[...notes, `Example: ${example}`, EXIT_CODES].join('\n\n')}`;
-}
-
-function describe({ help, default: value }: Setting): string {
-  return value === undefined ? help : `${help} [${value}]`;
-}
-
-/** Returns the flag of a variable: `log-level` for `LOG_LEVEL`. */
-function toFlag(variable: string): string {
-  return variable.toLowerCase().replaceAll('_', '-');
+/** Returns the option of a setting: `--log-level` for `LOG_LEVEL`. */
+function toOption({ variable, help, group, default: value }: Setting): Option {
+  const flag = variable.toLowerCase().replaceAll('_', '-');
+  return new Option(`--${flag} <value>`, value === undefined ? help : `${help} [${value}]`).helpGroup(`${group}:`);
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { type Engine, mysql, postgres, sqlite } from '../../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { Metrics } from '../../adapters/driven/metrics/index.js';
-import { commands } from '../../composition/cli/commands.js';
+import { createProgram } from '../../composition/cli/program.js';
 import { type Setting, settings } from '../../composition/config.js';
 import { CreatePlant } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
@@ -15,7 +15,9 @@ type Lines = readonly string[];
 describe('The public interface', () => {
   it('matches the accepted snapshot', async () => {
     const sections: Readonly<Record<string, Lines>> = {
-      Commands: [...commands.entries()].map(([name, { usage }]) => `${name}: plant-store ${name} ${usage}`),
+      Commands: createProgram(() => {}).commands.map(
+        (each) => `${each.name()}: plant-store ${each.name()} ${each.usage()}`,
+      ),
       Settings: Object.values(settings).map(settingLine),
       Metrics: await metricLines(),
       'SQLite schema': schema(sqlite),
