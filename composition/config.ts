@@ -4,7 +4,6 @@ import { parseStorageUrl, redactStorageUrl, STORAGE_URLS } from './built-in-stor
 import { InvalidConfig } from './invalid-config.js';
 import { readSecretFile } from './secret-file.js';
 import { findSimilar } from './similar-name.js';
-import { parseDurationMs, parseInteger, parseSizeBytes } from './units.js';
 import { parseJwksUrl } from './urls.js';
 
 /** Converts the string of a setting to its value. */
@@ -30,7 +29,15 @@ export interface Setting<T = unknown, Default = string | undefined> extends Pars
 
 const parser = <T>(allowed: string, parse: (text: string) => T | undefined): Parser<T> => ({ allowed, parse });
 
-const port = parser('a port from 0 to 65535', (text) => parseInteger(text, 0, 65_535));
+/** Parses a whole number from `min` to `max`, with a unit, such as 10s. */
+const quantity = (allowed: string, units: Readonly<Record<string, number>>, min: number, max: number) =>
+  parser(allowed, (text) => {
+    const [, digits, unit = ''] = /^(\d+)([a-z]*)$/i.exec(text) ?? [];
+    const value = Number(digits) * (units[unit.toLowerCase()] ?? Number.NaN);
+    return value >= min && value <= max ? value : undefined;
+  });
+
+const port = quantity('a port from 0 to 65535', { '': 1 }, 0, 65_535);
 const portOrOff = parser(`${port.allowed}, or off`, (text) => (text === 'off' ? 'off' : port.parse(text)));
 const hostName = parser('a host name or an IP address, without a port', (text) =>
   isIP(text) !== 0 || /^[a-z\d]([a-z\d.-]*[a-z\d])?$/i.test(text) ? text : undefined,
@@ -43,13 +50,12 @@ const onOff = parser('on or off', (text) => (text === 'on' || text === 'off' ? t
 const oneOf = <T extends string>(values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const anyText = parser('a non-empty string', (text) => text);
-const size = (max: string) =>
-  parser(`a size from 1b to ${max}, such as 64kb or 1mb`, (text) => {
-    const bytes = parseSizeBytes(text) ?? 0;
-    return bytes >= 1 && bytes <= Number(parseSizeBytes(max)) ? bytes : undefined;
-  });
-const count = (max: number) => parser(`a whole number from 1 to ${max}`, (text) => parseInteger(text, 1, max));
-const duration = parser('a duration from 1ms to 24h, such as 500ms, 10s or 2m', parseDurationMs);
+const BYTES = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const size = (max: number, unit: 'mb' | 'gb') =>
+  quantity(`a size from 1b to ${max}${unit}, such as 64kb or 1mb`, BYTES, 1, max * BYTES[unit]);
+const count = (max: number) => quantity(`a whole number from 1 to ${max}`, { '': 1 }, 1, max);
+const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
 const databaseUrl = { ...parser(STORAGE_URLS, parseStorageUrl), redact: redactStorageUrl };
 const modules = parser('paths that start with ./, ../ or /, or names of packages, separated by commas', (text) =>
   /(^|,)\s*(,|$)/.test(text) ? undefined : splitList(text),
@@ -105,9 +111,9 @@ export const settings = {
   jwtIssuer: credential('JWT_ISSUER', undefined, anyText, 'accept JWTs of this issuer (iss); requires the next two'),
   jwtAudience: credential('JWT_AUDIENCE', undefined, anyText, 'required audience (aud) of a JWT'),
   jwtJwksUrl: credential('JWT_JWKS_URL', undefined, jwksUrl, "URL of the issuer's keys (a JSON Web Key Set)"),
-  bodyLimitBytes: limit('BODY_LIMIT', '1mb', size('256mb'), 'size of a decompressed body, or of a line of an import'),
+  bodyLimitBytes: limit('BODY_LIMIT', '1mb', size(256, 'mb'), 'size of a decompressed body, or of a line of an import'),
   maxInFlight: limit('MAX_IN_FLIGHT', '10000', count(1_000_000), 'create requests in flight'),
-  maxInFlightBytes: limit('MAX_IN_FLIGHT_BYTES', '64mb', size('64gb'), 'total bytes of their bodies'),
+  maxInFlightBytes: limit('MAX_IN_FLIGHT_BYTES', '64mb', size(64, 'gb'), 'total bytes of their bodies'),
   maxWrites: limit('MAX_WRITES', undefined, count(100), 'batches written at once; the default depends on the engine'),
   headersTimeoutMs: timeout('HEADERS_TIMEOUT', '10s', duration, "for a request's headers to arrive"),
   requestTimeoutMs: timeout('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
@@ -120,17 +126,12 @@ export const settings = {
 
 /** Returns the settings that a command reads. It ignores others, because one environment often serves all commands. */
 export function settingsOf(command: string): readonly Setting[] {
-  const { database, databaseFromFile, plugins, storageTimeoutMs, logLevel, bodyLimitBytes } = settings;
-  if (command === 'serve' || command === 'check') return Object.values(settings);
+  const all: readonly Setting[] = Object.values(settings);
+  if (command === 'serve' || command === 'check') return all;
   if (command === 'token') return [];
-  return [
-    database,
-    databaseFromFile,
-    plugins,
-    ...(command === 'import' ? [bodyLimitBytes] : []),
-    storageTimeoutMs,
-    logLevel,
-  ];
+  const { storageTimeoutMs, logLevel, bodyLimitBytes } = settings;
+  const others: readonly Setting[] = [storageTimeoutMs, logLevel, ...(command === 'import' ? [bodyLimitBytes] : [])];
+  return all.filter((setting) => setting.group === settings.database.group || others.includes(setting));
 }
 
 /**
@@ -157,7 +158,7 @@ export type Config = {
  * @param command Name of a command. Default: `serve`.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem, not only the first.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>, command = 'serve'): Config {
+export function readConfig(environment: Environment, command = 'serve'): Config {
   const problems: string[] = [];
   const read = (setting: Setting): unknown => {
     const given = settingsOf(command).includes(setting) ? environment[setting.variable] : undefined;
@@ -180,28 +181,30 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
   const entries = Object.entries(settings).map(([key, setting]) => [key, read(setting)]);
   const values: Partial<Config> = Object.fromEntries(entries);
-  const [url, file] = [settings.database.variable, settings.databaseFromFile.variable];
-  if (values.databaseFromFile && environment[url]) problems.push(`${url} and ${file} must not both be set`);
-  if (settingsOf(command).includes(settings.host)) problems.push(...conflicts(values, environment));
+  const { database, databaseFromFile: file, host } = settings;
+  if (values.databaseFromFile && environment[database.variable])
+    problems.push(`${database.variable} and ${file.variable} must not both be set`);
+  if (settingsOf(command).includes(host)) problems.push(...conflicts(values, environment));
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
   // Without a problem, every setting with a default has a value.
   const config = {
     ...values,
     database: values.databaseFromFile ?? values.database,
-    isDatabaseSet: Boolean(environment[url] || environment[file]),
-    effective: settingsOf(command).flatMap((setting) => describeEffective(setting, environment)),
+    isDatabaseSet: Boolean(environment[database.variable] || environment[file.variable]),
+    effective: settingsOf(command)
+      .filter((setting) => setting !== database || !values.databaseFromFile)
+      .filter(({ variable, default: value }) => environment[variable] || value !== undefined)
+      .map((setting) => describeEffective(setting, environment)),
     warnings: findMistyped(Object.keys(environment)),
   };
   return config as Config;
 }
 
-function describeEffective(setting: Setting, environment: Readonly<Record<string, string | undefined>>): string[] {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function describeEffective(setting: Setting, environment: Environment): string {
   const text = environment[setting.variable];
-  if (text) return [describeSetting(setting, text)];
-  if (setting.default === undefined) return [];
-  return setting === settings.database && environment[settings.databaseFromFile.variable]
-    ? []
-    : [`${describeSetting(setting, setting.default)} by default`];
+  return text ? describeSetting(setting, text) : `${describeSetting(setting, setting.default ?? '')} (default)`;
 }
 
 /** Returns a warning for each variable that is one typing error away from a setting. */
@@ -214,23 +217,18 @@ function findMistyped(variables: readonly string[]): readonly string[] {
 }
 
 /** Returns the problems of settings that depend on each other. */
-function conflicts(config: Partial<Config>, environment: Readonly<Record<string, string | undefined>>): string[] {
-  const describeValue = (setting: Setting) => {
-    const text = environment[setting.variable];
-    return text ? describeSetting(setting, text) : `${setting.variable} (${setting.default} by default)`;
-  };
+function conflicts(config: Partial<Config>, environment: Environment): string[] {
   const ordered = [
     ['requestTimeoutMs', 'headersTimeoutMs'],
     ['maxInFlightBytes', 'bodyLimitBytes'],
   ] as const;
   const problems = ordered
     .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
-    .map((pair) => pair.map((key) => describeValue(settings[key])).join(' must not be less than '));
+    .map((pair) => pair.map((key) => describeEffective(settings[key], environment)).join(' must not be less than '));
   const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
   const missing = jwt.filter((variable) => !environment[variable]);
-  if (missing.length > 0 && missing.length < jwt.length) {
+  if (missing.length > 0 && missing.length < jwt.length)
     problems.push(`${missing.join(' and ')} must be set: ${jwt.join(', ')} require each other`);
-  }
   return problems;
 }
 

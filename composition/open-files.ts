@@ -5,21 +5,14 @@ import { InvalidConfig } from './invalid-config.js';
 const RESERVED_FILES = 128;
 const MIN_OPEN_FILES = 2 * RESERVED_FILES;
 
-/** @throws {InvalidConfig} The limit on open files is less than {@link MIN_OPEN_FILES}. */
-export function assertEnoughFiles(): void {
-  const max = maxOpenFiles();
+/**
+ * Returns the maximum number of client connections, because each is an open file; `Infinity` on systems without /proc.
+ * @throws {InvalidConfig} The limit on open files is less than {@link MIN_OPEN_FILES}.
+ */
+export function maxConnections(): number {
+  const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
+  const max = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   const problem = `the limit on open files is ${max} and must be at least ${MIN_OPEN_FILES}`;
   if (max < MIN_OPEN_FILES) throw new InvalidConfig(`${problem}; raise it with ulimit -n or LimitNOFILE`);
-}
-
-/** Returns the maximum number of client connections, because each is an open file. */
-export function maxConnections(): number {
-  return maxOpenFiles() - RESERVED_FILES;
-}
-
-/** Returns the limit on open files; `Infinity` on systems without /proc. */
-function maxOpenFiles(): number {
-  const path = '/proc/self/limits';
-  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  return max - RESERVED_FILES;
 }

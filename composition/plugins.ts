@@ -40,15 +40,26 @@ export async function loadPlugins(
     const plugin = owners.get(service);
     if (plugin === undefined) return container.getAsync(service, options);
     try {
-      return assertAdapter(service, await within(timeoutMs, container.getAsync(service, options)));
+      const adapter: unknown = await within(timeoutMs, container.getAsync(service, options));
+      const missing = METHODS.get(service)?.filter((method) => typeof Object(adapter)[method] !== 'function') ?? [];
+      if (missing.length > 0) throw new TypeError(`the adapter lacks these methods: ${missing.join(', ')}`);
+      return adapter;
     } catch (error) {
       return fail(plugin, error, `${nameOf(service)}: `);
     }
   };
   for (const plugin of plugins) {
     const hadStorage = hasStorage();
-    const view = viewOf(container, getAsync, (service) => {
-      if (service !== services.OpenStorage) owners.set(service, plugin);
+    /** The container, except that it notes whose bindings the plugin changes, and creates services with `getAsync`. */
+    const view = new Proxy(container, {
+      get: (target, name) => {
+        const member: unknown = name === 'getAsync' ? getAsync : Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: readonly [ServiceIdentifier, ...unknown[]]) => {
+          if (BINDING_METHODS.includes(name) && args[0] !== services.OpenStorage) owners.set(args[0], plugin);
+          return Reflect.apply(member, target, args);
+        };
+      },
     });
     await within(timeoutMs, install(plugin, view)).catch((error: unknown) => fail(plugin, error));
     if (!hadStorage && hasStorage()) owners.set(services.Storage, plugin);
@@ -84,31 +95,6 @@ async function install(plugin: string, container: Container): Promise<void> {
   const { default: run }: { readonly default?: unknown } = await import(url);
   if (typeof run !== 'function') throw new TypeError('its default export is not a function');
   await run(container);
-}
-
-/** Returns `adapter` if it has the methods of its port. */
-function assertAdapter(service: ServiceIdentifier, adapter: unknown): unknown {
-  const missing = METHODS.get(service)?.filter((method) => typeof Object(adapter)[method] !== 'function') ?? [];
-  if (missing.length > 0) throw new TypeError(`the adapter lacks these methods: ${missing.join(', ')}`);
-  return adapter;
-}
-
-/** Returns a view of a container that creates services with `getAsync` and reports whose bindings are changed. */
-function viewOf(
-  container: Container,
-  getAsync: (service: ServiceIdentifier) => Promise<unknown>,
-  onChange: (service: ServiceIdentifier) => void,
-): Container {
-  return new Proxy(container, {
-    get: (target, name) => {
-      const member: unknown = name === 'getAsync' ? getAsync : Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: readonly [ServiceIdentifier, ...unknown[]]) => {
-        if (BINDING_METHODS.includes(name)) onChange(args[0]);
-        return Reflect.apply(member, target, args);
-      };
-    },
-  });
 }
 
 async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {

@@ -28,14 +28,15 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? { kind: 'print', text } : { kind: 'usage-error', message: describe(error, args[0]) };
   }
-  const [name = '', file] = program.args;
-  const flags = program.commands.find((command) => command.name() === name)?.opts() ?? {};
+  const [name = ''] = program.args;
+  const command = program.commands.find((each) => each.name() === name);
+  const flags = command?.opts() ?? {};
   const settings: Record<string, string> = {};
   for (const setting of settingsOf(name)) {
     const value: unknown = flags[toOption(setting).attributeName()];
     if (typeof value === 'string') settings[setting.variable] = value;
   }
-  return { kind: 'run', name, settings, flags, file };
+  return { kind: 'run', name, settings, flags, file: command?.args[0] };
 }
 
 /** Creates the program, with a command for each of `commands` and an option for each of their settings. */

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { isPlantStoreError } from '../../core/index.js';
 import { readConfig } from '../config.js';
 import { InvalidConfig } from '../invalid-config.js';
-import { assertEnoughFiles } from '../open-files.js';
+import { maxConnections } from '../open-files.js';
 import { commands } from './commands.js';
 import { CommandError, print } from './output.js';
 import { parseCommandLine } from './program.js';
@@ -24,7 +24,8 @@ export async function run(
       return 0;
     }
     const { name, settings, flags, file } = commandLine;
-    assertEnoughFiles();
+    // Throws if the limit on open files is too low.
+    maxConnections();
     const config = readConfig({ ...environment, ...settings }, name);
     const command = await commands.get(name)?.load();
     return (await command?.run(config, flags, file)) ?? 1;

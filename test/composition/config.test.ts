@@ -46,7 +46,7 @@ describe('The configuration', () => {
       DATABASE_URL: `mysql://u:${CANARY}@db/plants`,
     });
     expect(effective).to.include.members([
-      'HOST="127.0.0.1" by default',
+      'HOST="127.0.0.1" (default)',
       'PORT="80"',
       'ACCESS_TOKENS="***"',
       'DATABASE_URL="mysql:***"',
@@ -184,9 +184,9 @@ describe('The configuration', () => {
   });
 
   for (const [variable, text, problem] of [
-    ['HEADERS_TIMEOUT', '31s', 'REQUEST_TIMEOUT (30s by default) must not be less than HEADERS_TIMEOUT="31s"'],
-    ['REQUEST_TIMEOUT', '9s', 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT (10s by default)'],
-    ['BODY_LIMIT', '65mb', 'MAX_IN_FLIGHT_BYTES (64mb by default) must not be less than BODY_LIMIT="65mb"'],
+    ['HEADERS_TIMEOUT', '31s', 'REQUEST_TIMEOUT="30s" (default) must not be less than HEADERS_TIMEOUT="31s"'],
+    ['REQUEST_TIMEOUT', '9s', 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT="10s" (default)'],
+    ['BODY_LIMIT', '65mb', 'MAX_IN_FLIGHT_BYTES="64mb" (default) must not be less than BODY_LIMIT="65mb"'],
   ] as const) {
     it(`rejects ${variable}=${text}, because it conflicts with another setting`, () => {
       expect(problemsOf({ [variable]: text })).to.deep.equal([problem]);

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig, settings } from '../../composition/config.js';
-import { parseDurationMs } from '../../composition/units.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -108,7 +107,7 @@ describe('The deployments in docs/operate', () => {
   it('wait for a shutdown, after a pause in which Kubernetes removes the address', () => {
     const [, pause] = container.lifecycle.preStop.exec.command;
     expect(pod.terminationGracePeriodSeconds * 1000).to.be.above(Number(pause) * 1000 + shutdownTimeoutMs);
-    expect(parseDurationMs(compose.stop_grace_period)).to.be.above(shutdownTimeoutMs);
+    expect(settings.shutdownTimeoutMs.parse(compose.stop_grace_period)).to.be.above(shutdownTimeoutMs);
   });
 
   it('use the ports and the user of the image', () => {

@@ -24,7 +24,7 @@ describe('The command', () => {
     const flags = ['--port', '8080', '--base-path=/flag'];
     const before = await run(['check', ...flags], { ...database, PORT: '99999', BASE_PATH: '/variable' });
     expect(before).to.include({ exitCode: 0, stderr: '' });
-    expect(before.stdout).to.match(/^HOST="127\.0\.0\.1" by default\nPORT="8080"\nBASE_PATH="\/flag"\n/);
+    expect(before.stdout).to.match(/^HOST="127\.0\.0\.1" \(default\)\nPORT="8080"\nBASE_PATH="\/flag"\n/);
     expect(before.stdout).to.match(RegExp(`^storage: sqlite:.*; serve applies ${migrations.join(', ')}\n$`, 'm'));
     expect(existsSync(folder.fileOf(database))).to.equal(false);
 

@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { readConfig } from '../../../composition/config.js';
-import { parseDurationMs, parseSizeBytes } from '../../../composition/units.js';
+import { readConfig, settings } from '../../../composition/config.js';
 import { CREATE_HEADERS, create, createRequest, serve, toLines } from '../../support/client.js';
 import type { Program } from '../../support/executable.js';
 import { portOf } from '../../support/port.js';
@@ -68,9 +67,10 @@ describe('Behind nginx configured as in the guide', () => {
     const { bodyLimitBytes, keepAliveTimeoutMs, storageTimeoutMs } = readConfig({});
     const [, upstream = '', rest = ''] = /^upstream([\s\S]*?)^}([\s\S]*)/m.exec(CONFIGURATION) ?? [];
     const value = (part: string, directive: string) => new RegExp(`\\b${directive} (\\w+);`).exec(part)?.[1] ?? '';
-    expect(parseDurationMs(value(upstream, 'keepalive_timeout'))).to.be.below(keepAliveTimeoutMs);
-    expect(parseDurationMs(value(rest, 'proxy_read_timeout'))).to.be.above(storageTimeoutMs);
-    expect(parseSizeBytes(`${value(rest, 'client_max_body_size')}b`)).to.equal(bodyLimitBytes);
+    const { parse } = settings.keepAliveTimeoutMs;
+    expect(parse(value(upstream, 'keepalive_timeout'))).to.be.below(keepAliveTimeoutMs);
+    expect(parse(value(rest, 'proxy_read_timeout'))).to.be.above(storageTimeoutMs);
+    expect(settings.bodyLimitBytes.parse(`${value(rest, 'client_max_body_size')}b`)).to.equal(bodyLimitBytes);
   });
 
   it('clients get the responses of the service over TLS; plain HTTP is redirected and keeps its method', async () => {
