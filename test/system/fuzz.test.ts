@@ -101,7 +101,7 @@ describe('The service under hostile requests', () => {
 /** Sends requests over a new connection, in packets, and reads the responses until the connection ends. */
 async function send(port: number, sent: readonly Sent[], packetCuts: readonly number[]) {
   const bytes = Buffer.concat(sent.map(({ request, requestId, plantId }) => toBytes(request, requestId, plantId)));
-  const client = await RawClient.connect(port, { isRecorded: false });
+  const client = await RawClient.connect(port);
   let hasError = false;
   client.socket.on('error', () => {
     hasError = true;

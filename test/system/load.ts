@@ -112,7 +112,7 @@ export class Load {
   }
 
   async #send(port: number): Promise<void> {
-    const connect = () => RawClient.connect(port, { isRecorded: false }).catch(() => undefined);
+    const connect = () => RawClient.connect(port).catch(() => undefined);
     let client = await connect();
     let plant: TestPlant | undefined;
     while (client && !this.#isStopped) {

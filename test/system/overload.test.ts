@@ -71,7 +71,7 @@ describe('Under overload, the service', () => {
   ): Promise<Attempt[]> {
     const attempts: Attempt[] = [];
     const work = Array.from({ length: clients }, async () => {
-      let client = await RawClient.connect(port, { isRecorded: false });
+      let client = await RawClient.connect(port);
       for (let sent = 0; !isOver(sent); sent++) {
         const sentAt = performance.now();
         const response = await client.send(bytes()).readResponse();
@@ -81,7 +81,7 @@ describe('Under overload, the service', () => {
         await setTimeout(isAccepted ? idleMs : pauseMs);
         if (headers['connection'] !== 'close' && (idleMs === 0 || sent % 100 < 99)) continue;
         client.close();
-        client = await RawClient.connect(port, { isRecorded: false });
+        client = await RawClient.connect(port);
       }
       client.close();
     });
@@ -144,7 +144,7 @@ describe('Under overload, the service', () => {
     const clients: RawClient[] = [];
     while (clients.length < IDLE_CONNECTIONS) {
       const more = Array.from({ length: 50 }, async () => {
-        const client = await RawClient.connect(port, { isRecorded: false });
+        const client = await RawClient.connect(port);
         expect((await client.send(small()).readResponse())?.outcome).to.equal(200);
         clients.push(client);
       });

@@ -58,7 +58,7 @@ describe('A graceful shutdown', () => {
     const clients = new Map<string, RawClient>();
     for (const [where, bytes] of Object.entries(STALLED))
       clients.set(where, (await RawClient.connect(port)).send(bytes));
-    const silent = await RawClient.connect(port, { isRecorded: false });
+    const silent = await RawClient.connect(port);
     silent.socket.pause();
     silent.send(Buffer.concat(Array(20).fill(request('GET /docs/swagger-ui-bundle.js'))));
     // The service has read everything once a later request has a response.

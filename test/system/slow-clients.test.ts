@@ -66,7 +66,7 @@ describe('Slow clients', () => {
 
   /** Sends creates one after another over one connection and returns their durations in milliseconds. */
   async function timeCreates(port: number, count = 1): Promise<number[]> {
-    const client = await RawClient.connect(port, { isRecorded: false });
+    const client = await RawClient.connect(port);
     const times: number[] = [];
     while (times.length < count) {
       const sentAt = performance.now();
@@ -84,7 +84,7 @@ describe('Slow clients', () => {
       const port = await start().port();
       const startedAt = performance.now();
       const slow = Array.from({ length: SLOW_CLIENTS }, async () => {
-        const client = (await RawClient.connect(port, { isRecorded: false })).send(head);
+        const client = (await RawClient.connect(port)).send(head);
         const dripping = head === '' ? undefined : setInterval(() => client.send('x'), BYTE_EVERY_MS);
         const response = await client.readResponse();
         clearInterval(dripping);
@@ -112,7 +112,7 @@ describe('Slow clients', () => {
       const port = await service.port();
       const flood = Buffer.alloc(bytes.length * times, bytes);
       const floods = Array.from({ length: clients }, async () => {
-        const client = await RawClient.connect(port, { isRecorded: false });
+        const client = await RawClient.connect(port);
         client.socket.pause();
         return client.send(flood);
       });

@@ -147,7 +147,7 @@ class LoggingService {
     const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
     const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
     const clients = Array.from({ length: CLIENTS }, async () => {
-      const client = await RawClient.connect(this.#ports[0], { isRecorded: false });
+      const client = await RawClient.connect(this.#ports[0]);
       expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
     });
     await Promise.all(clients);

@@ -10,19 +10,21 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-/** Called with each response and the first line that its client sent; tests compare them with the description. */
-export const responseObservers = new Set<(firstLine: string, response: HttpResponse) => void>();
+/** Is called with each response and the first line that its client sent. */
+export type ResponseObserver = (response: HttpResponse, firstLine: string) => void;
 
 /** A connection that sends exact bytes and reads responses one by one. */
 export class Connection {
   readonly socket: Socket;
+  readonly #observe: ResponseObserver;
   #received = Buffer.alloc(0);
   #ended = false;
   #firstLine = '';
   #onChange = () => {};
 
-  private constructor(socket: Socket) {
+  constructor(socket: Socket, observe: ResponseObserver) {
     this.socket = socket;
+    this.#observe = observe;
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#onChange();
@@ -37,7 +39,15 @@ export class Connection {
   }
 
   /** Connects to the host of a URL. Rejects with the operating system's error or when the signal aborts. */
-  static async open({ protocol, hostname, port }: URL, signal: AbortSignal): Promise<Connection> {
+  static async open<Client extends Connection>(
+    this: new (
+      socket: Socket,
+      observe: ResponseObserver,
+    ) => Client,
+    { protocol, hostname, port }: URL,
+    signal: AbortSignal,
+    observe: ResponseObserver = () => {},
+  ): Promise<Client> {
     const isTls = protocol === 'https:';
     const host = hostname.replace(/^\[|\]$/g, '');
     const options = { host, port: Number(port || (isTls ? 443 : 80)) };
@@ -46,7 +56,7 @@ export class Connection {
     signal.addEventListener('abort', () => socket.destroy());
     await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
     socket.setNoDelay(true);
-    return new Connection(socket);
+    return new this(socket, observe);
   }
 
   send(bytes: string | Uint8Array): this {
@@ -61,7 +71,7 @@ export class Connection {
       const parsed = parseResponse(this.#received, this.#ended, method);
       if (parsed) {
         this.#received = this.#received.subarray(parsed.length);
-        for (const observe of responseObservers) observe(this.#firstLine, parsed.response);
+        this.#observe(parsed.response, this.#firstLine);
         return parsed.response;
       }
       if (this.#ended) return undefined;

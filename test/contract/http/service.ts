@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { ContractViolation } from '../contract.js';
-import { Connection, type HttpResponse } from './connection.js';
+import { Connection, type HttpResponse, type ResponseObserver } from './connection.js';
 import type { HttpContractTarget } from './types.js';
 
 /** The texts of a plant, as in the core, which the cases do not import. */
@@ -12,20 +12,36 @@ export const OPTIONAL_TEXTS = ['tag'] as const;
 /** Header fields by name; `undefined` removes a default one. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
+/** A target whose responses a test of this repository observes. */
+export type ObservedTarget = HttpContractTarget & { readonly observe?: ResponseObserver };
+
+/** Builds a request. Adds the framing of a body. */
+export function formatRequest(startLine: string, headers: Headers, body: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(body);
+  const isFramed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
+  const framing = isFramed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` };
+  const lines = Object.entries({ ...headers, ...framing })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${startLine} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
+}
+
 /** The service under test, as one case sees it. */
 export class Service {
   readonly token: string;
   readonly baseUrl: URL;
   /** Path before `/plants`, without a slash at the end. */
   readonly prefix: string;
+  readonly #observe: ResponseObserver | undefined;
   readonly #timeoutMs: number;
   readonly #end = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #isTimedOut = false;
 
   /** @param timeoutMs maximum time from now until {@link close} */
-  constructor({ baseUrl, token }: HttpContractTarget, timeoutMs: number) {
+  constructor({ baseUrl, token, observe }: ObservedTarget, timeoutMs: number) {
     this.token = token;
+    this.#observe = observe;
     this.baseUrl = new URL(baseUrl);
     this.prefix = this.baseUrl.pathname.replace(/\/$/, '');
     this.#timeoutMs = timeoutMs;
@@ -57,19 +73,13 @@ export class Service {
   }
 
   connect(): Promise<Connection> {
-    return Connection.open(this.baseUrl, this.#end.signal);
+    return Connection.open(this.baseUrl, this.#end.signal, this.#observe);
   }
 
-  /** Builds a request. A target that starts with a slash is relative to the base URL. Adds the framing of a body. */
+  /** Builds a request. A target that starts with a slash is relative to the base URL. */
   request(startLine: string, headers: Headers = {}, body: string | Uint8Array = ''): Buffer {
-    const bytes = Buffer.from(body);
-    const isFramed = Object.keys(headers).some((name) => /^(content-length|transfer-encoding)$/i.test(name));
-    const framing = isFramed || bytes.length === 0 ? {} : { 'Content-Length': `${bytes.length}` };
-    const lines = Object.entries({ Host: this.baseUrl.host, ...headers, ...framing })
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => `${name}: ${value}\r\n`);
-    const firstLine = `${startLine.replace(' /', ` ${this.prefix}/`)} HTTP/1.1\r\n`;
-    return Buffer.concat([Buffer.from(`${firstLine}${lines.join('')}\r\n`, 'latin1'), bytes]);
+    const firstLine = startLine.replace(' /', ` ${this.prefix}/`);
+    return formatRequest(firstLine, { Host: this.baseUrl.host, ...headers }, body);
   }
 
   /** Builds a request with the credential and the media type of a create. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { RawResponse } from '../../../support/raw-http.js';
+import type { HttpResponse } from '../../../contract/http/connection.js';
 
 /** The source of the description, not the build output. */
 export const DESCRIPTION_FILE: string = fileURLToPath(new URL('../../../../../docs/openapi.yaml', import.meta.url));
@@ -65,7 +65,7 @@ addFormats.default(ajv);
 ajv.addSchema(description, 'description');
 
 /** Returns the differences between a response and its declaration, if the request line is that of an operation. */
-export function undeclared(response: RawResponse, requestLine = 'POST /plants'): string[] {
+export function undeclared(response: HttpResponse, requestLine = 'POST /plants'): string[] {
   const responses = responsesTo(requestLine);
   // 404 and 405 belong to no operation: a path prefix causes them, or they are for a later request of a connection.
   const declared = responses?.[response.status];
@@ -79,7 +79,7 @@ export function undeclared(response: RawResponse, requestLine = 'POST /plants'):
   );
   const names = new Set([...TRANSPORT_HEADERS, ...headers.map(([name]) => name)]);
   return [
-    ...(isValid(mediaType.schema, response.json()) ? [] : [`body ${response.body}`]),
+    ...(isValid(mediaType.schema, JSON.parse(response.body)) ? [] : [`body ${response.body}`]),
     ...undeclaredErrors(declared, response),
     ...Object.keys(response.headers)
       .filter((name) => !names.has(name))
@@ -90,8 +90,8 @@ export function undeclared(response: RawResponse, requestLine = 'POST /plants'):
   ];
 }
 
-function undeclaredErrors(declared: DeclaredResponse, response: RawResponse): string[] {
-  const body = response.json();
+function undeclaredErrors(declared: DeclaredResponse, response: HttpResponse): string[] {
+  const body: unknown = JSON.parse(response.body);
   if (typeof body !== 'object' || body === null || !('error' in body)) return [];
   return errorsOf(declared).some((error) => error === body.error) ? [] : [`error ${body.error}`];
 }

@@ -3,7 +3,8 @@ import { after, afterEach, before, describe, it } from 'mocha';
 import type { HttpServer, HttpServerOptions } from '../../../../adapters/driving/http/index.js';
 import { type AppOptions, createKoaServer } from '../../../../adapters/driving/koa/index.js';
 import { type CreatePlantUseCase, type NewPlant, Plant, type TokenVerifier } from '../../../../core/index.js';
-import { exchange, observedResponses, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
+import type { HttpResponse, ResponseObserver } from '../../../contract/http/connection.js';
+import { exchange, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
 import { undeclared } from './description.js';
 
 /** The only token that a {@link TestServer} accepts. */
@@ -27,9 +28,11 @@ export class TestServer {
   /** What the use case has received. */
   readonly created: NewPlant[] = [];
   readonly #server: HttpServer;
+  readonly #observe: ResponseObserver | undefined;
   port = 0;
 
-  private constructor(options: Options) {
+  private constructor(options: Options, observe?: ResponseObserver) {
+    this.#observe = observe;
     const createPlant: CreatePlantUseCase = {
       execute: (newPlant) => {
         this.created.push(newPlant);
@@ -39,8 +42,8 @@ export class TestServer {
     this.#server = createKoaServer({ createPlant, tokenVerifier, ...options });
   }
 
-  static async start(options: Options = {}): Promise<TestServer> {
-    const server = new TestServer(options);
+  static async start(options: Options = {}, observe?: ResponseObserver): Promise<TestServer> {
+    const server = new TestServer(options, observe);
     ({ port: server.port } = await server.#server.listen(0, '127.0.0.1'));
     return server;
   }
@@ -51,12 +54,12 @@ export class TestServer {
 
   /** Sends bytes over a new connection, which stays open. */
   async connect(bytes: string | Uint8Array = ''): Promise<RawClient> {
-    return (await RawClient.connect(this.port)).send(bytes);
+    return (await RawClient.connect(this.port, this.#observe)).send(bytes);
   }
 
   /** Sends bytes over a new connection, and returns the first response. */
   exchange(bytes: string | Uint8Array = post()): Promise<RawResponse | undefined> {
-    return exchange(this.port, bytes);
+    return exchange(this.port, bytes, this.#observe);
   }
 
   /** Sends bytes over a new connection, and returns the outcome of the first response. */
@@ -94,6 +97,8 @@ export interface Servers {
   readonly server: () => TestServer;
   /** Starts another server, which stops after the test. */
   readonly start: (options?: Options) => Promise<TestServer>;
+  /** Adds a response to those that the last test of the suite checks. */
+  readonly observe: ResponseObserver;
 }
 
 /**
@@ -105,26 +110,27 @@ export function httpSuite(title: string, options: Options, tests: (servers: Serv
   describe(title, () => {
     const running: TestServer[] = [];
     let shared: TestServer | undefined;
-    let first = 0;
+    const observed: Parameters<ResponseObserver>[] = [];
+    const observe: ResponseObserver = (...response) => observed.push(response);
     before(async () => {
-      first = observedResponses.length;
-      shared = await TestServer.start(options);
+      shared = await TestServer.start(options, observe);
     });
     afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
     after(() => shared?.stop());
     tests({
+      observe,
       server: () => {
         if (shared === undefined) throw new TypeError('call this inside a test');
         return shared;
       },
       start: async (own) => {
-        const server = await TestServer.start(own);
+        const server = await TestServer.start(own, observe);
         running.push(server);
         return server;
       },
     });
     it('sends only well-formed responses that the description declares, without CORS headers', () => {
-      const found = observedResponses.slice(first).flatMap(({ firstLine, response }) => {
+      const found = observed.flatMap(([response, firstLine]) => {
         const cors = Object.keys(response.headers).filter((name) => name.startsWith('access-control-'));
         return [...malformed(response), ...undeclared(response, firstLine), ...cors].map(
           (what) => `${firstLine}: ${what}`,
@@ -136,7 +142,7 @@ export function httpSuite(title: string, options: Options, tests: (servers: Serv
 }
 
 /** Returns what is wrong with a rejection, also at a path that the description does not have. */
-function malformed({ status, headers, body }: RawResponse): string[] {
+function malformed({ status, headers, body }: HttpResponse): string[] {
   if (status < 400 || body === '') return [];
   const { error, message, ...more } = JSON.parse(body);
   return [

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const repository = fileURLToPath(new URL('../..', import.meta.url));
+const repository = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(repository, 'docs/tutorial');
 const worktree = join(tmpdir(), 'plant-store-tutorial');
 const names = readdirSync(folder).filter((file) => file.endsWith('.patch'));
