@@ -1,51 +1,49 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
 import { TEXT_FIELDS } from '../../core/index.js';
 import type { TestPlant } from '../support/client.js';
-import { Program } from '../support/executable.js';
+import type { Program } from '../support/executable.js';
 import { fromRow } from '../support/plants.js';
-import { MARIADBD } from '../support/private-server.js';
-import { skipUnless } from '../support/skip-unless.js';
+import { type Kind, PrivateServer, privateServers } from '../support/private-server.js';
+import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { waitUntil } from '../support/wait-until.js';
-import { Network } from './network.js';
+import { addresses, onHost, skipUnlessNetwork } from './network.js';
 
 /** Path of the library in Debian's package galera-4; set `TEST_GALERA` on other systems. */
 const GALERA = process.env['TEST_GALERA'] ?? '/usr/lib/galera/libgalera_smm.so';
-
-/** MariaDB does not run as root by default, and its state transfer by rsync never does. */
-const USER = '--user=mysql';
+const USERS = "FLUSH PRIVILEGES;\nCREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n";
+const SETTINGS = [
+  ...['--bind-address=0.0.0.0', '--binlog-format=ROW', '--innodb-autoinc-lock-mode=2'],
+  ...['--innodb-flush-log-at-trx-commit=1', '--innodb-buffer-pool-size=64M', '--innodb-log-file-size=32M'],
+  ...['--wsrep-on=ON', `--wsrep-provider=${GALERA}`, '--wsrep-provider-options=gcache.size=16M'],
+  // Report conflicts between nodes to the service; by default the server itself retries once.
+  '--wsrep-retry-autocommit=0',
+  ...['--wsrep-cluster-name=plant-store-test', `--wsrep-cluster-address=gcomm://${addresses.join(',')}`],
+  '--wsrep-sst-method=rsync',
+];
 
 /** Skips a test if a Galera cluster cannot run on this machine. Throws instead if `CI=true`. */
 export function skipUnlessGaleraInstalled(context: Context): void {
-  Network.skipUnlessAvailable(context);
-  const programs = [MARIADBD, 'mariadb-install-db', 'rsync'];
-  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
-  if (!existsSync(GALERA)) missing.push(GALERA);
-  skipUnless(context, missing.length === 0, `${missing.join(', ')}: apt-get install mariadb-server galera-4 rsync`);
+  skipUnlessNetwork(context);
+  PrivateServer.skipUnlessAvailable(context, privateServers.mariadb);
+  skipUnlessInstalled(context, 'rsync', '--version');
+  skipUnless(context, existsSync(GALERA), `${GALERA}: apt-get install galera-4`);
 }
 
 /** A server of the cluster. */
 export class GaleraNode {
-  readonly name: string;
   /** Connection to this server. Its queries wait for everything that the cluster has committed. */
   readonly sql: Knex;
-  readonly #folder: string;
-  readonly #address: string;
-  readonly #members: readonly string[];
-  readonly #hostCommand: readonly [string, ...string[]];
+  readonly #server: PrivateServer;
+  readonly #host: number;
   #program: Program | undefined;
-  #position: string | undefined;
+  #position: readonly string[] = [];
 
-  /** @param host index of its host in the network */
-  constructor(parent: string, name: string, network: Network, host: number) {
-    this.name = name;
-    this.#folder = join(parent, name);
-    this.#address = network.address(host);
-    this.#members = network.addresses;
-    this.#hostCommand = network.command(host);
+  private constructor(server: PrivateServer, host: number) {
+    this.#server = server;
+    this.#host = host;
     this.sql = knexFactory({
       client: 'mysql2',
       log: { error() {}, warn() {} },
@@ -59,44 +57,42 @@ export class GaleraNode {
     });
   }
 
-  get #options(): string[] {
-    const [data, tmp] = [join(this.#folder, 'data'), join(this.#folder, 'tmp')];
-    return ['--no-defaults', USER, `--datadir=${data}`, `--tmpdir=${tmp}`];
+  /** @param users file of SQL that creates the users */
+  static async install(folder: string, host: number, users: string): Promise<GaleraNode> {
+    const { mariadb } = privateServers;
+    const kind: Kind = {
+      ...mariadb,
+      name: `node-${host + 1}`,
+      url: `mysql://root@${addresses[host]}/mysql`,
+      install: (own) => [...mariadb.install(own), '--skip-test-db', `--extra-file=${users}`],
+    };
+    return new GaleraNode(await PrivateServer.install(kind, folder), host);
   }
 
   /** Returns the URL of one of its databases. */
   url(database: string): string {
-    return `mysql://root@${this.#address}:3306/${database}`;
+    return Object.assign(new URL(this.#server.server.url), { pathname: `/${database}` }).href;
   }
 
-  /** The id of the running process. */
-  get pid(): number {
-    const pid = this.#program?.process.pid;
-    if (pid === undefined) throw new Error(`${this.name} is not started`);
-    return pid;
+  /** The ids of the running process and its children. */
+  get pids(): readonly number[] {
+    return this.#server.pids;
   }
 
-  /** Creates an empty data folder. */
-  async install(): Promise<void> {
-    mkdirSync(join(this.#folder, 'tmp'), { recursive: true });
-    chmodSync(join(this.#folder, 'tmp'), 0o777);
-    const users = join(this.#folder, 'users.sql');
-    writeFileSync(users, "FLUSH PRIVILEGES;\nCREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n");
-    const options = ['--skip-test-db', '--auth-root-authentication-method=normal', `--extra-file=${users}`];
-    const run = new Program(this.#folder, ['mariadb-install-db', ...this.#options, ...options], {});
-    if ((await run.exited()) !== 0) throw new Error(`cannot install ${this.name}: ${run.stdout}${run.stderr}`);
-  }
-
-  /** Starts it as a member of the cluster, or as the first member of a new cluster. */
-  start({ isFirst = false } = {}): void {
-    const position = this.#position === undefined ? [] : [`--wsrep-start-position=${this.#position}`];
-    this.#run(...position, ...(isFirst ? ['--wsrep-new-cluster'] : []));
+  /** Starts it as a member of the cluster. */
+  start(...settings: readonly string[]): Program {
+    const address = `${addresses[this.#host]}`;
+    const own = [`--wsrep-node-address=${address}`, `--wsrep-node-name=node-${this.#host + 1}`, ...this.#position];
+    this.#program = this.#server.run([...SETTINGS, ...own, ...settings], onHost(this.#host));
+    this.#program.isLasting = true;
+    return this.#program;
   }
 
   /** Determines its last transaction after a crash; the next start continues from there. */
   async recoverPosition(): Promise<void> {
-    const run = this.#run('--wsrep-recover');
-    this.#position = (await run.waitForOutput(/WSREP: Recovered position: (\S+)/))[1];
+    const run = this.start('--wsrep-recover');
+    const [, position] = await run.waitForOutput(/WSREP: Recovered position: (\S+)/);
+    this.#position = [`--wsrep-start-position=${position}`];
     await run.exited();
   }
 
@@ -106,10 +102,8 @@ export class GaleraNode {
       const [rows] = await this.sql.raw(`SHOW STATUS LIKE 'wsrep_${name}'`);
       return rows[0]?.Value;
     } catch {
-      const { exitCode, signalCode } = this.#program?.process ?? {};
-      if (typeof exitCode === 'number') throw new Error(`${this.name} exited: ${this.#program?.stderr.slice(-4000)}`);
-      if (typeof signalCode === 'string') throw new Error(`${this.name} was killed by ${signalCode}`);
-      return undefined;
+      if (this.#program?.isRunning) return undefined;
+      throw new Error(`node ${this.#host + 1} does not run: ${this.#program?.stderr.slice(-4000)}`);
     }
   }
 
@@ -123,78 +117,43 @@ export class GaleraNode {
 
   /** Waits until it is a synced member of a cluster with `size` servers. */
   waitUntilSynced(size: number): Promise<void> {
-    return waitUntil(`${this.name} is synced with a cluster of ${size}`, async () => {
-      const [ready, members, state] = await Promise.all(
-        ['ready', 'cluster_size', 'local_state'].map((name) => this.readStatus(name)),
-      );
-      return ready === 'ON' && members === `${size}` && state === '4';
+    return waitUntil(`node ${this.#host + 1} is synced with a cluster of ${size}`, async () => {
+      const names = ['ready', 'cluster_size', 'local_state'];
+      const status = await Promise.all(names.map((name) => this.readStatus(name)));
+      return status.join() === `ON,${size},4`;
     });
   }
 
   waitUntilIsolated(): Promise<void> {
     const isIsolated = async () => (await this.readStatus('cluster_status')) === 'non-Primary';
-    return waitUntil(`${this.name} is isolated`, isIsolated);
+    return waitUntil(`node ${this.#host + 1} is isolated`, isIsolated);
   }
 
-  /** Kills it. */
-  async kill(): Promise<void> {
-    await this.#program?.killGroup('SIGKILL').exited();
-  }
-
-  #run(...options: readonly string[]): Program {
-    this.#program = new Program(this.#folder, [
-      ...this.#hostCommand,
-      MARIADBD,
-      ...this.#options,
-      `--socket=${join(this.#folder, 'data', 'socket')}`,
-      `--pid-file=${join(this.#folder, 'data', 'pid')}`,
-      '--bind-address=0.0.0.0',
-      '--binlog-format=ROW',
-      '--innodb-autoinc-lock-mode=2',
-      '--innodb-flush-log-at-trx-commit=1',
-      '--innodb-buffer-pool-size=64M',
-      '--innodb-log-file-size=32M',
-      '--wsrep-on=ON',
-      `--wsrep-provider=${GALERA}`,
-      '--wsrep-provider-options=gcache.size=16M',
-      // Report conflicts between nodes to the service; by default the server itself retries once.
-      '--wsrep-retry-autocommit=0',
-      '--wsrep-cluster-name=plant-store-test',
-      `--wsrep-cluster-address=gcomm://${this.#members.join(',')}`,
-      `--wsrep-node-address=${this.#address}`,
-      `--wsrep-node-name=${this.name}`,
-      '--wsrep-sst-method=rsync',
-      ...options,
-    ]);
-    this.#program.isLasting = true;
-    return this.#program;
+  kill(): Promise<void> {
+    return this.#server.kill();
   }
 }
 
 /** A Galera cluster of three servers on this machine. */
 export class GaleraCluster {
   readonly nodes: readonly [GaleraNode, GaleraNode, GaleraNode];
-  readonly network: Network = Network.create(3);
 
-  private constructor(folder: string) {
-    const node = (host: number) => new GaleraNode(folder, `node-${host + 1}`, this.network, host);
-    this.nodes = [node(0), node(1), node(2)];
+  private constructor(...nodes: GaleraCluster['nodes']) {
+    this.nodes = nodes;
   }
 
-  /** Prepares a cluster without starting it. Always {@link stop} it. */
-  static in(folder: string): GaleraCluster {
-    // The servers run as another user.
-    chmodSync(folder, 0o755);
-    return new GaleraCluster(folder);
-  }
-
-  async start(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.install()));
-    const [first, ...others] = this.nodes;
-    first.start({ isFirst: true });
+  /** Installs and starts a cluster in the network. Always {@link stop} it. */
+  static async start(folder: string): Promise<GaleraCluster> {
+    const users = join(folder, 'users.sql');
+    writeFileSync(users, USERS);
+    const install = (host: number) => GaleraNode.install(folder, host, users);
+    const cluster = new GaleraCluster(...(await Promise.all([install(0), install(1), install(2)])));
+    const [first, ...others] = cluster.nodes;
+    first.start('--wsrep-new-cluster');
     await first.waitUntilSynced(1);
     for (const node of others) node.start();
-    await this.waitUntilSynced();
+    await cluster.waitUntilSynced();
+    return cluster;
   }
 
   /** Restarts the cluster after all servers have crashed. */
@@ -216,10 +175,9 @@ export class GaleraCluster {
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
-  /** Kills every server and removes the network. */
+  /** Kills every server. */
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
     await Promise.all(this.nodes.map((node) => node.sql.destroy()));
-    this.network.remove();
   }
 }

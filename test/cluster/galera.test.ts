@@ -12,6 +12,7 @@ import { conclusive } from '../system/history.js';
 import { CLIENTS, Load } from '../system/load.js';
 import { slowSyncs } from '../system/system-calls.js';
 import { GaleraCluster, type GaleraNode, skipUnlessGaleraInstalled } from './galera-cluster.js';
+import { createNetwork, isolate, removeNetwork, restoreNetwork } from './network.js';
 
 /** Delay of each sync in the test with slow syncs. */
 const SYNC_MS = 4000;
@@ -19,14 +20,17 @@ const SYNC_MS = 4000;
 describe('Three services, each on its own node of a Galera cluster', () => {
   let cluster: GaleraCluster | undefined;
   // Registered first, so that it runs before the folder is removed.
-  after(() => cluster?.stop());
+  after(async () => {
+    await cluster?.stop();
+    removeNetwork();
+  });
   const folder = temporaryFolder();
   let nodes: GaleraCluster['nodes'];
 
   before(async function () {
     skipUnlessGaleraInstalled(this);
-    cluster = GaleraCluster.in(folder);
-    await cluster.start();
+    createNetwork();
+    cluster = await GaleraCluster.start(folder);
     nodes = cluster.nodes;
   });
 
@@ -61,7 +65,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     const database = await createDatabase('duplicates');
     const repositories = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);
     const plant = toPlant({ id: 1n, name: 'Monstera' });
-    const strace = await slowSyncs(folder, [nodes[0].pid], SYNC_MS);
+    const strace = await slowSyncs(folder, nodes[0].pids, SYNC_MS);
     try {
       const reports = await Promise.all(
         repositories.map(async (repository) => {
@@ -151,21 +155,21 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       what: 'return 503 on an isolated node, which catches up when the network is restored',
       alive: [0, 1, 2],
       inject: async (load) => {
-        cluster?.network.isolate(2);
+        isolate(2);
         await waitUntil('a cluster of two', async () => (await nodes[0].readStatus('cluster_size')) === '2');
         await load.waitForOutcomes(500, 200);
         await nodes[2].waitUntilIsolated();
       },
-      heal: restoreNetwork,
+      heal: reconnect,
     },
     {
       what: 'return 503 while every node is isolated, and recover when the network is restored',
       alive: [0, 1, 2],
       inject: async () => {
-        for (const host of [0, 1, 2]) cluster?.network.isolate(host);
+        for (const host of [0, 1, 2]) isolate(host);
         await Promise.all(nodes.map((node) => node.waitUntilIsolated()));
       },
-      heal: restoreNetwork,
+      heal: reconnect,
     },
     {
       what: 'lose nothing when all nodes are killed simultaneously and recovered',
@@ -201,8 +205,8 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       await expectNoViolations(load, survivors, database);
     });
   }
-  async function restoreNetwork(): Promise<void> {
-    cluster?.network.restore();
+  async function reconnect(): Promise<void> {
+    restoreNetwork();
     await cluster?.waitUntilSynced();
   }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { inRepository } from '../support/paths.js';
@@ -28,36 +28,30 @@ function lockedIn(folder: string): [string, Locked][] {
   );
 }
 
+const { dependencies, optionalDependencies, peerDependencies, devDependencies, scripts, allowScripts } = JSON.parse(
+  read('package.json'),
+);
+const everything = lockedIn('');
+const installed = everything.filter(([, { dev }]) => !dev);
+
 describe('docs/dependencies.md', () => {
   const document = read('docs/dependencies.md');
-  const manifest = JSON.parse(read('package.json'));
-  const everything = lockedIn('');
-  const installed = everything.filter(([, { dev }]) => !dev);
 
-  it('lists every dependency of the package with its purpose, release, maintainer and replacement', () => {
-    const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const row = /^\| `([^`]+)` \| [\d.]+ \| [^|]{9,} \| \d{4}-\d\d-\d\d \| [^|]{9,} \| [^|]{9,} \|$/gm;
-    const rows = [...document.matchAll(row)].map(([, name]) => name);
-    expect(rows).to.have.members(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
-  });
-
-  it('lists the locked version of each of them', () => {
-    const rows = [...document.matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)];
-    const documented = rows.map(([, name, version]) => [`node_modules/${name}`, version]);
-    const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const direct = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
-    const locked = everything.filter(([path]) => direct.includes(path.replace('node_modules/', '')));
-    expect(documented).to.have.deep.members(locked.map(([path, { version }]) => [path, version]));
+  it('lists every dependency with its purpose, locked version, release, maintainer and replacement', () => {
+    const row = /^\| `([^`]+)` \| ([\d.]+) \| [^|]{9,} \| \d{4}-\d\d-\d\d \| [^|]{9,} \| [^|]{9,} \|$/gm;
+    const documented = [...document.matchAll(row)].map(([, name, version]) => `${name} ${version}`);
+    const versions = new Map(everything.map(([path, { version }]) => [path, version]));
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    expect(documented).to.have.members(names.map((name) => `${name} ${versions.get(`node_modules/${name}`)}`));
   });
 
   it('counts the packages of each installation', () => {
     const rows = document.matchAll(/^\| `(npm ci[^`]*)`: [^|]+\| (\d+) \|/gm);
     const documented = Object.fromEntries([...rows].map(([, command, count]) => [command, Number(count)]));
+    const required = installed.filter(([, { optional, devOptional }]) => !optional && !devOptional);
     expect(documented).to.deep.equal({
       'npm ci --omit=dev': installed.length,
-      'npm ci --omit=dev --omit=optional': installed.filter(
-        ([, { optional, devOptional }]) => !optional && !devOptional,
-      ).length,
+      'npm ci --omit=dev --omit=optional': required.length,
       'npm ci': everything.length,
       'npm ci --prefix test/interop': lockedIn('test/interop/').length,
       'npm ci --prefix test/bench/peers': lockedIn('test/bench/peers/').length,
@@ -72,19 +66,30 @@ describe('docs/dependencies.md', () => {
 });
 
 describe('package.json', () => {
-  const { scripts, devDependencies, peerDependencies } = JSON.parse(read('package.json'));
-  const locked = new Map(lockedIn(''));
-
   it('has no development dependency that only the interop tests use', () => {
     const imports = ['core', 'adapters', 'composition', 'docs', 'test']
       .flatMap(importsIn)
       .filter(({ from }) => !from.startsWith('/test/interop/'));
     const code = [...imports.map(({ to }) => to), ...Object.values<string>(scripts), read('build.js')].join('\n');
+    const locked = new Map(everything);
     const isUsed = (name: string) => {
       const programs = Object.keys(locked.get(`node_modules/${name}`)?.bin ?? {});
       return [name.replace('@types/', ''), ...programs].some((word) => code.includes(word));
     };
     const unused = Object.keys(devDependencies).filter((name) => !(name in peerDependencies || isUsed(name)));
     expect(unused).to.deep.equal([]);
+  });
+
+  it('lists in allowScripts every installed package that runs a script during installation', () => {
+    const folders = Object.keys(JSON.parse(read('node_modules/.package-lock.json')).packages);
+    const running = folders.filter((folder) => {
+      if (existsSync(inRepository(`${folder}/binding.gyp`))) return true;
+      // The list contains packages for other platforms, which are not installed.
+      if (!existsSync(inRepository(`${folder}/package.json`))) return false;
+      const own = JSON.parse(read(`${folder}/package.json`)).scripts ?? {};
+      return ['preinstall', 'install', 'postinstall'].some((script) => script in own);
+    });
+    // An installation may omit optional packages.
+    expect(Object.keys(allowScripts)).to.include.members(running.map(nameOf));
   });
 });

@@ -1,10 +1,120 @@
-import { describe, it } from 'mocha';
+import { Graphviz } from '@hpcc-js/wasm-graphviz';
+import { it } from 'mocha';
 import { expectSnapshot } from '../support/snapshot.js';
-import { drawHexagon } from './hexagon.js';
 import { importsIn } from './imports.js';
 
-describe('docs/hexagon.svg', () => {
-  it('matches the imports of the code', async () => {
-    expectSnapshot('docs/hexagon.svg', await drawHexagon(['core', 'adapters', 'composition'].flatMap(importsIn)));
-  });
+/** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  koa: 'clients',
+  ndjson: 'files',
+  management: 'Prometheus',
+  jwt: 'issuer',
+  knex: 'SQLite\nPostgreSQL\nMariaDB',
+};
+const TITLE = 'The hexagon: adapters around a core, wired by composition';
+
+/** The styles for a light background, then the differences for a dark one. */
+const STYLE = `
+  text { font: 14px system-ui, sans-serif; fill: #1f2328 } .cluster > text { font-size: 16px; font-weight: 600 }
+  .graph > polygon { fill: #ffffff } .frame > path { fill: #f6f8fa; stroke: #c8d1da }
+  .core > polygon { fill: #dafbe1; stroke: #1a7f37; stroke-width: 2.5; stroke-linejoin: round }
+  .adapter path { fill: #ffffff; stroke: #c8d1da } .port path { fill: #ffffff; stroke: #1a7f37; stroke-width: 1.5 }
+  .use-case path { fill: #1a7f37; stroke: #1a7f37 } .use-case text { fill: #ffffff; font-weight: 600 }
+  .edge path { stroke: #1f2328 } .edge polygon { fill: #1f2328; stroke: #1f2328 } .outside path { stroke: #59636e }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .graph > polygon, .adapter path, .port path { fill: #0d1117 }
+    .frame > path { fill: #151b23; stroke: #3d444d } .core > polygon { fill: #12311f; stroke: #3fb950 }
+    .adapter path { stroke: #3d444d } .port path, .use-case path { stroke: #3fb950 } .use-case path { fill: #3fb950 }
+    .use-case text { fill: #0d1117 } .edge path, .edge polygon { stroke: #e6edf3 } .edge polygon { fill: #e6edf3 }
+  }`;
+
+/** Returns the box of a file: the folder of an adapter, such as `adapters/driving/koa`, or a file of the core. */
+const boxOf = (path: string) => /^\/(adapters\/\w+\/[\w-]+|core\/[\w/-]+)/.exec(path)?.[1] ?? '';
+/** Returns the name of a box: `koa`, or `CreatePlant` for `core/create-plant`. */
+const nameOf = (box: string) => {
+  const name = box.slice(box.lastIndexOf('/') + 1);
+  return box.startsWith('core/') ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
+};
+const toNode = (box: string) => `"${nameOf(box)}"`;
+
+it('docs/hexagon.svg matches the imports of the code', async () => {
+  const imports = ['core', 'adapters'].flatMap(importsIn);
+  const entries = imports.filter(({ from }) => from === '/core/index.ts');
+  const exporters = new Map(entries.flatMap(({ names, to }) => names.map((name) => [name, boxOf(to)])));
+  const distinct = new Map(
+    imports
+      // An import from core/index.ts leads to the files behind it.
+      .flatMap(({ from, to, names }) =>
+        (to === '/core/index' ? names.map((name) => exporters.get(name) ?? '') : [boxOf(to)]).map((target) => ({
+          from: boxOf(from),
+          to: target,
+        })),
+      )
+      .filter(({ from, to }) => from !== to)
+      .map((edge) => [`${edge.from},${edge.to}`, edge]),
+  );
+  const edges = [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge);
+  const boxes = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].sort();
+  const within = (folder: string) => boxes.filter((box) => box.startsWith(folder));
+  const importAny = (targets: readonly string[]) => (box: string) =>
+    edges.some(({ from, to }) => from === box && targets.includes(to));
+  const [drivingPorts, drivenPorts] = [within('core/ports/driving/'), within('core/ports/driven/')];
+  const ports = [...drivingPorts, ...drivenPorts];
+  const useCases = within('core/').filter(
+    (box) => box !== 'core/index' && !ports.includes(box) && importAny(ports)(box),
+  );
+  // In this order, Graphviz crosses no arrows.
+  const drivesUseCase = importAny([...ports, 'adapters/driving/http']);
+  const driving = within('adapters/driving/').sort((a, b) => Number(drivesUseCase(a)) - Number(drivesUseCase(b)));
+  const driven = within('adapters/driven/');
+
+  const column = (name: string, label: 'top' | 'bottom', nodeClass: string, members: readonly string[]) =>
+    `subgraph "cluster_${name}" {
+      label="${name}"; labelloc=${label}; peripheries=0; rank=same; node [class="${nodeClass}"]
+      ${members.map(toNode).join('; ')}
+    }`;
+  const drawn = [...driving, ...driven, ...useCases, ...ports];
+  const arrows = edges
+    .filter(({ from, to }) => drawn.includes(from) && drawn.includes(to))
+    .map(({ from, to }) =>
+      // Graphviz places the start of an edge to the left of its end.
+      (driven.includes(from) && to.startsWith('core/')) || (useCases.includes(from) && drivingPorts.includes(to))
+        ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
+        : `${toNode(from)} -> ${toNode(to)}`,
+    );
+  const outside = Object.entries(OUTSIDE).map(([adapter, names]) =>
+    driving.map(nameOf).includes(adapter) ? `"${names}" -> "${adapter}"` : `"${adapter}" -> "${names}"`,
+  );
+  const svg = (await Graphviz.load()).dot(`digraph hexagon {
+    rankdir=LR; nodesep=0.25; ranksep=0.5; fontname=Helvetica; newrank=true
+    node [shape=box; style=rounded; fontname=Helvetica; height=0.45; width=1.35; margin="0.15,0"]
+    edge [arrowsize=0.8]
+    subgraph cluster_composition { label="composition"; class=frame; style=rounded; margin=16
+      ${column('driving', 'top', 'adapter', driving)}
+      ${column('driven', 'top', 'adapter', driven)}
+      subgraph cluster_core { label="core"; class=core; style=solid; margin=14
+        ${column('driving ports', 'bottom', 'port', drivingPorts)}
+        ${column('use cases', 'bottom', 'use-case', useCases)}
+        ${column('driven ports', 'bottom', 'port', drivenPorts)}
+      }
+    }
+    ${arrows.join('\n')}
+    node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
+    ${outside.join('\n')}
+  }`);
+  const styled = svg
+    // Without the titles of edges: those of reversed edges name their ends in the wrong order.
+    .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
+    .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
+    .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon);
+  expectSnapshot('docs/hexagon.svg', styled);
 });
+
+/** Converts the corners of a rectangle to those of a hexagon around it. */
+function toHexagon(corners: string): string {
+  const points = corners.split(' ').map((point) => point.split(',').map(Number));
+  const [xs, ys] = [points.map(([x = 0]) => x), points.map(([, y = 0]) => y)] as const;
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)] as const;
+  const middle = (left + right) / 2;
+  return `${left},${top} ${middle},${top - 60} ${right},${top} ${right},${bottom} ${middle},${bottom + 60} ${left},${bottom}`;
+}

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { posix } from 'node:path';
 import { inRepository } from '../support/paths.js';
 
 /** An import or re-export. */
@@ -12,27 +12,19 @@ export interface Import {
   readonly names: readonly string[];
 }
 
+const IMPORT = /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
+
 /** Returns every import and re-export in the TypeScript files of a folder of the repository. */
 export function importsIn(folder: string): Import[] {
   const files = readdirSync(inRepository(folder), { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'))
-    .flatMap((name) => {
-      const path = inRepository(`${folder}/${name}`);
-      const text = readFileSync(path, 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
-      const statements = text.matchAll(
-        /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g,
-      );
-      return [...statements].map(([, names = '', specifier = '']) => ({
-        from: toRepositoryPath(path),
-        to: specifier.startsWith('.')
-          ? toRepositoryPath(resolve(dirname(path), specifier.replace(/\.js$/, '')))
-          : specifier,
-        names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, name = '']) => name),
-      }));
-    });
-}
-
-function toRepositoryPath(path: string): string {
-  return `/${relative(inRepository(''), path).split(sep).join('/')}`;
+  const sources = files.filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'));
+  return sources.flatMap((name) => {
+    const from = `/${folder}/${name.replaceAll('\\', '/')}`;
+    const text = readFileSync(inRepository(from.slice(1)), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+    return [...text.matchAll(IMPORT)].map(([, names = '', path = '']) => ({
+      from,
+      to: path.startsWith('.') ? posix.join(posix.dirname(from), path.replace(/\.js$/, '')) : path,
+      names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, name = '']) => name),
+    }));
+  });
 }

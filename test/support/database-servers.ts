@@ -50,11 +50,7 @@ export function databasesOn(server: DatabaseServer): Databases {
 
   before(async function () {
     admin = connect();
-    const isAvailable = await admin.raw('SELECT 1').then(
-      () => true,
-      () => false,
-    );
-    skipUnless(this, isAvailable, `${server.name} at ${new URL(server.url).host}`);
+    skipUnless(this, await isAvailable(admin), `${server.name} at ${new URL(server.url).host}`);
   });
   after(async () => {
     await Promise.all(open.filter((knex) => knex !== admin).map((knex) => knex.destroy()));
@@ -75,4 +71,12 @@ export function databasesOn(server: DatabaseServer): Databases {
       return url.href;
     },
   };
+}
+
+/** Returns whether a server responds. */
+export function isAvailable(knex: Knex): Promise<boolean> {
+  return knex.raw('SELECT 1').then(
+    () => true,
+    () => false,
+  );
 }

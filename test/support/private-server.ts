@@ -3,21 +3,21 @@ import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import type { Context } from 'mocha';
-import type { DatabaseServer } from './database-servers.js';
+import { type DatabaseServer, isAvailable } from './database-servers.js';
 import { Program } from './executable.js';
 import { freePort } from './port.js';
 import { skipUnless } from './skip-unless.js';
 import { waitUntil } from './wait-until.js';
 
 /** The server program, which Debian installs outside the PATH of ordinary users. */
-export const MARIADBD: string = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
+const MARIADBD = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
 /** The folder of PostgreSQL's programs, which Debian installs outside the PATH. */
 const POSTGRES_PROGRAMS = spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
 
 type Command = readonly [string, ...string[]];
 
 /** How to install, start and connect to a server. */
-interface Kind {
+export interface Kind {
   readonly name: string;
   readonly client: DatabaseServer['client'];
   /** The user that runs the server if this process is root, because database servers refuse to run as root. */
@@ -50,8 +50,8 @@ const mariadb: Kind = {
   user: 'mysql',
   url: 'mysql://root@127.0.0.1/test',
   install: (folder) => {
-    const options = ['--no-defaults', '--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
-    return ['mariadb-install-db', ...options];
+    const options = ['--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
+    return ['mariadb-install-db', '--no-defaults', ...options];
   },
   run: (folder, port) => {
     const files = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid' });
@@ -66,10 +66,8 @@ export const privateServers = { postgres, mariadb } as const;
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
   const options = [`--dbname=${primaryUrl}`, '--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
-  const install = (folder: string): Command => {
-    return [join(POSTGRES_PROGRAMS, 'pg_basebackup'), `--pgdata=${join(folder, 'data')}`, ...options];
-  };
-  return { ...postgres, name, install };
+  const program = join(POSTGRES_PROGRAMS, 'pg_basebackup');
+  return { ...postgres, name, install: (folder) => [program, `--pgdata=${join(folder, 'data')}`, ...options] };
 }
 
 /** A database server of one test, which may stop, kill and trace it. */
@@ -109,23 +107,25 @@ export class PrivateServer {
   }
 
   /**
-   * Starts the server, unless it runs, and waits until it responds.
+   * Starts the server.
    *
    * @param settings command-line options
    * @param wrapper command that runs the server, such as `strace …`
    */
+  run(settings: readonly string[] = [], wrapper: readonly string[] = []): Program {
+    this.#isWrapped = wrapper.length > 0;
+    this.#program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], wrapper);
+    return this.#program;
+  }
+
+  /** Starts the server as {@link run} does, unless it runs, and waits until it responds. */
   async start(settings: readonly string[] = [], wrapper: readonly string[] = []): Promise<void> {
     if (this.#program?.isRunning) return;
-    const program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], wrapper);
-    this.#program = program;
-    this.#isWrapped = wrapper.length > 0;
+    const program = this.run(settings, wrapper);
     const knex = this.connect();
     await waitUntil(`${this.#kind.name} responds`, async () => {
       if (!program.isRunning) throw new Error(`the server does not start: ${program.stderr}`);
-      return knex.raw('SELECT 1').then(
-        () => true,
-        () => false,
-      );
+      return isAvailable(knex);
     });
     await knex.destroy();
   }
