@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { type Import, importsIn } from './imports.js';
 
 const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`);
-/** Returns the folder of an adapter: `/adapters/driving/koa` for `/adapters/driving/koa/router.ts`. */
+/** Returns the folder of an adapter: `/adapters/driving/koa` for `/adapters/driving/koa/app.ts`. */
 const adapterOf = (path: string) => path.split('/').slice(0, 4).join('/');
 
 /** What the files of some folders may import. */

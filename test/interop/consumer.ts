@@ -3,12 +3,12 @@
  * not compile proves that an entry point has types; without them, everything would be `any`.
  */
 
-import { type Operation, openApiDescription, operationsOf } from 'plant-store/adapters/api';
+import { apiErrors, type Operation, openApiDescription, operationsOf } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { toHttpError } from 'plant-store/adapters/http';
+import { HttpError } from 'plant-store/adapters/http';
 import { JwtVerifier } from 'plant-store/adapters/jwt';
 import { type Engine, openRepository, sqlite, sqliteDatabase } from 'plant-store/adapters/knex';
-import { createApp, createPlantRouter } from 'plant-store/adapters/koa';
+import { createApp } from 'plant-store/adapters/koa';
 import { MemoryPlantRepository } from 'plant-store/adapters/memory';
 import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
 import { type Config, createContainer, type Plugin, readConfig, services } from 'plant-store/composition';
@@ -29,8 +29,8 @@ new BatchingPlantRepository(repository, { readsMax: 1 });
 export const operations: readonly Operation[] = operationsOf(openApiDescription);
 const options = { createPlant, tokenVerifier: new StaticTokenVerifier(['secret-token']) };
 export const app = createApp({ ...options, log: console });
-app.use(createPlantRouter(options).routes()).use((ctx) => {
-  ctx.body = toHttpError(new Error()).apiError;
+app.use((ctx) => {
+  ctx.body = new HttpError(apiErrors.noSuchPath).apiError;
   // @ts-expect-error adapters/driving/koa: the types of Koa are available, too
   ctx.status = '200';
 });

@@ -12,14 +12,6 @@ export interface AdmissionLimits {
   readonly maxInFlightBytes: number;
 }
 
-/** Permission for one request. */
-export interface Permit {
-  /** Sets the memory reserved for the body. Throws 50302, and changes nothing, if that exceeds the limit. */
-  reserve(bytes: number): void;
-  /** Releases the permit and its reserved memory. Call it once. */
-  release(): void;
-}
-
 /** Limits the number of requests in flight and the memory of their bodies. */
 export class AdmissionControl {
   readonly limits: AdmissionLimits;
@@ -30,28 +22,6 @@ export class AdmissionControl {
     this.limits = { maxInFlight, maxInFlightBytes };
   }
 
-  /**
-   * Acquires a permit.
-   * @throws {HttpError} No permit is free (50302).
-   */
-  acquire(): Permit {
-    if (this.#inFlight >= this.limits.maxInFlight) throw OVERLOADED;
-    this.#inFlight++;
-    let reservedBytes = 0;
-    return {
-      reserve: (bytes) => {
-        const inFlightBytes = this.#inFlightBytes - reservedBytes + bytes;
-        if (inFlightBytes > this.limits.maxInFlightBytes) throw OVERLOADED;
-        this.#inFlightBytes = inFlightBytes;
-        reservedBytes = bytes;
-      },
-      release: () => {
-        this.#inFlight--;
-        this.#inFlightBytes -= reservedBytes;
-      },
-    };
-  }
-
   /** Number of requests in flight. */
   get inFlight(): number {
     return this.#inFlight;
@@ -60,5 +30,26 @@ export class AdmissionControl {
   /** Memory reserved for the bodies of requests in flight. */
   get inFlightBytes(): number {
     return this.#inFlightBytes;
+  }
+
+  /**
+   * Handles a request. `reserve` sets the memory for its body, until its end.
+   * @throws {HttpError} Too many requests are in flight, or too many bytes are reserved (50302).
+   */
+  async admit<T>(handle: (reserve: (bytes: number) => void) => Promise<T>): Promise<T> {
+    if (this.#inFlight >= this.limits.maxInFlight) throw OVERLOADED;
+    this.#inFlight++;
+    let reservedBytes = 0;
+    try {
+      return await handle((bytes) => {
+        const inFlightBytes = this.#inFlightBytes - reservedBytes + bytes;
+        if (inFlightBytes > this.limits.maxInFlightBytes) throw OVERLOADED;
+        this.#inFlightBytes = inFlightBytes;
+        reservedBytes = bytes;
+      });
+    } finally {
+      this.#inFlight--;
+      this.#inFlightBytes -= reservedBytes;
+    }
   }
 }

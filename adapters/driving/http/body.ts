@@ -3,9 +3,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import { apiErrors } from '../api/index.js';
-import type { Permit } from './admission-control.js';
 import { HttpError } from './http-error.js';
-import { untilRejected } from './request-body.js';
 
 const inflaters = new Map([
   ['', undefined],
@@ -29,12 +27,12 @@ export type CollectBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
  * @throws {HttpError} 40001, 41301, 41501, 41701, or 50302 if other requests have reserved the memory.
  */
 export async function readBody(
-  req: IncomingMessage,
   res: ServerResponse,
   limitBytes: number,
-  permit: Permit,
-  collect: CollectBody = (maxBytes) => collectBytes(req, maxBytes),
+  reserve: (bytes: number) => void,
+  collect: CollectBody = (maxBytes) => collectBytes(res.req, maxBytes),
 ): Promise<Uint8Array> {
+  const { req } = res;
   const { expect = '', 'content-encoding': encoding = '', 'content-length': contentLength } = req.headers;
   if (expect !== '' && expect.toLowerCase() !== '100-continue') throw new HttpError(apiErrors.unknownExpectation);
   if (!isJson(req)) throw new HttpError(apiErrors.unsupportedMediaType);
@@ -43,14 +41,14 @@ export async function readBody(
   // Deflate makes incompressible data larger, by less than this.
   const maxBytes = createInflater ? limitBytes + Math.ceil(limitBytes / 1000) + 1024 : limitBytes;
   if (Number(contentLength) > maxBytes) throw tooLarge(limitBytes);
-  permit.reserve(createInflater ? limitBytes : Number(contentLength ?? limitBytes));
+  reserve(createInflater ? limitBytes : Number(contentLength ?? limitBytes));
   // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
   if (expect !== '' && req.httpVersion === '1.1') res.writeContinue();
 
   const received = await untilRejected(req, collect(maxBytes));
   const body = received && createInflater ? await inflate(received, createInflater(), limitBytes) : received;
   if (body === undefined || received === undefined) throw tooLarge(limitBytes);
-  permit.reserve(body.length);
+  reserve(body.length);
   return body;
 }
 
@@ -95,4 +93,22 @@ async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number
     inflater.destroy();
   }
   throw new HttpError(damaged);
+}
+
+const rejections = new WeakMap<IncomingMessage, HttpError>();
+
+/** Makes {@link readBody} fail for a request whose body is late or malformed. Later calls have no effect. */
+export function rejectBody(req: IncomingMessage, error: HttpError): void {
+  if (req.complete || rejections.has(req)) return;
+  rejections.set(req, error);
+  req.emit('rejected');
+}
+
+function untilRejected<T>(req: IncomingMessage, body: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(rejections.get(req));
+    req.once('rejected', fail);
+    body.then(resolve, reject).finally(() => req.off('rejected', fail));
+    if (rejections.has(req)) fail();
+  });
 }

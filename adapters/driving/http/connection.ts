@@ -1,17 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { apiErrors } from '../api/index.js';
-import { sendErrorTo } from './error-response.js';
+import { rejectBody } from './body.js';
 import { type RequestLog, reportSafely } from './exchange.js';
-import { HttpError } from './http-error.js';
-import { rejectRequest } from './request-body.js';
+import { HttpError, sendErrorTo } from './http-error.js';
 
 /** Number of requests in progress at which a connection is not read. */
-const MAX_IN_PROGRESS = 2;
-/** The same while the body of the latest request arrives, because an early rejection would close the connection. */
-const MAX_IN_PROGRESS_WITH_BODY = 8;
+const MAX_IN_PROGRESS = 8;
 /** Maximum bytes parsed at once: Node reads 64 KiB, which can contain 2,600 requests of 1.5 kB of heap each. */
 const MAX_PARSED_BYTES = 512;
+/** The same inside a body, which contains no request. */
+const MAX_BODY_BYTES = 16 * 1024;
 
 const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
 
@@ -22,6 +21,8 @@ export class Connection {
   /** Responses that have not been sent completely. */
   readonly #inProgress = new Set<ServerResponse>();
   #latest: ServerResponse | undefined;
+  /** At least this much of the body of the latest request has not been read. */
+  #bodyBytes = 0;
   /** Ends the connection after the responses in progress. */
   #end: (() => void) | undefined;
   #isStopping = false;
@@ -46,6 +47,7 @@ export class Connection {
     if (latest?.req.headers.expect && !latest.headersSent) latest.setHeader('Connection', 'close');
     if (this.#end || isLast(latest)) return false;
     this.#latest = res;
+    this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
     this.#inProgress.add(res);
     res.once('close', () => {
       this.#inProgress.delete(res);
@@ -56,7 +58,7 @@ export class Connection {
     });
     // Node drops the rest of a packet after a request to upgrade.
     if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
-    if (this.#isRejecting) rejectRequest(res.req, SHUTTING_DOWN);
+    if (this.#isRejecting) rejectBody(res.req, SHUTTING_DOWN);
     return true;
   }
 
@@ -66,7 +68,7 @@ export class Connection {
     if (!httpError) this.#socket.destroy();
     // The client has sent more, but the server has stopped reading.
     else if (httpError.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
-    else if (this.#latest?.req.complete === false) rejectRequest(this.#latest.req, httpError);
+    else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, httpError);
     else this.endWith(() => this.#respond(httpError));
   }
 
@@ -88,20 +90,25 @@ export class Connection {
     this.#isRejecting = true;
     if (this.#inProgress.size === 0) this.#respond(SHUTTING_DOWN);
     else if (this.#socket.writableLength > 0) this.#socket.destroy();
-    else if (this.#latest) rejectRequest(this.#latest.req, SHUTTING_DOWN);
+    else if (this.#latest) rejectBody(this.#latest.req, SHUTTING_DOWN);
   }
 
   #read(): void {
-    const socket = this.#socket;
-    // Emits 'data', to which the parser listens, or 'end'.
-    while (this.#canRead() && socket.read(Math.min(socket.readableLength, MAX_PARSED_BYTES) || 1) !== null);
+    while (this.#canRead()) {
+      const maxBytes = Math.max(MAX_PARSED_BYTES, Math.min(this.#bodyBytes, MAX_BODY_BYTES));
+      // Emits 'data', to which the parser listens, or 'end'.
+      const bytes: Uint8Array | null = this.#socket.read(Math.min(this.#socket.readableLength, maxBytes) || 1);
+      if (bytes === null) break;
+      // Too much if they begin with headers, never too little.
+      this.#bodyBytes -= bytes.length;
+    }
     this.#announceClose();
   }
 
   #canRead(): boolean {
+    if (this.#inProgress.size >= MAX_IN_PROGRESS) return false;
     const req = this.#latest?.req;
-    if (req?.complete !== false) return this.#inProgress.size < MAX_IN_PROGRESS && !isLast(this.#latest);
-    return this.#inProgress.size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;
+    return req?.complete === false ? req.readableLength < req.readableHighWaterMark : !isLast(this.#latest);
   }
 
   /** During a shutdown, makes the response to the last request that has arrived the last one of the connection. */

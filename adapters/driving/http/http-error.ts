@@ -1,4 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApiError, apiErrors, failureToApiError, statusOf } from '../api/index.js';
+
+/** Maximum size of an unread body that is discarded after an early rejection. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+/** Maximum pause of a client while its body is discarded, or it reads the response to a malformed request. */
+const LINGER_MS = 1000;
 
 /** Headers by error number. `Retry-After` is in seconds (RFC 9110 §10.2.3). */
 const headersOfErrors = new Map<number, Readonly<Record<string, string>>>([
@@ -36,4 +45,66 @@ export function toHttpError(error: unknown): HttpError {
 /** Returns the error for a path that has only these methods. */
 export function methodNotAllowed(methods: readonly string[]): HttpError {
   return new HttpError(apiErrors.methodNotAllowed, { headers: { Allow: methods.join(', ') } });
+}
+
+/**
+ * Sends an Error object. Before the body of the request has arrived, discards the rest of it, up to a limit, and then
+ * closes the connection: closing it at once could reset it before the client has read the response (RFC 9112 §9.6).
+ * Resolves when the response is written, before the rest of the body has arrived.
+ */
+export async function sendError(res: ServerResponse, httpError: HttpError): Promise<void> {
+  if (res.headersSent) return;
+  const { headers, body } = toResponse(httpError);
+  res.statusCode = httpError.status;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  if (!(await closeIfIncomplete(res))) {
+    res.end(body);
+    return;
+  }
+  // A response to HEAD has no body that would send the headers.
+  res.flushHeaders();
+  res.write(body);
+  discardBody(res.req).then(() => res.end());
+}
+
+/** Lets a response that precedes the body of its request close the connection. Returns whether it does. */
+export async function closeIfIncomplete(res: ServerResponse): Promise<boolean> {
+  // A body in the same packet as its headers is complete one turn later.
+  if (!res.req.complete) await nextTurn();
+  if (!res.req.complete && !res.headersSent) res.setHeader('Connection', 'close');
+  return !res.req.complete;
+}
+
+/** Sends an Error object where Node has no request to respond to, and closes the connection. Returns the request id. */
+export function sendErrorTo(socket: Socket, httpError: HttpError): string {
+  const requestId = randomUUID();
+  const { headers, body } = toResponse(httpError);
+  const allHeaders = { 'X-Request-Id': requestId, Date: new Date().toUTCString(), ...headers, Connection: 'close' };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${httpError.status} ${STATUS_CODES[httpError.status]}\r\n${lines.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  return requestId;
+}
+
+function toResponse({ apiError, headers }: HttpError) {
+  const body = JSON.stringify(apiError);
+  return {
+    headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...headers },
+    body,
+  };
+}
+
+function discardBody(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (req.destroyed) return resolve();
+    let discardedBytes = 0;
+    const timer = setTimeout(resolve, LINGER_MS).unref();
+    req.on('data', (chunk: Buffer) => {
+      timer.refresh();
+      discardedBytes += chunk.length;
+      if (discardedBytes > MAX_DISCARDED_BYTES) resolve();
+    });
+    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve());
+    req.resume();
+  });
 }

@@ -15,7 +15,6 @@ import {
 } from '../api/index.js';
 import { AdmissionControl, type AdmissionLimits } from './admission-control.js';
 import { type CollectBody, readBody } from './body.js';
-import { authenticate } from './credential.js';
 import { HttpError } from './http-error.js';
 
 /** Options of {@link createOperations}. */
@@ -62,13 +61,12 @@ export interface HttpOperation {
 interface Input {
   readonly body: Uint8Array;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly createPlant: CreatePlantUseCase;
   readonly codec: PlantCodec;
 }
 
 /** What each operation does, by `operationId`. Returns the JSON text of the 200. */
-const handlers: Readonly<Record<string, (input: Input) => Promise<string>>> = {
-  async createPlant({ body, createPlant, codec }) {
+const handlers: Readonly<Record<string, (input: Input, options: OperationOptions) => Promise<string>>> = {
+  async createPlant({ body, codec }, { createPlant }) {
     const decoded = codec.decode(body);
     if (decoded.kind === 'rejected') throw new HttpError(decoded.error);
     const outcome = await createPlant.execute(decoded.newPlant);
@@ -80,7 +78,7 @@ const handlers: Readonly<Record<string, (input: Input) => Promise<string>>> = {
 
 /** Creates the operations of the description, for any HTTP framework. */
 export function createOperations(options: OperationOptions): readonly HttpOperation[] {
-  const { createPlant, tokenVerifier, description = openApiDescription } = options;
+  const { tokenVerifier, description = openApiDescription } = options;
   const { codec = new PlantCodec(description), admission = new AdmissionControl(options) } = options;
   const { bodyLimitBytes = 1024 ** 2, storageTimeoutMs = 10_000 } = options;
 
@@ -89,16 +87,26 @@ export function createOperations(options: OperationOptions): readonly HttpOperat
     if (handle === undefined) throw new TypeError(`no handler for the operation ${operationId}`);
     const run = async ({ req, res, parameters = {}, collect, report = {} }: OperationRequest) => {
       report.principal = await authenticate(req, tokenVerifier);
-      const permit = admission.acquire();
-      try {
-        const body = hasBody ? await readBody(req, res, bodyLimitBytes, permit, collect) : new Uint8Array();
-        return await withTimeout(storageTimeoutMs, handle({ body, parameters, createPlant, codec }));
-      } finally {
-        permit.release();
-      }
+      return admission.admit(async (reserve) => {
+        const body = hasBody ? await readBody(res, bodyLimitBytes, reserve, collect) : new Uint8Array();
+        return withTimeout(storageTimeoutMs, handle({ body, parameters, codec }, options));
+      });
     };
     return { method, path, run };
   });
+}
+
+/** Throws 40101 without a bearer token, and 40102 if it is not valid. */
+async function authenticate(req: IncomingMessage, tokenVerifier: TokenVerifier): Promise<Principal> {
+  const [credential = '', ...more] = req.headersDistinct['authorization'] ?? [];
+  // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(credential) ?? [];
+  // With two headers it is unclear which one counts.
+  if (token === undefined || more.length > 0) throw new HttpError(apiErrors.noCredential);
+  const principal = await tokenVerifier.verify(token);
+  // Treats any other result as an invalid token: a verifier written in JavaScript is not type-checked.
+  if (!principal?.subject) throw new HttpError(apiErrors.invalidToken);
+  return principal;
 }
 
 function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {

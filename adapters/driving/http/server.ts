@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Connection } from './connection.js';
-import type { RequestLog } from './exchange.js';
-import { MAX_HEADERS } from './request-head.js';
+import { MAX_HEADERS, type RequestLog } from './exchange.js';
 
 /** A listener for clients. Any HTTP framework can implement it. */
 export interface HttpServer {

@@ -1,18 +1,24 @@
-import Koa from 'koa';
-import { apiErrors } from '../api/index.js';
+import Router, { type RouterContext } from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { apiErrors, openApiDescription } from '../api/index.js';
 import {
+  createOperations,
   HttpError,
   type HttpServer,
   type HttpServerOptions,
   handleRequest,
+  methodNotAllowed,
   NodeHttpServer,
+  type OperationOptions,
   type RequestLog,
 } from '../http/index.js';
-import { createDocsRouter } from './docs-page.js';
-import { createPlantRouter, type PlantRouterOptions } from './router.js';
+import { addDocsRoutes } from './docs-page.js';
 
 /** Options of {@link createApp}. */
-export interface AppOptions extends PlantRouterOptions, RequestLog {
+export interface AppOptions extends OperationOptions, RequestLog {
+  /** Path prefix such as `/garden`. @default none */
+  readonly basePath?: string | undefined;
   /** Whether to serve the page at `/docs` and redirect `/` to it. @default false */
   readonly docs?: boolean | undefined;
 }
@@ -23,15 +29,16 @@ export function createApp(options: AppOptions): Koa {
   app.use(async (ctx, next) => {
     await handleRequest(ctx.req, ctx.res, options, async (report) => {
       ctx.state['report'] = report;
-      await next().finally(() => Object.assign(report, { route: ctx['_matchedRoute'] }));
+      await next().finally(() => Object.assign(report, { route: ctx['matched']?.[0]?.path }));
     });
     // An error has been sent.
     if (ctx.headerSent) ctx.respond = false;
   });
-  app.use(createPlantRouter(options).routes());
-  if (options.docs) app.use(createDocsRouter(options.basePath).routes());
-  app.use(() => {
-    throw new HttpError(apiErrors.noSuchPath);
+  app.use(createRouter(options).routes());
+  // Only requests that no route handles get here.
+  app.use(({ matched = [] }: RouterContext) => {
+    const methods = new Set(matched.flatMap((layer) => layer.methods).sort());
+    throw methods.size > 0 ? methodNotAllowed([...methods]) : new HttpError(apiErrors.noSuchPath);
   });
   // Only socket errors during a response get here; Koa would print them to standard error.
   app.on('error', () => {});
@@ -41,4 +48,57 @@ export function createApp(options: AppOptions): Koa {
 /** Creates the whole service: {@link createApp} behind a server with limits and graceful shutdown. */
 export function createKoaServer(options: AppOptions & HttpServerOptions): HttpServer {
   return new NodeHttpServer(createApp(options).callback(), options);
+}
+
+function createRouter(options: AppOptions): Router {
+  const { basePath = '', description = openApiDescription, docs = false } = options;
+  const router = new Router({ prefix: basePath, sensitive: true, strict: true });
+
+  for (const { method, path, run } of createOperations(options)) {
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
+      const { req, res, params: parameters } = ctx;
+      const { report } = ctx.state;
+      ctx.body = await run({ req, res, parameters, report, collect: (maxBytes) => collect(ctx, maxBytes) });
+      ctx.set('Content-Type', 'application/json');
+    });
+  }
+
+  // Cached, so that slow clients share one copy.
+  let served = { url: '', text: '' };
+  router.get('/openapi.json', (ctx) => {
+    const url = toBaseUrl(ctx, '/openapi.json');
+    if (url !== served.url) served = { url, text: JSON.stringify({ ...description, servers: [{ url }] }) };
+    ctx.body = served.text;
+    ctx.set('Content-Type', 'application/json');
+  });
+  if (docs) addDocsRoutes(router);
+  return router;
+}
+
+/** Returns the path prefix, including that of an outer app (koa-mount shortens `path`). */
+function toBaseUrl({ originalUrl }: Context, path: string): string {
+  const [url = ''] = originalUrl.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1);
+  return url.slice(0, -path.length) || '/';
+}
+
+// Text mode without an encoding returns raw bytes; an encoding replaces invalid UTF-8, and JSON mode rounds ids.
+const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
+
+/** The parsers by maximum size, because creating one is slow. */
+const parsers = new Map<number, Middleware>();
+
+/** Collects a body as it was sent, with koa-bodyparser. Returns `undefined` if it has more than `maxBytes`. */
+async function collect(ctx: Context, maxBytes: number): Promise<Uint8Array | undefined> {
+  const parse = parsers.get(maxBytes) ?? bodyParser({ ...MODE, textLimit: `${maxBytes}` });
+  parsers.set(maxBytes, parse);
+  // koa-bodyparser would decompress, but ignore bytes after the end, and never settle if the client disconnects.
+  delete ctx.req.headers['content-encoding'];
+  try {
+    await parse(ctx, async () => {});
+  } catch (error) {
+    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') return undefined;
+    throw ctx.req.errored ?? error;
+  }
+  // Without a body, koa-bodyparser leaves an empty object.
+  return ctx.request.body instanceof Uint8Array ? ctx.request.body : new Uint8Array();
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import Router from '@koa/router';
-import { rejectMethod } from './router.js';
+import type Router from '@koa/router';
 
 /** Files of the page by path; the build copies Swagger UI into the folder. */
 const FILES = {
@@ -24,37 +23,28 @@ const HEADERS = {
 } as const;
 
 /**
- * Creates the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page
+ * Adds the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page
  * sends requests with the token that its reader enters.
  */
-export function createDocsRouter(basePath = ''): Router {
-  const router = new Router({ prefix: basePath, sensitive: true, strict: true });
-
+export function addDocsRoutes(router: Router): void {
   // Relative, so that it works behind any host and path prefix.
   router.get('/', (ctx) => ctx.redirect('docs'));
-  router.all('/', rejectMethod('GET', 'HEAD'));
 
   for (const [path, file] of Object.entries(FILES)) {
-    // Loaded once and kept, so that all clients share one copy. A failed load is tried again.
+    // Loaded once and kept, so that all clients share one copy.
     let content: ReturnType<typeof loadContent> | undefined;
-    router.get(path, async (ctx) => {
-      content ??= loadContent(file).catch((error: unknown) => {
-        content = undefined;
-        throw error;
-      });
-      const { bytes, digest } = await content;
+    router.get(path, (ctx) => {
+      content ??= loadContent(file);
       ctx.set(HEADERS);
       ctx.type = extname(file);
-      ctx.etag = digest;
-      ctx.body = bytes;
+      ctx.etag = content.digest;
+      ctx.body = content.bytes;
       if (ctx.fresh) ctx.status = 304;
     });
-    router.all(path, rejectMethod('GET', 'HEAD'));
   }
-  return router;
 }
 
-async function loadContent(file: string) {
-  const bytes = await readFile(new URL(`docs-page/${file}`, import.meta.url));
+function loadContent(file: string) {
+  const bytes = readFileSync(new URL(`docs-page/${file}`, import.meta.url));
   return { bytes, digest: createHash('sha256').update(bytes).digest('base64url') };
 }
