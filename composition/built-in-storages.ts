@@ -90,7 +90,7 @@ function serverStorage(
     accepts(url) {
       // Requires an authority: in postgres:user:password@host, the password would be part of the path.
       if (!/^\w+:\/\/[^\0]*$/.test(url) || !URL.canParse(url)) return false;
-      assertParameters(new URL(url).searchParams, engine.urlParameters ?? {});
+      assertParameters(new URL(url).searchParams, engine.urlParameters ?? '');
       return true;
     },
     redact: (url) => (/^\w+:\/\/[\w.-]+\/[\w.-]*$/.test(url) ? url : hide(url)),

@@ -1,18 +1,21 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
-import type { Engine } from '../adapters/driven/knex/index.js';
 import { InvalidConfig } from './invalid-config.js';
 import { describeReadError } from './secret-file.js';
 import { findSimilar } from './similar-name.js';
 
 /**
  * Drivers ignore parameters and values that they do not know: with a mistyped `sslmode`, they would connect without TLS.
+ * @param allowed As in `Engine.urlParameters`.
  * @throws {InvalidConfig} A parameter is unknown. Names only a typing error: any other name may be part of a password.
  */
-export function assertParameters(parameters: URLSearchParams, known: NonNullable<Engine['urlParameters']>): void {
-  const names = Object.keys(known);
+export function assertParameters(parameters: URLSearchParams, allowed: string): void {
+  const known = new Map(
+    allowed.split(/\s+/).map((parameter) => [parameter.replace(/=.*/, ''), parameter.split('=')[1]]),
+  );
+  const names = [...known.keys()];
   for (const [name, value] of parameters) {
-    if (!names.includes(name)) {
+    if (!known.has(name)) {
       const similar = findSimilar(name, names);
       throw new InvalidConfig(
         similar
@@ -20,10 +23,10 @@ export function assertParameters(parameters: URLSearchParams, known: NonNullable
           : `it has an unknown parameter; known are ${names.join(', ')}`,
       );
     }
-    const allowed = known[name];
-    if (allowed === 'file') assertReadable(name, value);
-    else if (Array.isArray(allowed) && !allowed.includes(value))
-      throw new InvalidConfig(`${name} must be one of ${allowed.join(', ')}`);
+    const values = known.get(name);
+    if (values === 'FILE') assertReadable(name, value);
+    else if (values !== undefined && !values.split('|').includes(value))
+      throw new InvalidConfig(`${name} must be one of ${values.replaceAll('|', ', ')}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { loadSqliteDriver } from '../../adapters/driven/knex/sqlite-database.js';
+import { loadSqliteDriver } from '../../adapters/driven/knex/sqlite.js';
 import type { SqliteConnection, SqliteRow } from '../../adapters/driven/knex/sqlite-driver.js';
 import { TEXT_FIELDS } from '../../core/index.js';
 import type { TestPlant } from './client.js';

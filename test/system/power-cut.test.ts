@@ -64,7 +64,7 @@ describe('A power cut while a response is sent', () => {
 /** A program that responds as the service does but syncs less. */
 const UNSAFE_PROGRAM = `
   import { writeFileSync, writeSync } from 'node:fs';
-  import { loadSqliteDriver } from '${new URL('../../adapters/driven/knex/sqlite-database.js', import.meta.url)}';
+  import { loadSqliteDriver } from '${new URL('../../adapters/driven/knex/sqlite.js', import.meta.url)}';
   const [path, synchronous] = process.argv.slice(1);
   writeFileSync(path, '');
   const connection = await loadSqliteDriver().open(path, 'rw');

@@ -1,25 +1,33 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Plant } from '../../../core/index.js';
 import type { SchemaState } from './migrations.js';
 import type { PlantRow } from './rows.js';
 
+/** Pause before a retry, in milliseconds. */
+const RETRY_PAUSE_MS = 10;
+
+/**
+ * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a
+ * row of the statement; `repeated`: a statement of a migration has already run; `defect`: anything else.
+ */
+export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'repeated' | 'defect';
+
 /** The SQL, defaults and error codes of a SQL engine. `Database` describes how to connect to it. */
 export interface Engine {
   /** The npm package of the driver; for SQLite, `sqlite3` or `node:sqlite`. */
   readonly driver: string;
+  /** The allowed parameters of a URL, such as `tls=on|off ca=FILE user`: one of two values, a readable file, any value. */
+  readonly urlParameters?: string;
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;
-  /** The parameters of a URL that the driver may get: any string, the path of a readable file, or one of these strings. */
-  readonly urlParameters?: Readonly<Record<string, 'any' | 'file' | readonly string[]>>;
   /** SQL that converts decimal text, bound to its `?`, to an id. */
   readonly textToId: string;
   /**
    * The statements of each migration, by name and in order. The database stores the names, so they never change. If DDL
-   * commits implicitly, a statement may run again after a crash: use IF NOT EXISTS, or {@link repeatedMigration}.
+   * commits implicitly, a statement may run again after a crash: use IF NOT EXISTS, or an error of the class `repeated`.
    */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
-  /** Matches the {@link errorKey} of a statement of a migration that has already run. */
-  readonly repeatedMigration?: RegExp;
   /** The tables, with the columns that they need, as {@link columnsSql} describes them. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
   /** SQL that describes, as `description`, each column of the table bound to its `?`: name, type and `primary key`. */
@@ -49,18 +57,50 @@ export interface Engine {
   /** Runs `work` while holding a lock that other starting instances wait for. It is released if the process dies. */
   withMigrationLock<T>(transaction: Knex.Transaction, work: () => Promise<T>): Promise<T>;
   /** Moves a new schema, and otherwise as much as possible, from the write-ahead log to the database file. */
-  checkpoint?(knex: Knex, schema: SchemaState, timeoutMs: number): Promise<void>;
-  /**
-   * Throws StorageUnavailable if another program damaged the files of the open database. Runs before and after each
-   * statement; does nothing if the files were intact within the last `maxAgeMs` milliseconds.
-   */
-  assertFilesIntact?(maxAgeMs: number): void;
+  checkpoint?(knex: Knex, schema: SchemaState): Promise<void>;
+  /** Throws StorageUnavailable if another program damaged the files. Runs before and after each statement. */
+  assertFilesIntact?(): void;
   /** Returns the key that {@link errorClasses} match. */
   errorKey(error: Error): string;
 }
 
 /**
- * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a
- * row of the statement; `defect`: anything else.
+ * An error of Knex or of a driver, reduced to its code. Messages and stacks are dropped: Knex puts the SQL with all
+ * values into them, and drivers quote values.
  */
-export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'defect';
+export class DriverError extends Error {
+  override readonly name = 'DriverError';
+  /** The driver's code, such as `SQLITE_FULL`. */
+  readonly code: string;
+
+  constructor(error: unknown) {
+    const code = codeOf(error);
+    super(`the storage reported ${code}`);
+    this.code = code;
+  }
+}
+
+/** Returns the code of an error of a driver, the operating system or Knex. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'an unknown error';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+export function classifyError(engine: Engine, error: unknown): ErrorClass {
+  if (!(error instanceof Error) || error instanceof TypeError) return 'defect';
+  const key = engine.errorKey(error);
+  return engine.errorClasses.find(([pattern]) => pattern.test(key))?.[1] ?? 'defect';
+}
+
+/** Retries `work` while the engine reports that it is busy, for up to `timeoutMs` milliseconds. */
+export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (classifyError(engine, error) !== 'busy' || performance.now() > deadline) throw error;
+      await setTimeout(RETRY_PAUSE_MS);
+    }
+  }
+}

@@ -1,6 +1,5 @@
 export type { StorageLifecycle, StorageStatistics } from '../monitoring/index.js';
-export { DriverError } from './driver-error.js';
-export type { Engine, ErrorClass } from './engine.js';
+export { DriverError, type Engine, type ErrorClass } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export type { SchemaState } from './migrations.js';
 export { mysql, mysqlDatabase } from './mysql.js';
@@ -8,5 +7,4 @@ export { type Database, type KnexStorage, openRepository, pendingMigrations } fr
 export { postgres, postgresDatabase } from './postgres.js';
 export type { PlantRow } from './rows.js';
 export type { ServerOptions } from './server.js';
-export { sqlite } from './sqlite.js';
-export { type SqliteOptions, sqliteDatabase } from './sqlite-database.js';
+export { type SqliteOptions, sqlite, sqliteDatabase } from './sqlite.js';

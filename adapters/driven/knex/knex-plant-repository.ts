@@ -5,7 +5,6 @@ import {
   isPlantStoreError,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
-  type NewPlant,
   Plant,
   PlantRejected,
   type PlantRepository,
@@ -13,15 +12,12 @@ import {
   toNewPlant,
 } from '../../../core/index.js';
 import { type StorageLifecycle, StorageTimeout, withTimeout } from '../monitoring/index.js';
-import { classifyError, DriverError, retryWhileBusy } from './driver-error.js';
-import type { Engine } from './engine.js';
-import { lastIdOfPage, selectHolders } from './rows.js';
+import { classifyError, DriverError, type Engine, retryWhileBusy } from './engine.js';
+import { lastIdOfPage, type PlantRow, selectHolders } from './rows.js';
 
 const ADDED: AddOutcome = { kind: 'added' };
 /** Longer than most names, but stays in the row: on a full disk, MariaDB 10.11 crashed when it stored one off-page. */
 const PROBE_NAME_LENGTH = 4000;
-/** Time for which a check for replaced files, made after a statement, counts as made before the next one. */
-const MAX_CHECK_AGE_MS = 10;
 /** Maximum time for a probe to retry while the engine is busy, in milliseconds. `close` waits for a probe of SQLite. */
 const PROBE_RETRY_MS = 1000;
 /** Maximum number of rows per statement. */
@@ -52,12 +48,11 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
   }
 
   add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    return this.#whileOpen(() => this.#add(plants));
+    // A copy, because the caller may change its array meanwhile.
+    return this.#whileOpen(() => this.#add([...plants]));
   }
 
-  async #add(given: readonly Plant[]): Promise<AddOutcome[]> {
-    // A copy, because the caller may change its array meanwhile.
-    const plants = [...given];
+  async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
     const ascending = plants.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
     const unique = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
@@ -78,7 +73,15 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     const [plant] = batch;
     if (plant === undefined) return;
     try {
-      if (!exceedsStatement(batch)) return await this.#addWithOneStatement(batch, notAdded);
+      if (!exceedsStatement(batch)) {
+        const taken = await this.#write(() => this.#engine.insert(this.#knex, batch));
+        if (taken.length === 0) return;
+        const holders = await this.#write(() => selectHolders(this.#knex, this.#engine, taken));
+        if (holders.length < taken.length)
+          throw new StorageUnavailable('plants disappeared from the storage during a read');
+        for (const row of holders) notAdded.set(BigInt(row.id), toHolderOutcome(row));
+        return;
+      }
     } catch (error) {
       if (!(error instanceof PlantRejected)) throw error;
       if (batch.length === 1) {
@@ -91,15 +94,6 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     await this.#addBatch(batch.slice(middle), notAdded);
   }
 
-  async #addWithOneStatement(batch: readonly Plant[], notAdded: Map<bigint, AddOutcome>): Promise<void> {
-    const taken = await this.#write(() => this.#engine.insert(this.#knex, batch));
-    if (taken.length === 0) return;
-    const holders = await this.#write(() => selectHolders(this.#knex, this.#engine, taken));
-    if (holders.length < taken.length)
-      throw new StorageUnavailable('plants disappeared from the storage during a read');
-    for (const row of holders) notAdded.set(BigInt(row.id), toHolderOutcome(toNewPlant(BigInt(row.id), row)));
-  }
-
   /** Reads pages: a cursor would keep a transaction open as long as the reader takes. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     const { select, textToId } = this.#engine;
@@ -108,7 +102,7 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
       this.#whileOpen(() => this.#run(() => select(this.#knex, condition, [`${from}`, `${from}`])));
     let page = read(MIN_PLANT_ID);
     for (let last = MIN_PLANT_ID; last < MAX_PLANT_ID; ) {
-      const plants = (await page).map((row) => toPlant(toNewPlant(BigInt(row.id), row)));
+      const plants = (await page).map(toPlant);
       last = plants.at(-1)?.id ?? MAX_PLANT_ID;
       // Reads the next page while the caller uses this one. Its error only matters if the caller continues.
       if (last < MAX_PLANT_ID) page = read(last + 1n);
@@ -156,10 +150,10 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     try {
       const result = await retryWhileBusy(this.#engine, retryMs, () => {
         // A write beside a replaced file would destroy what other processes have stored in it.
-        this.#engine.assertFilesIntact?.(MAX_CHECK_AGE_MS);
+        this.#engine.assertFilesIntact?.();
         return statement();
       });
-      this.#engine.assertFilesIntact?.(0);
+      this.#engine.assertFilesIntact?.();
       return result;
     } catch (error) {
       if (isPlantStoreError(error)) throw error;
@@ -198,7 +192,7 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     try {
       // A large name, which does not compress.
       const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
-      const plant = toPlant({ id: randomBytes(8).readBigInt64BE(), name });
+      const plant = toPlant({ id: `${randomBytes(8).readBigInt64BE()}`, name });
       await this.#engine.insert(transaction, [plant]).catch((error: unknown) => {
         // A constraint or a trigger rejects this row, so writes work, and plants that it accepts can be added.
         if (classifyError(this.#engine, error) !== 'rejected') throw error;
@@ -215,16 +209,16 @@ function exceedsStatement(batch: readonly Plant[]): boolean {
   return batch.length > MAX_STATEMENT_ROWS || text > MAX_STATEMENT_TEXT;
 }
 
-function toHolderOutcome(newPlant: NewPlant): Exclude<AddOutcome, { kind: 'added' }> {
-  const result = Plant.from(newPlant);
+function toHolderOutcome(row: PlantRow): Exclude<AddOutcome, { kind: 'added' }> {
+  const result = Plant.from(toNewPlant(BigInt(row.id), row));
   if (result.kind === 'valid') return { kind: 'taken', holder: result.plant };
   const messages = result.violations.map(({ message }) => message).join('; ');
   return { kind: 'rejected', error: new PlantRejected(`a stored row is not a valid plant: ${messages}`) };
 }
 
 /** @throws {StorageUnavailable} Another program wrote a row that is not a valid plant. */
-function toPlant(newPlant: NewPlant): Plant {
-  const outcome = toHolderOutcome(newPlant);
+function toPlant(row: PlantRow): Plant {
+  const outcome = toHolderOutcome(row);
   if (outcome.kind === 'taken') return outcome.holder;
   throw new StorageUnavailable(outcome.error.message);
 }

@@ -1,60 +1,64 @@
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
-import type { Engine } from './engine.js';
+import { classifyError, type Engine } from './engine.js';
 
 /** Whether a schema was created, migrated or already current when it was opened. */
 export type SchemaState = 'created' | 'migrated' | 'current';
 
-type Migration = readonly [name: string, statements: readonly string[]];
-
-/** The table of applied migrations. */
+/** The table of applied migrations, in the format of Knex. */
 const TABLE = 'plant_store_migrations';
 
 /**
  * Migrates the schema under a database lock, in one transaction (MySQL commits each statement). Instances that start
- * together wait for each other, and a killed one does not block the others. Knex's own lock is a row: the others would
- * fail, and a killed one would leave it set. Throws the errors of {@link readPending}.
+ * together wait for each other, and a killed one does not block the others. With Knex's migrator, whose lock is a row,
+ * the others would fail, and a killed one would leave it set. Throws the errors of {@link readPending}.
  */
 export async function migrate(knex: Knex, engine: Engine): Promise<SchemaState> {
-  const isRepeated = (error: Error) => engine.repeatedMigration?.test(engine.errorKey(error)) === true;
   // After a failed statement, rolling back may fail too. The first error has the cause.
   let firstError: unknown;
-  const noteError = (error: Error) => {
-    if (!isRepeated(error)) firstError ??= error;
-  };
-  knex.on('query-error', noteError);
-  const ignoreRepeated = (error: Error) => {
-    if (!isRepeated(error)) throw error;
-  };
-  const config: Knex.MigratorConfig = {
-    tableName: TABLE,
-    migrationSource: {
-      getMigrations: async () => Object.entries(engine.migrations),
-      getMigrationName: ([name]: Migration) => name,
-      getMigration: async ([, statements]: Migration) => ({
-        up: async (transaction) => {
-          for (const statement of statements) await transaction.raw(statement).catch(ignoreRepeated);
-        },
-        down: () => Promise.reject(new Error('migrations cannot be reverted')),
-      }),
-    },
+  const noteError = (error: unknown) => {
+    firstError ??= error;
+    throw error;
   };
   try {
     return await knex.transaction((transaction) =>
-      engine.withMigrationLock(transaction, async () => {
-        const pending = await readPending(transaction, engine);
-        if (pending.length === 0) return 'current';
-        // The engine's lock is held: if Knex's lock is set too, it is a killed process's (or another Galera node's).
-        await transaction.migrate.forceFreeMigrationsLock(config);
-        await transaction.migrate.latest(config);
-        return pending.length === Object.keys(engine.migrations).length ? 'created' : 'migrated';
-      }),
+      engine.withMigrationLock(transaction, () => applyPending(transaction, engine).catch(noteError)).catch(noteError),
     );
   } catch (error) {
     throw firstError ?? error;
-  } finally {
-    knex.removeListener('query-error', noteError);
   }
+}
+
+async function applyPending(transaction: Knex.Transaction, engine: Engine): Promise<SchemaState> {
+  const pending = await readPending(transaction, engine);
+  if (pending.length === 0) return 'current';
+  if (!(await transaction.schema.hasTable(TABLE))) {
+    await transaction.schema.createTable(TABLE, (table) => {
+      table.increments();
+      table.string('name');
+      table.integer('batch');
+      table.timestamp('migration_time');
+    });
+  }
+  for (const name of pending) {
+    for (const statement of engine.migrations[name] ?? []) {
+      await transaction.raw(statement).catch((error) => {
+        if (classifyError(engine, error) !== 'repeated') throw error;
+      });
+    }
+    await transaction(TABLE).insert({ name, batch: 1, migration_time: transaction.fn.now() });
+  }
+  return pending.length === Object.keys(engine.migrations).length ? 'created' : 'migrated';
+}
+
+/** Returns the names of the pending migrations. Throws StorageUnavailable if the schema is newer than this version. */
+export async function readPending(knex: Knex, { migrations }: Engine): Promise<readonly string[]> {
+  const known = Object.keys(migrations);
+  const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).pluck('name') : [];
+  const unknown = done.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new StorageUnavailable(`its schema has ${unknown.join(', ')}; start a newer version of plant-store`);
+  return known.filter((name) => !done.includes(name));
 }
 
 /**
@@ -83,14 +87,4 @@ export async function assertTables(knex: Knex, { tables, columnsSql }: Engine): 
         `the table ${table} lacks columns: ${missing.join(', ')}; restore it, or choose another database`,
       );
   }
-}
-
-/** Returns the names of the pending migrations. Throws StorageUnavailable if the schema is newer than this version. */
-export async function readPending(knex: Knex, { migrations }: Engine): Promise<readonly string[]> {
-  const known = Object.keys(migrations);
-  const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).orderBy('id').pluck('name') : [];
-  const unknown = done.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new StorageUnavailable(`its schema has ${unknown.join(', ')}; start a newer version of plant-store`);
-  return known.filter((name) => !done.includes(name));
 }

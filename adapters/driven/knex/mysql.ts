@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../../core/index.js';
-import { codeOf } from './driver-error.js';
-import type { Engine } from './engine.js';
+import { codeOf, type Engine } from './engine.js';
 import type { Database } from './open.js';
 import { exclude, plantColumns, selectHolders, selectRows, toRow } from './rows.js';
 import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
@@ -25,14 +24,7 @@ const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1
 export const mysql: Engine = {
   driver: 'mysql2',
   maxWrites: 1,
-  urlParameters: {
-    ssl: 'any',
-    connectTimeout: 'any',
-    connectionLimit: 'any',
-    socketPath: 'any',
-    compress: 'any',
-    localAddress: 'any',
-  },
+  urlParameters: 'ssl connectTimeout connectionLimit socketPath compress localAddress',
   textToId: 'CAST(? AS SIGNED)',
   migrations: {
     // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.
@@ -51,8 +43,6 @@ export const mysql: Engine = {
     plants: plantColumns('bigint', 'longtext'),
     plant_store_log_syncs: ['id tinyint primary key', 'syncs bigint'],
   },
-  // Each statement commits: 1060 and 1061 mean that it has added its column or index before the process was killed.
-  repeatedMigration: / (1060|1061)$/,
   columnsSql: `SELECT CONCAT(column_name, ' ', data_type, IF(column_key = 'PRI', ' primary key', '')) AS description
     FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?`,
   probe: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (2, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
@@ -67,12 +57,13 @@ export const mysql: Engine = {
    * change. 1020: row changed since it was read; 1021, 1114: disk full; 1129, 1130: no connection; 1153: packet too
    * large; 1205: lock timeout; 1290, 1792, 1836: read-only; 1814: no tablespace; 3024: statement timeout; 3118, 4151:
    * account locked. On Galera, 1047: node without a cluster; 1180: cluster lost during a commit; 1050, 1412: another node
-   * just created the table; 1305: savepoint of a migration that conflicted with another node's; MigrationLocked: GET_LOCK
-   * holds on one node only, so another may have Knex's lock.
+   * just created the table, because GET_LOCK holds on one node only.
    */
   errorClasses: [
+    // Each statement of a migration commits: it has added its column or index before the process was killed.
+    [/ (1060|1061)$/, 'repeated'],
     [/ 1153$/, 'rejected'],
-    [/^40| (1020|1050|1305|1412|MigrationLocked)$/, 'busy'],
+    [/^40| (1020|1050|1412)$/, 'busy'],
     [/^(08|28|42|70)| (\d{1,3}|1021|1047|1114|1129|1130|1180|1205|1290|1792|1814|1836|3024|3118|4151)$/, 'unavailable'],
     [/^(22|23|44|45)/, 'rejected'],
   ],

@@ -1,11 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import { isPlantStoreError, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 import { MonitoredPlantRepository, type StorageLifecycle, type StorageStatistics } from '../monitoring/index.js';
-import { DriverError, retryWhileBusy } from './driver-error.js';
-import type { Engine } from './engine.js';
+import { DriverError, type Engine, retryWhileBusy } from './engine.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 import { assertTables, migrate, readPending, type SchemaState } from './migrations.js';
 
@@ -70,7 +68,7 @@ export function openRepository(database: Database): Promise<KnexStorage> {
     let schema: SchemaState = 'current';
     if (!readOnly) {
       schema = await migrate(knex, engine);
-      await engine.checkpoint?.(knex, schema, timeoutMs);
+      await engine.checkpoint?.(knex, schema);
       await warnIfNotDurable(knex, database);
     }
     const pending = await readPending(knex, engine);
@@ -106,17 +104,13 @@ export async function pendingMigrations(database: Database): Promise<readonly st
   });
 }
 
-/**
- * Connects to a database for `work`, which is retried while the engine is busy. If it fails, disconnects, and throws a
- * {@link StorageUnavailable} with the reason.
- */
+/** Connects to a database for `work`, which is retried while the engine is busy. Disconnects if it fails. */
 async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  const { engine, timeoutMs } = database;
   let knex: Knex | undefined;
   try {
     const opened = await createKnex(database, await database.configure());
     knex = opened;
-    return await retryWhileBusy(engine, timeoutMs, () => work(opened));
+    return await retryWhileBusy(database.engine, database.timeoutMs, () => work(opened));
   } catch (error) {
     await knex?.destroy();
     throw toOpenError(database, error);
@@ -134,12 +128,6 @@ function toOpenError({ engine, name, describeError }: Database, error: unknown):
 }
 
 async function createKnex({ engine: { driver }, timeoutMs }: Database, config: Knex.Config): Promise<Knex> {
-  try {
-    // SQLite has a client of its own.
-    if (config.client === undefined) createRequire(import.meta.url).resolve(driver);
-  } catch {
-    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
-  }
   // Loads Knex here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log, and out of error messages, which tracers export.
@@ -148,8 +136,7 @@ async function createKnex({ engine: { driver }, timeoutMs }: Database, config: K
   try {
     return knexFactory({ client: driver, ...options, ...config });
   } catch {
-    // The install script of the driver has not run.
-    throw new StorageUnavailable(`the driver ${driver} cannot be loaded: npm rebuild ${driver}`);
+    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
 }
 

@@ -22,23 +22,9 @@ const WAIT_FOR_STANDBY = `SELECT pg_logical_emit_message(true, 'plant-store', ''
 export const postgres: Engine = {
   driver: 'pg',
   maxWrites: 2,
-  urlParameters: {
-    sslmode: ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'],
-    sslrootcert: 'file',
-    sslcert: 'file',
-    sslkey: 'file',
-    host: 'any',
-    port: 'any',
-    user: 'any',
-    password: 'any',
-    application_name: 'any',
-    options: 'any',
-    connect_timeout: 'any',
-    statement_timeout: 'any',
-    lock_timeout: 'any',
-    idle_in_transaction_session_timeout: 'any',
-    max: 'any',
-  },
+  urlParameters: `sslmode=disable|no-verify|prefer|require|verify-ca|verify-full sslrootcert=FILE sslcert=FILE sslkey=FILE
+    host port user password application_name options connect_timeout statement_timeout lock_timeout
+    idle_in_transaction_session_timeout max`,
   textToId: 'CAST(? AS BIGINT)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],

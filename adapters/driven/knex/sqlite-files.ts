@@ -12,6 +12,8 @@ import {
 import { basename, dirname, sep } from 'node:path';
 import { StorageUnavailable } from '../../../core/index.js';
 
+const { R_OK, W_OK, X_OK } = constants;
+
 /**
  * Returns the path of a database file without symbolic links, because SQLite keeps its other files beside the target.
  * With the access `create`, creates the file if it is missing, accessible to its owner only.
@@ -27,7 +29,7 @@ export function resolveFile(path: string, access: 'read' | 'write' | 'create'): 
   if (!stats.isFile()) throw new StorageUnavailable('it is a named pipe or a device, not a file');
   // Each name would have a write-ahead log of its own, and programs with different logs destroy the database.
   if (stats.nlink > 1) throw new StorageUnavailable('it has more than one name (hard link); delete the others');
-  if (access !== 'read') accessSync(path, constants.W_OK);
+  if (access !== 'read') accessSync(path, W_OK);
   return realpathSync(path);
 }
 
@@ -38,46 +40,40 @@ export function walFiles(path: string): readonly [log: string, index: string] {
 
 /** Returns whether this process may write the file and create files beside it. */
 export function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    accessSync(dirname(path), constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return [path, dirname(path)].every((name) => accessError(name, W_OK) === undefined);
 }
 
 /** Describes the first file or directory of a database that denies access to this user; `undefined` if none does. */
 export function describeDenied(path: string, isReadOnly: boolean): string | undefined {
-  const { R_OK, W_OK, X_OK } = constants;
   const folder = dirname(path);
   const files = [path, ...walFiles(path)];
   const parents = folder.split(sep).map((_, index, names) => names.slice(0, index + 1).join(sep) || sep);
-  const needed: (readonly [action: string, path: string, mode: number])[] = [
-    ...parents.map((name) => ['enter', name, X_OK] as const),
-    ...files.map((name) => ['read', name, R_OK] as const),
-    ...(isReadOnly ? [] : files.map((name) => ['write', name, W_OK] as const)),
-    // SQLite creates the log and its index.
-    ['create files in', folder, W_OK],
-  ];
-  const denied = needed.find(([, name, mode]) => isDenied(name, mode));
   const user = process.getuid ? `user ${process.getuid()}` : 'this user';
-  return denied && `permission denied: ${user} may not ${denied[0]} ${denied[1]}; change its owner or permissions`;
+  for (const [action, paths, mode] of [
+    ['enter', parents, X_OK],
+    ['read', files, R_OK],
+    ['write', isReadOnly ? [] : files, W_OK],
+    // SQLite creates the log and its index.
+    ['create files in', [folder], W_OK],
+  ] as const) {
+    const denied = paths.find((name) => accessError(name, mode) === 'EACCES');
+    if (denied) return `permission denied: ${user} may not ${action} ${denied}; change its owner or permissions`;
+  }
+  return undefined;
 }
 
-function isDenied(path: string, mode: number): boolean {
+function accessError(path: string, mode: number): unknown {
   try {
-    accessSync(path, mode);
-    return false;
+    return accessSync(path, mode);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EACCES';
+    return Object(error).code;
   }
 }
 
 /** Detects that another program damaged the files of an open database. */
 export interface FileWatch {
-  /** Throws StorageUnavailable for a damaged file, unless this check passed within the last `maxAgeMs` milliseconds. */
-  assertIntact(maxAgeMs: number): void;
+  /** Throws StorageUnavailable for a damaged file. */
+  assertIntact(): void;
   /** Whether SQLite may copy the write-ahead log to the database, as it does when it closes the database. */
   canCopyLog(): boolean;
 }
@@ -100,38 +96,32 @@ export function watchFiles(
   // A database that was not opened for writing may have no log.
   const paths = [...names, log, index].filter((path) => existsSync(path));
   const identities = new Map(paths.map((path) => [path, identify(path)]));
-  let logSize = readStatus(log)?.size;
-  let passedAt = Number.NEGATIVE_INFINITY;
+  let logSize = sizeOf(log);
 
   const findDamaged = () => {
     for (const [path, identity] of identities) if (identify(path) !== identity) return path;
-    const size = readStatus(log)?.size;
-    if (size === logSize || size === 0n) return undefined;
-    // SQLite leaves a gap when it continues a log that another program has emptied.
-    if (readFirstByte(log) === 0) return log;
+    const size = sizeOf(log);
+    if (size === logSize || size === 0) return undefined;
+    if (startsWithGap(log)) return log;
     logSize = size;
     return undefined;
   };
   const canCopyLog = () => {
     // Another process may have written with its own index, or to its own log.
     if (existsSync(index) && identify(index) !== identities.get(index)) return false;
-    const isEmpty = (readStatus(log)?.size ?? 0n) === 0n;
+    const isEmpty = sizeOf(log) === 0;
     if (identify(log) !== identities.get(log)) return isEmpty;
-    return isEmpty ? logSize === 0n : readFirstByte(log) !== 0;
+    return isEmpty ? logSize === 0 : !startsWithGap(log);
   };
   return {
     canCopyLog,
-    assertIntact(maxAgeMs) {
-      if (performance.now() - passedAt < maxAgeMs) return;
-      passedAt = Number.NEGATIVE_INFINITY;
+    assertIntact() {
       const damaged = findDamaged();
+      if (damaged === undefined) return;
       if (damaged === log && canCopyLog()) copyLog();
-      if (damaged !== undefined) {
-        throw new StorageUnavailable(
-          `${basename(damaged)} was moved, deleted, replaced or truncated; stop all processes that use it, then start again`,
-        );
-      }
-      passedAt = performance.now();
+      throw new StorageUnavailable(
+        `${basename(damaged)} was moved, deleted, replaced or truncated; stop all processes that use it, then start again`,
+      );
     },
   };
 }
@@ -143,8 +133,8 @@ export function watchContent(paths: readonly string[]): FileWatch {
   const known = `${read()}`;
   return {
     assertIntact() {
-      if (`${read()}` === known) return;
-      throw new StorageUnavailable('another program wrote to the SQLite file during the read; try again');
+      if (`${read()}` !== known)
+        throw new StorageUnavailable('another program wrote to the SQLite file during the read; try again');
     },
     canCopyLog: () => true,
   };
@@ -163,14 +153,15 @@ function readStatus(path: string): BigIntStats | undefined {
   }
 }
 
-function readFirstByte(path: string): number | undefined {
+/** Returns whether SQLite continued a log that another program has emptied. */
+function startsWithGap(log: string): boolean {
   let file: number | undefined;
   try {
-    file = openSync(path, 'r');
+    file = openSync(log, 'r');
     const byte = new Uint8Array(1);
-    return readSync(file, byte) === 1 ? byte[0] : undefined;
+    return readSync(file, byte) === 1 && byte[0] === 0;
   } catch {
-    return undefined;
+    return false;
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { sqlite } from '../../../adapters/driven/knex/index.js';
-import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite-database.js';
+import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite.js';
 import { toLines } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { inRepository } from '../../support/paths.js';

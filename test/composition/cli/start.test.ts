@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite-database.js';
+import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite.js';
 import { readVersion } from '../../../composition/version.js';
 import { create, serve, toLines } from '../../support/client.js';
 import { type Program, plantStore } from '../../support/executable.js';

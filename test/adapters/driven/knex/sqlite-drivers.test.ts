@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
-import { loadSqliteDriver } from '../../../../adapters/driven/knex/sqlite-database.js';
+import { loadSqliteDriver } from '../../../../adapters/driven/knex/sqlite.js';
 import type { SqliteConnection } from '../../../../adapters/driven/knex/sqlite-driver.js';
 import { catchError } from '../../../support/catch-error.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';

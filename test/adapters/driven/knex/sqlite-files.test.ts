@@ -30,7 +30,7 @@ import { temporaryFolder } from '../../../support/temporary.js';
 
 /** A program that prints the rows of a query. */
 const QUERY = `
-  import { loadSqliteDriver } from '${new URL('../../../../adapters/driven/knex/sqlite-database.js', import.meta.url)}';
+  import { loadSqliteDriver } from '${new URL('../../../../adapters/driven/knex/sqlite.js', import.meta.url)}';
   const connection = await loadSqliteDriver().open(process.argv[1], 'rw');
   process.stdout.write(JSON.stringify(await connection.all(process.argv[2])));
   await connection.close();`;
