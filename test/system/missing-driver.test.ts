@@ -28,7 +28,8 @@ describe('A missing driver', () => {
 
   function start(command: string, url: string): Program {
     const cli = join(installation, 'dist', 'composition', 'cli', 'main.js');
-    return new Program(dirname(cli), [process.execPath, '--preserve-symlinks', cli, command], { DATABASE_URL: url, PORT: '0' });
+    const argv = [process.execPath, '--preserve-symlinks', cli, command] as const;
+    return new Program(dirname(cli), argv, { DATABASE_URL: url, PORT: '0' });
   }
 
   for (const [driver, command, url] of [

@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import type { Plant } from '../../../core/index.js';
+import { type Plant, type RawTexts, TEXT_FIELDS } from '../../../core/index.js';
 import type { SchemaState } from './migrations.js';
-import type { PlantRow } from './rows.js';
 
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
+
+/** A row, with its id as decimal text. */
+export type PlantRow = RawTexts & { readonly id: string };
 
 /**
  * `busy`: a conflict with other statements, retry at once; `unavailable`: retry later; `rejected`: the engine rejects a
@@ -103,4 +105,48 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
       await setTimeout(RETRY_PAUSE_MS);
     }
   }
+}
+
+/** Converts a plant to a row. */
+export function toRow(plant: Plant): Readonly<Record<string, string | null>> {
+  return Object.fromEntries([['id', `${plant.id}`], ...TEXT_FIELDS.map((field) => [field, plant[field] ?? null])]);
+}
+
+/** Implements `Engine.select`. `idToText` is SQL that converts the column `id` to decimal text. */
+export function selectRows(idToText: string): Engine['select'] {
+  return async (knex, condition, ids) =>
+    knex('plants')
+      .select(knex.raw(`${idToText} AS id`), ...TEXT_FIELDS)
+      .whereRaw(condition, ids)
+      .orderBy('plants.id');
+}
+
+/** Selects the rows that hold the ids of plants. */
+export function selectHolders(knex: Knex, engine: Engine, plants: readonly Plant[]): Promise<readonly PlantRow[]> {
+  const ids = plants.map(({ id }) => `${id}`);
+  return engine.select(knex, `id IN (${ids.map(() => engine.textToId)})`, ids);
+}
+
+/** Converts plants to one JSON text, so that a statement is the same for any number of them. */
+export function toJsonRows(plants: readonly Plant[]): string {
+  return JSON.stringify(plants.map((plant) => [`${plant.id}`, ...TEXT_FIELDS.map((field) => plant[field])]));
+}
+
+/** Returns SQL that inserts the rows of {@link toJsonRows}, which `elements` selects one by one as `value`. */
+export function insertJsonRows(idType: string, elements: string): string {
+  const texts = TEXT_FIELDS.map((_, index) => `value ->> ${index + 1}`);
+  return `INSERT INTO plants (id, ${TEXT_FIELDS.join(', ')})
+    SELECT CAST(value ->> 0 AS ${idType}), ${texts.join(', ')} FROM ${elements}`;
+}
+
+/** Describes the columns that the table of plants needs, as `Engine.columnsSql` does. */
+export function plantColumns(idType: string, textType: string): readonly string[] {
+  return [`id ${idType} primary key`, ...TEXT_FIELDS.map((field) => `${field} ${textType}`)];
+}
+
+/** Returns the plants whose ids are not among those of `excluded`. */
+export function exclude(plants: readonly Plant[], excluded: readonly Pick<Plant | PlantRow, 'id'>[]): readonly Plant[] {
+  if (excluded.length === plants.length) return [];
+  const ids = new Set(excluded.map(({ id }) => `${id}`));
+  return plants.filter(({ id }) => !ids.has(`${id}`));
 }

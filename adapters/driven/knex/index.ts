@@ -1,10 +1,9 @@
 export type { StorageLifecycle, StorageStatistics } from '../monitoring/index.js';
-export { DriverError, type Engine, type ErrorClass } from './engine.js';
+export { DriverError, type Engine, type ErrorClass, type PlantRow } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export type { SchemaState } from './migrations.js';
 export { mysql, mysqlDatabase } from './mysql.js';
 export { type Database, type KnexStorage, openRepository, pendingMigrations } from './open.js';
 export { postgres, postgresDatabase } from './postgres.js';
-export type { PlantRow } from './rows.js';
 export type { ServerOptions } from './server.js';
 export { type SqliteOptions, sqlite, sqliteDatabase } from './sqlite.js';

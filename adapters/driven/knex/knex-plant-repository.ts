@@ -9,21 +9,21 @@ import {
   PlantRejected,
   type PlantRepository,
   StorageUnavailable,
+  TEXT_FIELDS,
   toNewPlant,
 } from '../../../core/index.js';
 import { type StorageLifecycle, StorageTimeout, withTimeout } from '../monitoring/index.js';
-import { classifyError, DriverError, type Engine, retryWhileBusy } from './engine.js';
-import { lastIdOfPage, type PlantRow, selectHolders } from './rows.js';
+import { classifyError, DriverError, type Engine, type PlantRow, retryWhileBusy, selectHolders } from './engine.js';
 
 const ADDED: AddOutcome = { kind: 'added' };
 /** Longer than most names, but stays in the row: on a full disk, MariaDB 10.11 crashed when it stored one off-page. */
 const PROBE_NAME_LENGTH = 4000;
 /** Maximum time for a probe to retry while the engine is busy, in milliseconds. `close` waits for a probe of SQLite. */
 const PROBE_RETRY_MS = 1000;
-/** Maximum number of rows per statement. */
-const MAX_STATEMENT_ROWS = 4000;
-/** Maximum text per statement, in UTF-16 code units; a single plant may exceed it. */
-const MAX_STATEMENT_TEXT = 1024 * 1024;
+/** Maximum number of rows per statement, written or read. */
+const MAX_ROWS = 4000;
+/** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
+const MAX_TEXT = 1024 * 1024;
 
 /**
  * Stores plants in the table `plants` of a SQL database. `add` throws StorageTimeout if a statement takes too long; it
@@ -206,7 +206,7 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
 function exceedsStatement(batch: readonly Plant[]): boolean {
   if (batch.length === 1) return false;
   const text = batch.reduce((sum, { textLength }) => sum + textLength, 0);
-  return batch.length > MAX_STATEMENT_ROWS || text > MAX_STATEMENT_TEXT;
+  return batch.length > MAX_ROWS || text > MAX_TEXT;
 }
 
 function toHolderOutcome(row: PlantRow): Exclude<AddOutcome, { kind: 'added' }> {
@@ -221,4 +221,18 @@ function toPlant(row: PlantRow): Plant {
   const outcome = toHolderOutcome(row);
   if (outcome.kind === 'taken') return outcome.holder;
   throw new StorageUnavailable(outcome.error.message);
+}
+
+/** Returns SQL for the last id of the page that starts at the id bound to its `?`. */
+function lastIdOfPage(textToId: string): string {
+  // Reads sizes only, not texts. If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
+  return `WITH sized AS (
+      SELECT id, ${TEXT_FIELDS.map((field) => `COALESCE(OCTET_LENGTH(${field}), 0)`).join(' + ')} AS bytes
+      FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
+    )
+    SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (
+      SELECT MAX(id) FROM (
+        SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
+      ) AS page WHERE bytes_before < ${MAX_TEXT}
+    ) END FROM sized`;
 }

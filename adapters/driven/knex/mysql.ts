@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../../core/index.js';
-import { codeOf, type Engine } from './engine.js';
+import { codeOf, type Engine, exclude, plantColumns, selectHolders, selectRows, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { exclude, plantColumns, selectHolders, selectRows, toRow } from './rows.js';
 import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */

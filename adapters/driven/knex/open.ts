@@ -63,13 +63,17 @@ export interface KnexStorage extends PlantRepository, StorageLifecycle {
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
 export function openRepository(database: Database): Promise<KnexStorage> {
-  const { engine, readOnly, timeoutMs } = database;
+  const { engine, name, readOnly, timeoutMs, files, warn } = database;
   return connect(database, async (knex) => {
     let schema: SchemaState = 'current';
     if (!readOnly) {
       schema = await migrate(knex, engine);
       await engine.checkpoint?.(knex, schema);
-      await warnIfNotDurable(knex, database);
+      const selectSettings = engine.nonDurableSettings;
+      const settings = selectSettings
+        ? await knex.from(knex.raw(`(${selectSettings}) AS settings`)).pluck('setting')
+        : [];
+      if (settings.length > 0) warn?.(`${NOT_DURABLE}: ${settings.join(', ')}`);
     }
     const pending = await readPending(knex, engine);
     if (pending.length > 0)
@@ -80,8 +84,7 @@ export function openRepository(database: Database): Promise<KnexStorage> {
       ? repository
       : new MonitoredPlantRepository(repository, { probe: () => repository.probe() });
     const { driver, maxWrites } = engine;
-    const statistics = { pool: poolOf(knex), files: database.files };
-    return Object.assign(storage, { schema, name: database.name, driver, maxWrites, statistics });
+    return Object.assign(storage, { schema, name, driver, maxWrites, statistics: { pool: poolOf(knex), files } });
   });
 }
 
@@ -150,10 +153,4 @@ function poolOf({ client: { pool } }: Knex): StorageStatistics['pool'] {
     },
     max: pool.max,
   };
-}
-
-async function warnIfNotDurable(knex: Knex, { engine, warn }: Database): Promise<void> {
-  if (!engine.nonDurableSettings) return;
-  const settings = await knex.from(knex.raw(`(${engine.nonDurableSettings}) AS settings`)).pluck('setting');
-  if (settings.length > 0) warn?.(`${NOT_DURABLE}: ${settings.join(', ')}`);
 }

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Engine } from './engine.js';
+import { type Engine, exclude, insertJsonRows, plantColumns, selectRows, toJsonRows } from './engine.js';
 import type { Database } from './open.js';
-import { exclude, insertJsonRows, plantColumns, selectRows, toJsonRows } from './rows.js';
 import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
 
 /** Key of the advisory lock: "PLNT". */

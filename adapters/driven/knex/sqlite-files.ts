@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
 import { StorageUnavailable } from '../../../core/index.js';
+import type { FileMode } from './sqlite-driver.js';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -38,9 +39,14 @@ export function walFiles(path: string): readonly [log: string, index: string] {
   return [`${path}-wal`, `${path}-shm`];
 }
 
-/** Returns whether this process may write the file and create files beside it. */
-export function isWritable(path: string): boolean {
-  return [path, dirname(path)].every((name) => accessError(name, W_OK) === undefined);
+/**
+ * Returns how to open a file for reading: for writing if that is permitted, so that SQLite removes the log on close. A log
+ * that stays may belong to another user, and keep the service from starting. Otherwise SQLite cannot create its lock
+ * files, and `immutable` needs none, but would ignore a log.
+ */
+export function readOnlyMode(path: string): FileMode {
+  if ([path, dirname(path)].every((name) => accessError(name, W_OK) === undefined)) return 'rw';
+  return [`${path}-journal`, ...walFiles(path)].some((file) => existsSync(file)) ? 'ro' : 'immutable';
 }
 
 /** Describes the first file or directory of a database that denies access to this user; `undefined` if none does. */

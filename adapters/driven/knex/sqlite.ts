@@ -2,15 +2,23 @@ import { existsSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { StorageUnavailable, TEXT_FIELDS } from '../../../core/index.js';
-import { classifyError, codeOf, type Engine, retryWhileBusy } from './engine.js';
+import {
+  classifyError,
+  codeOf,
+  type Engine,
+  exclude,
+  insertJsonRows,
+  plantColumns,
+  retryWhileBusy,
+  toJsonRows,
+} from './engine.js';
 import { nodeSqlite } from './node-sqlite.js';
 import type { Database } from './open.js';
-import { exclude, insertJsonRows, plantColumns, toJsonRows } from './rows.js';
-import type { FileMode, SqliteConnection, SqliteDriver } from './sqlite-driver.js';
+import type { SqliteConnection, SqliteDriver } from './sqlite-driver.js';
 import {
   describeDenied,
   type FileWatch,
-  isWritable,
+  readOnlyMode,
   resolveFile,
   sizeOf,
   walFiles,
@@ -33,6 +41,7 @@ const DENIED = /^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_READONLY)$/;
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
 
+const READ_SCHEMA = 'SELECT 1 FROM sqlite_schema LIMIT 1';
 const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
@@ -177,12 +186,10 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
       if (mode === 'immutable') watch = watchContent([...names, ...walFiles(file)]);
       if (mode === 'rw') await assertFilesComplete(file, timeoutMs, open);
       const connection = await open();
-      try {
-        await retryWhileBusy(sqlite, timeoutMs, () => configure(connection, timeoutMs, readOnly));
-      } catch (error) {
+      await retryWhileBusy(sqlite, timeoutMs, () => configure(connection, timeoutMs, readOnly)).catch(async (error) => {
         await connection.close();
         throw error;
-      }
+      });
       if (mode !== 'immutable') {
         const copyLog = () => connection.exec('PRAGMA wal_checkpoint').catch(() => {});
         renewWatch = () => {
@@ -211,20 +218,15 @@ async function assertFilesComplete(
   open: () => Promise<SqliteConnection>,
 ): Promise<void> {
   const findMissing = () => walFiles(path).find((file) => !existsSync(file));
-  const assertAlone = async () => {
-    // While other instances start or stop, the files appear or the lock becomes free.
-    if (findMissing() === undefined) return;
-    const connection = await open();
-    try {
-      // Reading with this mode takes a lock that no other process may share, and uses no index.
-      await connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA locking_mode = EXCLUSIVE;
-        SELECT 1 FROM sqlite_schema LIMIT 1`);
-    } finally {
-      await connection.close();
-    }
-  };
   try {
-    await retryWhileBusy(sqlite, timeoutMs, assertAlone);
+    await retryWhileBusy(sqlite, timeoutMs, async () => {
+      // While other instances start or stop, the files appear or the lock becomes free.
+      if (findMissing() === undefined) return;
+      const connection = await open();
+      // Reading with this mode takes a lock that no other process may share, and uses no index.
+      const read = `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA locking_mode = EXCLUSIVE; ${READ_SCHEMA}`;
+      await connection.exec(read).finally(() => connection.close());
+    });
   } catch (error) {
     const missing = findMissing();
     if (missing === undefined || classifyError(sqlite, error) !== 'busy') throw error;
@@ -245,15 +247,5 @@ async function configure(connection: SqliteConnection, timeoutMs: number, readOn
     const [{ journal_mode: mode } = {}] = await connection.all('PRAGMA journal_mode = WAL');
     if (mode !== 'wal') throw new StorageUnavailable('its file system does not support a write-ahead log');
   }
-  await connection.exec('SELECT 1 FROM sqlite_schema LIMIT 1');
-}
-
-/**
- * Returns how to open a file for reading: for writing if that is permitted, so that SQLite removes the log on close. A log
- * that stays may belong to another user, and keep the service from starting. Otherwise SQLite cannot create its lock
- * files, and `immutable` needs none, but would ignore a log.
- */
-function readOnlyMode(path: string): FileMode {
-  if (isWritable(path)) return 'rw';
-  return [`${path}-journal`, ...walFiles(path)].some((file) => existsSync(file)) ? 'ro' : 'immutable';
+  await connection.exec(READ_SCHEMA);
 }
