@@ -17,6 +17,7 @@ const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
 /** A client connection. It is read in small steps, and not while requests are in progress. */
 export class Connection {
   readonly #socket: Socket;
+  readonly #maxIdleMs: number;
   readonly #log: RequestLog;
   /** Responses that have not been sent completely. */
   readonly #inProgress = new Set<ServerResponse>();
@@ -28,8 +29,10 @@ export class Connection {
   #isStopping = false;
   #isRejecting = false;
 
-  constructor(socket: Socket, log: RequestLog) {
+  /** @param maxIdleMs Maximum time for the client not to read a response. */
+  constructor(socket: Socket, maxIdleMs: number, log: RequestLog) {
     this.#socket = socket;
+    this.#maxIdleMs = maxIdleMs;
     this.#log = log;
     // A 'readable' listener stops Node from reading by itself (docs/decisions/0032-reading-in-small-steps.md).
     for (const event of ['readable', 'resume']) socket.on(event, () => this.#read());
@@ -49,6 +52,7 @@ export class Connection {
     this.#latest = res;
     this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
     this.#inProgress.add(res);
+    res.once('prefinish', () => this.#socket.writableLength > 0 && this.#socket.setTimeout(this.#maxIdleMs));
     res.once('close', () => {
       this.#inProgress.delete(res);
       // The rest of its body may never arrive.
@@ -69,13 +73,13 @@ export class Connection {
     // The client has sent more, but the server has stopped reading.
     else if (httpError.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
     else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, httpError);
-    else this.endWith(() => this.#respond(httpError));
+    else this.#endWith(() => this.#respond(httpError));
   }
 
-  /** Calls `end` after the responses in progress. */
-  endWith(end: () => void): void {
-    this.#end ??= end;
-    this.#endIfDone();
+  /** Closes the connection after the responses in progress. Node no longer handles its errors and timeouts. */
+  close(): void {
+    this.#socket.on('error', () => {}).setTimeout(this.#maxIdleMs, () => this.#socket.destroy());
+    this.#endWith(() => this.#socket.destroySoon());
   }
 
   /** Closes the connection after the requests that have arrived, or at once if it was never used. */
@@ -115,6 +119,12 @@ export class Connection {
   #announceClose(): void {
     if (!this.#isStopping || this.#socket.readableLength > 0 || this.#latest?.headersSent) return;
     this.#latest?.setHeader('Connection', 'close');
+  }
+
+  /** Calls `end` after the responses in progress. */
+  #endWith(end: () => void): void {
+    this.#end ??= end;
+    this.#endIfDone();
   }
 
   #endIfDone(): void {

@@ -59,7 +59,7 @@ export async function handleRequest(
 ): Promise<void> {
   const start = performance.now();
   const { method } = req;
-  const requestId = toRequestId(req.headers['x-request-id']);
+  const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(`${req.headers['x-request-id'] ?? ''}`) ?? [];
   const report: RequestReport = {};
   let path: string | undefined;
   let httpError: HttpError | undefined;
@@ -137,9 +137,4 @@ function malformed(message: string): HttpError {
 function toOriginForm(target: string): string | undefined {
   const path = target.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '').replace(/^(?=\?|$)/, '/');
   return /^\/[\x21\x22\x24-\x7e]*$/.test(path) ? path : undefined;
-}
-
-/** Returns the client's `X-Request-Id` if it is 1 to 128 safe characters, otherwise a new id. */
-function toRequestId(header: string | string[] | undefined): string {
-  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : randomUUID();
 }

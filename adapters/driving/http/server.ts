@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Connection } from './connection.js';
 import { MAX_HEADERS, type RequestLog } from './exchange.js';
@@ -40,35 +40,29 @@ export class NodeHttpServer implements HttpServer {
   isStopping = false;
 
   constructor(listener: RequestListener, options: HttpServerOptions = {}) {
-    const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
+    const { keepAliveTimeoutMs = 65_000, maxConnections = Number.POSITIVE_INFINITY } = options;
     const server = createServer({
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      headersTimeout: options.headersTimeoutMs ?? 10_000,
+      requestTimeout: options.requestTimeoutMs ?? 30_000,
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node's default would delay a timeout by up to 30 s.
       connectionsCheckingInterval: 500,
       requireHostHeader: false,
     });
     this.#server = server;
-    server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
+    server.maxConnections = maxConnections;
     // Node silently drops further headers. One more than allowed shows that there are too many.
     server.maxHeadersCount = MAX_HEADERS + 1;
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(socket, options));
+      this.#connections.set(socket, new Connection(socket, keepAliveTimeoutMs, options));
       socket.once('close', () => this.#connections.delete(socket));
     });
-    const onRequest = ({ socket }: IncomingMessage, res: ServerResponse) => {
-      if (!this.#connections.get(socket)?.add(res)) return;
-      res.once('prefinish', () => socket.writableLength > 0 && socket.setTimeout(keepAliveTimeoutMs));
-      listener(res.req, res);
+    const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+      if (this.#connections.get(req.socket)?.add(res)) listener(req, res);
     };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
     server.on('clientError', (error, socket) => this.#connections.get(socket)?.fail(error));
-    server.on('connect', ({ socket }: { readonly socket: Socket }) => {
-      // Node no longer handles errors and timeouts of this socket.
-      socket.on('error', () => {}).setTimeout(keepAliveTimeoutMs, () => socket.destroy());
-      this.#connections.get(socket)?.endWith(() => socket.destroySoon());
-    });
+    server.on('connect', ({ socket }) => this.#connections.get(socket)?.close());
   }
 
   get connections(): number {
@@ -86,20 +80,21 @@ export class NodeHttpServer implements HttpServer {
   /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.isStopping = true;
-    const closed = once(this.#server, 'close');
     // Also closes connections that are idle after a request.
-    this.#server.close();
-    const forEach = (act: (connection: Connection) => void) => [...this.#connections.values()].forEach(act);
-    forEach((connection) => connection.stop());
+    const closed = once(this.#server.close(), 'close');
+    for (const connection of this.#connections.values()) connection.stop();
     let isComplete = true;
-    const halfTime = setTimeout(forEach, timeoutMs / 2, (connection: Connection) => connection.rejectLate());
+    const halfTime = setTimeout(() => {
+      for (const connection of this.#connections.values()) connection.rejectLate();
+    }, timeoutMs / 2);
     const deadline = setTimeout(() => {
-      isComplete = [...this.#connections.values()].every(({ hasResponded }) => hasResponded);
-      for (const socket of this.#connections.keys()) socket.destroy();
+      for (const [socket, { hasResponded }] of this.#connections) {
+        isComplete &&= hasResponded;
+        socket.destroy();
+      }
     }, timeoutMs);
     await closed;
-    clearTimeout(halfTime);
-    clearTimeout(deadline);
+    for (const timer of [halfTime, deadline]) clearTimeout(timer);
     return isComplete;
   }
 }
