@@ -5,15 +5,16 @@ import { inRepository } from '../support/paths.js';
 import { type Contender, run } from './harness/bench.js';
 import { checkRun } from './harness/run-check.js';
 import { linearFit } from './harness/statistics.js';
-import { chartOf } from './report/chart.js';
+import { chartOf, clientsChartOf } from './report/chart.js';
 import { generateDocument } from './report/document.js';
 
 describe('The benchmarks', () => {
-  it('render docs/benchmarks.md and docs/benchmarks.svg from docs/benchmarks.json', () => {
-    const read = (name: string) => readFileSync(inRepository(`docs/benchmarks.${name}`), 'utf8');
-    const data = JSON.parse(read('json'));
-    expect(generateDocument(data)).to.equal(read('md'));
-    expect(chartOf(data)).to.equal(read('svg'));
+  it('render docs/benchmarks.md and its charts from docs/benchmarks.json', () => {
+    const read = (end: string) => readFileSync(inRepository(`docs/benchmarks${end}`), 'utf8');
+    const data = JSON.parse(read('.json'));
+    expect(generateDocument(data)).to.equal(read('.md'));
+    expect(chartOf(data)).to.equal(read('.svg'));
+    expect(clientsChartOf(data)).to.equal(read('-clients.svg'));
   });
 
   it('measure contenders in turn, and relate their figures round by round', async () => {

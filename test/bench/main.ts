@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { inRepository } from '../support/paths.js';
 import { bulk, createPlant, start } from './benches/commands.js';
 import { scale, tenMillion } from './benches/scale.js';
-import { instances, latency, onEngines } from './benches/throughput.js';
+import { clients, idle, instances, latency, onEngines } from './benches/throughput.js';
 import { run } from './harness/bench.js';
 import { describeMachine } from './harness/machine.js';
-import { chartOf } from './report/chart.js';
+import { chartOf, clientsChartOf } from './report/chart.js';
 import { type Data, generateDocument, type Section, sectionLines } from './report/document.js';
 
 /** All benchmarks, in the order of the document. */
-const benches = [...onEngines, latency, bulk, tenMillion, start, createPlant, scale, instances];
+const benches = [...onEngines, clients, latency, bulk, tenMillion, start, idle, createPlant, scale, instances];
 const USAGE = `Usage: npm run bench [-- [--quick] NAME…]
 
-Runs all benchmarks, or those named, and writes docs/benchmarks.json, .md and .svg.
+Runs all benchmarks, or those named, and writes docs/benchmarks.json and what is generated from it.
   --quick   short runs as a smoke test; writes nothing
 
 Benchmarks: ${benches.map(({ name }) => name).join(', ')}
@@ -61,6 +61,7 @@ function store(section: Section): void {
   writeFileSync(file, `${JSON.stringify(data, rounded, 2)}\n`);
   writeFileSync(inRepository('docs/benchmarks.md'), generateDocument(data));
   writeFileSync(inRepository('docs/benchmarks.svg'), chartOf(data));
+  writeFileSync(inRepository('docs/benchmarks-clients.svg'), clientsChartOf(data));
 }
 
 function fail(message: string): never {

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
-import type { Bench, Target } from '../harness/bench.js';
+import type { Bench, Figures, Target } from '../harness/bench.js';
 import * as programs from '../harness/candidates.js';
-import { runRound } from '../harness/round.js';
+import { mibPerThousandConnections, runRound } from '../harness/round.js';
 
 /** Compares the service with other programs, under a closed loop. */
 function closedLoop(
@@ -49,6 +49,7 @@ function closedLoop(
 }
 
 const { onSqlite, onPostgres, onMariadb, onMemory, koaEcho, koaKnexSqlite, koaKnexPg, koaKnexMysql } = programs;
+const { onSqlite3, onNodeSqlite } = programs;
 const SAME_SERVICE = 'the same service on `memory:`';
 const SAME_MACHINE =
   'runs on the same machine. The table excludes its processor time and includes all syncs that it counts.';
@@ -83,7 +84,63 @@ export const onEngines: readonly Bench[] = [
     [onMemory, 0.55, SAME_SERVICE],
     [koaKnexMysql, 2],
   ]),
+  closedLoop(
+    'node-sqlite',
+    64,
+    's. Node 24 runs both programs.',
+    onNodeSqlite,
+    [[onSqlite3, 0.9]],
+    [
+      {
+        work: `node:sqlite, 64 clients: p99 relative to ${onSqlite3.name}`,
+        ...{ key: 'p99Ms', of: onNodeSqlite.name, against: onSqlite3.name, atMost: 1.3 },
+      },
+    ],
+  ),
+  closedLoop('node-sqlite-one-client', 1, '. Node 24 runs both programs.', onNodeSqlite, [[onSqlite3, 1]]),
 ];
+
+const CLIENTS = [1, 4, 16, 64, 256];
+
+export const clients: Bench = {
+  name: 'clients',
+  title: 'Rate by number of clients',
+  how: 'Requests per second in a closed loop, after one second of warm-up. Every program stores its plants in SQLite with a write-ahead log and `synchronous=FULL`.',
+  prepare: (settings) => [
+    {
+      head: 'program',
+      columns: CLIENTS.map((count) => ({ key: `${count}`, title: `${count}`, digits: 0 })),
+      contenders: [onSqlite, programs.fastify, koaKnexSqlite, programs.feathers].map((candidate) => [
+        candidate.name,
+        async () => {
+          const rates: Record<string, number> = {};
+          for (const connections of CLIENTS) {
+            const short = { ...settings, warmUpSeconds: 1, loadSeconds: settings.loadSeconds / 2 };
+            rates[connections] = (await runRound(candidate, { connections }, short)).rate;
+          }
+          return rates;
+        },
+      ]),
+    },
+  ],
+};
+
+export const idle: Bench = {
+  name: 'idle',
+  title: 'Idle connections',
+  how: 'Growth of resident memory, per 1,000 connections, while 3,000 connections are opened in addition to 1,000. Each connection creates one plant and stays open. Memory is read two seconds later.',
+  prepare: ({ folder, quick }) => [
+    {
+      head: 'program',
+      columns: [{ key: 'mib', title: 'MiB per 1,000 connections', digits: 1 }],
+      rounds: quick ? 1 : 5,
+      contenders: [onSqlite, programs.fastify, koaEcho].map((candidate) => [
+        candidate.name,
+        async (): Promise<Figures> => ({ mib: await mibPerThousandConnections(candidate, folder) }),
+      ]),
+    },
+  ],
+};
 
 export const latency: Bench = {
   name: 'latency',

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { type Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { inRepository } from '../../support/paths.js';
 import type { IdOrder } from './bulk.js';
@@ -55,14 +57,15 @@ export async function runLoad(
 }
 
 /** Creates one plant and checks the response, including name and tag, which the load generator does not check. */
-export async function createOne(port: number): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}/plants`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ id: firstIdOfLoad(), name: 'Monstera', tag: 'indoor' }),
-  });
-  const text = await response.text();
+export async function createOne(port: number, agent?: Agent): Promise<void> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const sent = request({ port, host: '127.0.0.1', path: '/plants', method: 'POST', headers, agent });
+  sent.end(JSON.stringify({ id: firstIdOfLoad(), name: 'Monstera', tag: 'indoor' }));
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    sent.once('response', resolve).once('error', reject),
+  );
+  const body = await text(response);
   // Feathers responds with 201 and the whole plant.
-  const isCreated = [200, 201].includes(response.status) && text.includes('"name":"Monstera","tag":"indoor"');
-  if (!isCreated) throw new Error(`the first create failed: ${response.status} ${text.slice(0, 200)}`);
+  const isCreated = [200, 201].includes(response.statusCode ?? 0) && body.includes('"name":"Monstera","tag":"indoor"');
+  if (!isCreated) throw new Error(`a create failed: ${response.statusCode} ${body.slice(0, 200)}`);
 }

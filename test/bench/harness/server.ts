@@ -16,13 +16,13 @@ export type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** Starts a program, under `wrapper` if given, and waits until it listens. Its log goes to a file in `folder`. */
 export async function startServer(
-  { name, file }: Candidate,
+  { name, file, node = [process.execPath] }: Candidate,
   store: Store | undefined,
   folder: string,
   wrapper: readonly string[] = [],
 ) {
   const log = join(folder, 'server.log');
-  const command = ['sh', '-c', 'exec "$@" 2>"$0"', log, ...wrapper, process.execPath, inRepository(file)] as const;
+  const command = ['sh', '-c', 'exec "$@" 2>"$0"', log, ...wrapper, ...node, inRepository(file)] as const;
   const settings = { PORT: '0', MANAGEMENT_PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:' };
   const program = new Program(folder, command, { ...settings, ...store?.environment });
   const port = await program.port().catch(() => {
@@ -38,6 +38,8 @@ export async function startServer(
       const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+) /s.exec(read(`${pid}/stat`)) ?? [];
       return (Number(user) + Number(system)) * TICK_MS;
     },
+    /** Returns the resident memory. */
+    memoryMib: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`${pid}/status`))?.[1]) / 1024,
     /** Returns the peak resident memory. */
     peakMemoryMib: () => Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`${pid}/status`))?.[1]) / 1024,
     /** Kills the program and waits until it has exited. */

@@ -21,7 +21,8 @@ const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: var(--text) }
   .title { font-weight: 600; font-size: 15px } .quiet { fill: var(--quiet) } .ours { font-weight: 600 }
   .paper { fill: var(--paper) } .bar { fill: var(--other) } .bar.ours { fill: var(--ours) }
-  .spread { stroke: var(--line); stroke-width: 1.5 }`;
+  .spread { stroke: var(--line); stroke-width: 1.5 } .grid { stroke: var(--other); stroke-opacity: 0.3 }
+  .line { fill: none; stroke: var(--other); stroke-width: 2 } .line.ours { stroke: var(--ours); stroke-width: 3 }`;
 
 /** Draws the rates as bars, with the spread of the rounds, in the preferred colour scheme of the viewer. */
 export function chartOf({ sections }: Data): string {
@@ -39,13 +40,54 @@ export function chartOf({ sections }: Data): string {
       y += ROW_HEIGHT;
     }
   }
-  const height = y + MARGIN;
+  const caption = 'Requests per second: median of the rounds, with their range as a line. Higher is better.';
+  return svgOf('Requests per second of each program', caption, y + MARGIN, parts);
+}
+
+/** Draws a line for each program: its rate by the number of clients, on a logarithmic axis. */
+export function clientsChartOf({ sections }: Data): string {
+  const [table] = sections.find(({ bench }) => bench === 'clients')?.tables ?? [];
+  const { columns = [], rows = [] } = table ?? {};
+  const [top, bottom, left, right] = [HEAD_HEIGHT + 24, 380, 64, WIDTH - 210];
+  const lines = rows.map(({ name, cells }) => ({ name, rates: columns.map(({ key }) => median(cells[key] ?? [0])) }));
+  const step = 10 ** Math.floor(Math.log10(Math.max(1, ...lines.flatMap(({ rates }) => rates))));
+  const highest = Math.ceil(Math.max(1, ...lines.flatMap(({ rates }) => rates)) / step) * step;
+  const xOf = (column: number) => left + (column * (right - left)) / Math.max(1, columns.length - 1);
+  const yOf = (rate: number) => bottom - (rate / highest) * (bottom - top);
+  const grid = Array.from({ length: highest / step + 1 }, (_, index) => index * step).map((rate) =>
+    [
+      `<line class="grid" x1="${left}" x2="${right}" y1="${yOf(rate).toFixed(1)}" y2="${yOf(rate).toFixed(1)}"/>`,
+      `<text class="quiet" x="${left - 8}" y="${(yOf(rate) + 4).toFixed(1)}" text-anchor="end">${number(rate, 0)}</text>`,
+    ].join(''),
+  );
+  const axis = columns.map(
+    ({ title }, column) =>
+      `<text class="quiet" x="${xOf(column)}" y="${bottom + 22}" text-anchor="middle">${title}</text>`,
+  );
+  let lowestLabel = Infinity;
+  const drawn = lines
+    .toSorted((a, b) => (a.rates.at(-1) ?? 0) - (b.rates.at(-1) ?? 0))
+    .map(({ name, rates }) => {
+      const kind = name.startsWith('Plant Store') ? ' ours' : '';
+      const points = rates.map((rate, column) => `${xOf(column).toFixed(1)},${yOf(rate).toFixed(1)}`);
+      // Labels are one line apart, from the lowest upwards.
+      lowestLabel = Math.min(yOf(rates.at(-1) ?? 0) + 4, lowestLabel - 17);
+      return [
+        `<polyline class="line${kind}" points="${points.join(' ')}"/>`,
+        `<text class="label${kind}" x="${right + 10}" y="${lowestLabel.toFixed(1)}">${name}</text>`,
+      ].join('');
+    });
+  const caption = 'Requests per second by number of clients, all on SQLite: median of the rounds. Higher is better.';
+  return svgOf('Requests per second by number of clients', caption, bottom + 40, [...grid, ...axis, ...drawn]);
+}
+
+function svgOf(title: string, caption: string, height: number, parts: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
-    '<title>Requests per second of each program</title>',
+    `<title>${title}</title>`,
     `<style>${STYLE}\n</style>`,
     `<rect class="paper" width="${WIDTH}" height="${height}" rx="6"/>`,
-    `<text class="quiet" x="${MARGIN}" y="26">Requests per second: median of the rounds, with their range as a line. Higher is better.</text>`,
+    `<text class="quiet" x="${MARGIN}" y="26">${caption}</text>`,
     ...parts,
     '</svg>',
     '',

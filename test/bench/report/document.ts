@@ -53,6 +53,8 @@ export function generateDocument({ machine, sections }: Data): string {
     '',
     '![Requests per second of each program](benchmarks.svg)',
     '',
+    '![Requests per second by number of clients](benchmarks-clients.svg)',
+    '',
     '## Targets',
     '',
     'Each figure without a unit is the ratio of two programs that were measured alternately in one run: the median of',
