@@ -16,15 +16,6 @@ const POLICY = [
   ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ];
 
-const ELSEWHERE = [
-  '/DOCS',
-  '/docs/openapi.json',
-  '/docs/swagger-ui/swagger-ui.css',
-  '/docs/../openapi.json',
-  '/docs/%2e%2e/docs-page.js',
-  '//docs',
-];
-
 httpSuite('The page', { docs: true }, ({ server, start }) => {
   const get = (target: string, headers = {}) => server().exchange(request(`GET ${target}`, headers));
 
@@ -74,10 +65,6 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
       }
     });
   }
-
-  it('is at no other path', async () => {
-    for (const target of ELSEWHERE) expect(await server().send(request(`GET ${target}`)), target).to.equal(40401);
-  });
 
   it('is served only under the path prefix', async () => {
     const own = await start({ docs: true, basePath: '/garden' });
