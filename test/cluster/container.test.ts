@@ -144,12 +144,6 @@ describe('The container', function () {
     expect(container.stderr).to.match(/^plant-store: ACCESS_TOKENS.* \(docker run --rm plant-store token\)\n$/);
   });
 
-  it('is restricted by the commands of the guide: read-only, without capabilities, in 128 MiB', () => {
-    for (const command of [onSqlite, onPostgres]) {
-      expect(command).to.include('--read-only --cap-drop ALL --security-opt no-new-privileges --memory 128m');
-    }
-  });
-
   it('loses no plant under load, on SQLite and on PostgreSQL', async () => {
     const onSqliteStore = sqliteStore(join(storage, 'volumes/plants/_data/plants.db'));
     await expectNothingLostUnderLoad(start(onSqlite, { ACCESS_TOKENS: TOKEN }), onSqliteStore);

@@ -62,12 +62,6 @@ describe('Plant', () => {
   }
 
   it('returns every violation, with messages that name the field', () => {
-    const types: unknown = { id: 1, name: null, tag: 2 };
-    expect(violations(types).map(({ field, rule }) => `${field} ${rule}`)).to.deep.equal([
-      'id type',
-      'name type',
-      'tag type',
-    ]);
     expect(violations({ id: 2n ** 63n, name: '\0', tag: '\ud800' })).to.deep.equal([
       { field: 'id', rule: 'range', message: 'id must be an integer from -9223372036854775808 to 9223372036854775807' },
       { field: 'name', rule: 'text', message: 'name must not contain U+0000 or a lone surrogate' },
@@ -75,20 +69,17 @@ describe('Plant', () => {
     ] satisfies Violation[]);
   });
 
-  it('rejects ids that are not bigints, and fields that are not strings', () => {
-    for (const id of [1, 1.5, '1', null, undefined, true, {}, Object(1n), [1n], Symbol('1')]) {
-      expect(isPlantId(id)).to.equal(false);
-      expect(messages({ id, name: '' })).to.deep.equal(['id must be a bigint']);
+  it('rejects ids that are not bigints, fields that are not strings, and values that are no object', () => {
+    const id = { field: 'id', rule: 'type', message: 'id must be a bigint' };
+    const text = (field: string) => ({ field, rule: 'type', message: `${field} must be a string` });
+    for (const value of [1, 1.5, '1', null, undefined, true, {}, Object(1n), [1n], Symbol('1')]) {
+      expect(isPlantId(value)).to.equal(false);
+      expect(violations({ id: value, name: '' })).to.deep.equal([id]);
     }
-    for (const text of [1, 1n, null, true, {}, ['x'], new String('x'), Symbol('x'), () => 'x']) {
-      expect(messages({ id: 1n, name: text })).to.deep.equal(['name must be a string']);
-      expect(messages({ id: 1n, name: '', tag: text })).to.deep.equal(['tag must be a string']);
-    }
-  });
-
-  it('rejects values that are no object', () => {
-    for (const candidate of [undefined, null, 1, 1n, 'x', true, Symbol('x'), [], {}, () => {}])
-      expect(messages(candidate)).to.include('id must be a bigint');
+    for (const value of [1, 1n, null, true, {}, ['x'], new String('x'), Symbol('x'), () => 'x'])
+      expect(violations({ id: 1n, name: value, tag: value })).to.deep.equal([text('name'), text('tag')]);
+    for (const value of [undefined, null, 1, 1n, 'x', true, Symbol('x'), [], {}])
+      expect(violations(value)).to.deep.equal([id, text('name')]);
   });
 
   it('cannot be constructed without Plant.from, not even from JavaScript', () => {
@@ -113,8 +104,8 @@ describe('Plant', () => {
   });
 
   describe('equals', () => {
-    const optional = Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, 'indoor']));
-    const monstera: NewPlant = { id: 1n, name: 'Monstera', ...optional };
+    const optional = Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, 'é indoor']));
+    const monstera: NewPlant = { id: 1n, name: 'Monstéra', ...optional };
 
     it('returns true for the same id and strings', () => {
       expect(areEqual(monstera, { ...monstera })).to.equal(true);
@@ -127,18 +118,21 @@ describe('Plant', () => {
         [`a different ${field}`, { ...monstera, [field]: 'other' }] as const,
         [`another letter case in the ${field}`, { ...monstera, [field]: monstera[field]?.toUpperCase() }] as const,
         [`a trailing space in the ${field}`, { ...monstera, [field]: `${monstera[field]} ` }] as const,
+        [
+          `a decomposed character in the ${field}`,
+          { ...monstera, [field]: monstera[field]?.normalize('NFD') },
+        ] as const,
       ]),
       ['an empty tag', { ...monstera, tag: '' }],
-      ['no tag', { id: 1n, name: 'Monstera' }],
+      ['no tag', { ...monstera, tag: undefined }],
     ] as const) {
       it(`returns false for ${what}`, () => {
         expect(areEqual(monstera, other)).to.equal(false);
       });
     }
 
-    it('distinguishes no tag from an empty tag, and composed from decomposed characters', () => {
-      expect(areEqual({ id: 1n, name: 'é' }, { id: 1n, name: 'é', tag: '' })).to.equal(false);
-      expect(areEqual({ id: 1n, name: 'é' }, { id: 1n, name: 'e\u0301' })).to.equal(false);
+    it('distinguishes no tag from an empty tag', () => {
+      expect(areEqual({ id: 1n, name: '' }, { id: 1n, name: '', tag: '' })).to.equal(false);
     });
   });
 });
@@ -155,8 +149,4 @@ function violations(candidate: unknown): readonly Violation[] {
 
 function brokenFields(candidate: NewPlant): string[] {
   return violations(candidate).map(({ field }) => field);
-}
-
-function messages(candidate: unknown): string[] {
-  return violations(candidate).map(({ message }) => message);
 }

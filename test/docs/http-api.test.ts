@@ -1,12 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { apiErrors } from '../../adapters/driving/api/index.js';
 import { operations } from '../adapters/driving/koa/description.js';
+import { httpContract } from '../contract/http/index.js';
 import { catchError } from '../support/catch-error.js';
 import { codeBlocks, section } from '../support/guide.js';
+import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { readPlants } from '../support/read-plants.js';
 import { startService, type TestService, TOKEN } from '../support/service.js';
@@ -32,15 +36,22 @@ describe(GUIDE, () => {
   });
 });
 
-describe(`The retry loop in ${GUIDE}`, () => {
+describe(`The code in ${GUIDE}`, () => {
   const folder = temporaryFolder();
   const plant = { id: 9007199254740993n, name: 'Monstera', tag: 'indoor' };
   let createPlant: (baseUrl: string, token: string, newPlant: object) => Promise<void>;
   let service: TestService;
   let url: string;
   before(async () => {
-    const code = codeBlocks(section(GUIDE, 'Retries')).find(({ language }) => language === 'js');
-    writeFileSync(join(folder, 'create-plant.mjs'), code?.text ?? '');
+    for (const [heading, file] of [
+      ['Retries', 'create-plant.mjs'],
+      ['Test your own implementation', 'contract.test.mjs'],
+    ] as const) {
+      const code = codeBlocks(section(GUIDE, heading)).find(({ language }) => language === 'js');
+      writeFileSync(join(folder, file), code?.text ?? '');
+    }
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
     ({ createPlant } = await import(join(folder, 'create-plant.mjs')));
     service = await startService();
     url = `http://127.0.0.1:${service.port}`;
@@ -74,5 +85,17 @@ describe(`The retry loop in ${GUIDE}`, () => {
     expect(bodies).to.deep.equal(Array(3).fill('{"id":9007199254740993,"name":"Monstera","tag":"indoor"}'));
     server.closeAllConnections();
     server.close();
+  });
+
+  it('runs the contract under node:test, which passes for this service', async () => {
+    // With this variable, node:test would report to a parent run.
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+    const env = { ...environment, BASE_URL: url, TOKEN };
+    const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', 'contract.test.mjs'];
+    // Rejects if a test fails.
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
+    const names = [...stdout.matchAll(/^ok \d+ - (specification: .*?)(?: # .*)?$/gm)].map(([, name]) => name);
+    const expected = httpContract.filter(({ group }) => group === 'specification');
+    expect(names).to.deep.equal(expected.map(({ group, name }) => `${group}: ${name}`));
   });
 });

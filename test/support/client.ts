@@ -55,11 +55,6 @@ export async function readiness(managementPort: number): Promise<string> {
   return `${response?.status} ${body.checks?.storage}`;
 }
 
-/** Sorts plants by id, the order in which stores return them. */
-export function byId(plants: Iterable<TestPlant>): TestPlant[] {
-  return [...plants].sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
 /** Splits a string into lines; it is empty or ends with a line break. */
 export function toLines(text: string): string[] {
   return text.split('\n').slice(0, -1);

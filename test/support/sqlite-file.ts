@@ -55,9 +55,5 @@ export class SqliteFile {
 /** Reads every plant of a SQLite file, ascending by id. */
 export async function readSqlitePlants(path: string): Promise<TestPlant[]> {
   const file = await SqliteFile.open(path);
-  try {
-    return await file.readPlants();
-  } finally {
-    await file.close();
-  }
+  return file.readPlants().finally(() => file.close());
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { beginCreate, byId, CREATE_HEADERS, createRequest, serve } from '../support/client.js';
+import { beginCreate, CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { SqliteFile } from '../support/sqlite-file.js';
@@ -11,14 +11,11 @@ const CLIENTS = 200;
 /** Number of creates that each client pipelines. */
 const PIPELINED = 10;
 
-const head = (headers: Readonly<Record<string, string>>) =>
-  request('POST /plants', { ...CREATE_HEADERS, ...headers }).toString();
-const started = '{"id":1,"name":"Mon';
+const head = (headers: object) => `${request('POST /plants', { ...CREATE_HEADERS, ...headers })}`;
 /** Parts of a create that a stalled client has sent. */
 const STALLED = {
-  'before its body': head({ 'Content-Length': '100' }),
-  'in its body': `${head({ 'Content-Length': '100' })}${started}`,
-  'in a chunk': `${head({ 'Transfer-Encoding': 'chunked' })}64\r\n${started}`,
+  'in its body': `${head({ 'Content-Length': '100' })}{"id":1,"name":"Mon`,
+  'in a chunk': `${head({ 'Transfer-Encoding': 'chunked' })}64\r\n{"id":1,"name":"Mon`,
   'in a compressed body': `${head({ 'Content-Length': '100', 'Content-Encoding': 'gzip' })}\x1f`,
   'after another request': `${request('GET /plants')}${head({ 'Content-Length': '100' })}`,
 };
@@ -44,8 +41,9 @@ describe('A graceful shutdown', () => {
     await Promise.all(reading);
     expect([200, 50303]).to.include.members([...new Set(outcomes)]);
     expect(await service.exited()).to.equal(0);
+    // Ascending by id, as the store returns them.
     const created = plants.filter((_, index) => outcomes[index] === 200);
-    expect(await sqliteStore(join(folder, 'pipelined.db')).readPlants()).to.deep.equal(byId(created));
+    expect(await sqliteStore(join(folder, 'pipelined.db')).readPlants()).to.deep.equal(created);
   });
 
   it('rejects stalled requests with 50303 after half of SHUTDOWN_TIMEOUT, waits for a create that is being stored, and exits with 0', async () => {

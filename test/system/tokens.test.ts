@@ -41,7 +41,7 @@ describe('ACCESS_TOKENS_FILE', () => {
     expect(service.stderr).not.to.match(/(old|new)-token|characters-/);
   });
 
-  it('keeps the previous tokens if it is missing or invalid on SIGHUP, and makes startup fail', async () => {
+  it('keeps the previous tokens if it is missing or invalid on SIGHUP', async () => {
     writeFileSync(file, 'old-token\n');
     const service = start();
     const port = await service.port();
@@ -49,9 +49,6 @@ describe('ACCESS_TOKENS_FILE', () => {
       make();
       await service.kill('SIGHUP').waitForOutput(RegExp(`(?:"error".*keeping the previous tokens[^]*){${index + 1}}`));
       expect(await sendToken('old-token', port)).to.equal('accepted');
-      const { exitCode, stderr } = await start().result();
-      expect(exitCode).to.equal(78);
-      expect(stderr).to.match(/^plant-store: ACCESS_TOKENS_FILE="tokens" must be .*\n$/);
     }
   });
 });
