@@ -6,23 +6,13 @@ import { checkOutput } from './secret-leaks.js';
 /** Path of the compiled executable. */
 export const CLI: string = fileURLToPath(new URL('../../composition/cli/main.js', import.meta.url));
 
-/** Programs that have not exited yet. */
 const running = new Set<Program>();
-function killAll(): void {
+/** Programs that have not exited yet. */
+export const runningPrograms: ReadonlySet<Program> = running;
+process.once('exit', () => {
   for (const program of running) program.killGroup('SIGKILL');
-}
-process.once('exit', killAll);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    killAll();
-    process.kill(process.pid, signal);
-  });
-}
-
-/** Returns the running programs. */
-export function runningPrograms(): ReadonlySet<Program> {
-  return new Set(running);
-}
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /** Exit code and output of a program. */
 export interface CommandResult {

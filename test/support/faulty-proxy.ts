@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from './port.js';
 
@@ -28,20 +28,19 @@ export class FaultyProxy {
   readonly #port: number;
   readonly #connections = new Set<Connection>();
   readonly #events = new EventEmitter().setMaxListeners(0);
-  #listener: Server;
+  readonly #listener = createServer({ allowHalfOpen: true }, (client) => this.#forward(client));
   #impairment: Impairment | undefined;
 
   private constructor(url: string, defaultPort: number, port: number) {
     this.target = url;
     this.#defaultPort = defaultPort;
     this.#port = port;
-    this.#listener = this.#listen();
   }
 
   /** Starts a proxy to the server of a URL. Always {@link refuseConnections} at the end. */
   static async to(url: string, defaultPort = 0): Promise<FaultyProxy> {
     const proxy = new FaultyProxy(url, defaultPort, await freePort());
-    await once(proxy.#listener, 'listening');
+    await proxy.restore();
     return proxy;
   }
 
@@ -81,12 +80,7 @@ export class FaultyProxy {
     this.#impairment = undefined;
     this.#events.emit('restored');
     if (this.#listener.listening) return;
-    this.#listener = this.#listen();
-    await once(this.#listener, 'listening');
-  }
-
-  #listen(): Server {
-    return createServer({ allowHalfOpen: true }, (client) => this.#forward(client)).listen(this.#port, '127.0.0.1');
+    await once(this.#listener.listen(this.#port, '127.0.0.1'), 'listening');
   }
 
   #forward(client: Socket): void {

@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inRepository } from './paths.js';
 
-/** A fenced code block of a guide. */
-export interface CodeBlock {
-  readonly language: string;
-  readonly text: string;
-}
-
 /** Returns the section of a guide under a heading, including subsections; throws if it does not exist. */
 export function section(guide: string, heading: string): string {
   const text = readFileSync(inRepository(guide), 'utf8');
@@ -16,7 +10,7 @@ export function section(guide: string, heading: string): string {
 }
 
 /** Returns the fenced code blocks of a Markdown text, in order. */
-export function codeBlocks(markdown: string): CodeBlock[] {
+export function codeBlocks(markdown: string): { language: string; text: string }[] {
   const blocks = markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].map(([, language = '', text = '']) => ({ language, text }));
 }

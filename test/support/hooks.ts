@@ -4,7 +4,7 @@ import { type Program, runningPrograms } from './executable.js';
 import { leaks } from './secret-leaks.js';
 
 async function endPrograms(isEnding: (program: Program) => boolean): Promise<void> {
-  const ending = [...runningPrograms()].filter(isEnding);
+  const ending = [...runningPrograms].filter(isEnding);
   await Promise.all(ending.map((program) => program.killGroup('SIGKILL').exited()));
 }
 
@@ -16,7 +16,7 @@ process.on('unhandledRejection', (reason) => {
 /** Kills the programs of each test, and fails the run if any test leaked a secret. `.mocharc.cjs` registers these hooks. */
 export const mochaHooks: RootHookObject = {
   beforeEach() {
-    for (const program of runningPrograms()) program.isLasting = true;
+    for (const program of runningPrograms) program.isLasting = true;
   },
   afterEach: () => endPrograms(({ isLasting }) => !isLasting),
   afterAll: async () => {
