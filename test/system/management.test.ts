@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { beforeEach, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { beginCreate, create, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
 import { portOf } from '../support/port.js';
@@ -13,14 +13,12 @@ import { waitUntil } from '../support/wait-until.js';
 
 describe('The management listener', () => {
   const folder = temporaryFolder();
-  let files = 0;
-  let file: string;
+  const file = join(folder, 'plants.db');
   let service: Program;
   let port: number;
   let managementPort: number;
-  beforeEach(async () => {
-    file = join(folder, `${++files}.db`);
-    service = serve(folder, { DATABASE_URL: `sqlite:${file}`, MANAGEMENT_PORT: '0' });
+  before(async () => {
+    service = serve(folder, { MANAGEMENT_PORT: '0' });
     [port, managementPort] = [await service.port(), await service.managementPort()];
   });
 
@@ -28,24 +26,6 @@ describe('The management listener', () => {
     const response = await exchange(managementPort, request(`GET ${path}`));
     return { status: response?.status, body: response?.body ?? '' };
   };
-
-  it('has /healthz, and /readyz, which fails while the storage is unavailable and while the service shuts down', async () => {
-    const checks = (text: string) => `"checks":{"service":${text}}}`;
-    expect((await get('/readyz')).body).to.equal(`{"status":"ready",${checks('"ok","storage":"ok"')}`);
-    renameSync(file, `${file}.moved`);
-    const body = `{"status":"not ready",${checks('"ok","storage":"unavailable"')}`;
-    expect(await get('/readyz')).to.deep.equal({ status: 503, body });
-    expect(await get('/healthz')).to.deep.equal({ status: 200, body: '{"status":"ok"}' });
-    renameSync(`${file}.moved`, file);
-    await waitUntil('the service is ready', async () => (await get('/readyz')).status === 200);
-    // A request in flight delays the exit.
-    const { finish } = await beginCreate(port, { id: 1n, name: 'Monstera' });
-    await service.kill('SIGTERM').waitForOutput(/"stopping"/);
-    const stopping = `{"status":"not ready",${checks('"stopping","storage":"ok"')}`;
-    expect(await get('/readyz')).to.deep.equal({ status: 503, body: stopping });
-    expect((await finish().readResponse())?.outcome).to.equal(200);
-    expect(await service.exited()).to.equal(0);
-  });
 
   it('has /metrics, which count requests, plants and creates in flight, and contain nothing that a client chose', async () => {
     for (let time = 0; time < 2; time++) await create(port, { id: 1n, name: 'canary-name', tag: 'canary-tag' });
@@ -90,5 +70,23 @@ describe('The management listener', () => {
       `plant-store: cannot listen on MANAGEMENT_HOST=127.0.0.1 MANAGEMENT_PORT=${usedPort}: the port is in use; stop the other program or choose another port\n`,
     );
     other.close();
+  });
+
+  it('has /healthz, and /readyz, which fails while the storage is unavailable and while the service shuts down', async () => {
+    const checks = (text: string) => `"checks":{"service":${text}}}`;
+    expect((await get('/readyz')).body).to.equal(`{"status":"ready",${checks('"ok","storage":"ok"')}`);
+    renameSync(file, `${file}.moved`);
+    const body = `{"status":"not ready",${checks('"ok","storage":"unavailable"')}`;
+    expect(await get('/readyz')).to.deep.equal({ status: 503, body });
+    expect(await get('/healthz')).to.deep.equal({ status: 200, body: '{"status":"ok"}' });
+    renameSync(`${file}.moved`, file);
+    await waitUntil('the service is ready', async () => (await get('/readyz')).status === 200);
+    // A request in flight delays the exit.
+    const { finish } = await beginCreate(port, { id: 3n, name: 'Monstera' });
+    await service.kill('SIGTERM').waitForOutput(/"stopping"/);
+    const stopping = `{"status":"not ready",${checks('"stopping","storage":"ok"')}`;
+    expect(await get('/readyz')).to.deep.equal({ status: 503, body: stopping });
+    expect((await finish().readResponse())?.outcome).to.equal(200);
+    expect(await service.exited()).to.equal(0);
   });
 });

@@ -24,8 +24,9 @@ describe('An unwritable standard error', () => {
   let pipes = 0;
   const start = async (...wrapper: string[]) => {
     const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', TERM: 'xterm', NODE_OPTIONS: THROW_ON_SIGUSR2 };
-    const program = serve(folder, settings, wrapper);
-    return new LoggingService(program, await program.port(), await program.managementPort());
+    const service = new LoggingService(serve(folder, settings, wrapper));
+    expect(await service.countDropped()).to.equal(0);
+    return service;
   };
   const startWith = (redirection: string) => start('bash', '-c', `exec "$@" ${redirection}`, 'bash');
   /** Starts a service whose standard error is a pipe that nothing reads, but `open` can. */
@@ -111,49 +112,45 @@ function collect(stream: Socket): () => string {
 /** A running service whose requests cause log lines. */
 class LoggingService {
   readonly program: Program;
-  readonly #ports: readonly [service: number, management: number];
   /** Number of requests sent. */
   requests = 0;
 
-  constructor(program: Program, ...ports: readonly [service: number, management: number]) {
+  constructor(program: Program) {
     this.program = program;
-    this.#ports = ports;
   }
 
   /** Sends requests with the id `late` until `condition` holds. */
   async requestUntil(condition: () => boolean): Promise<void> {
+    const port = await this.program.port();
     for (; !condition(); this.requests++)
-      expect(await exchange(this.#ports[0], request('GET /', { 'X-Request-Id': 'late' }))).to.have.property('status');
+      expect(await exchange(port, request('GET /', { 'X-Request-Id': 'late' }))).to.have.property('status');
   }
 
-  /** Sends requests until `count` lines are dropped, and expects that the service works. */
+  /** Sends requests with long log lines until `count` lines are dropped, and expects that the service works. */
   async loadUntilDropped(count: number): Promise<void> {
-    while ((await this.countDropped()) < count) await this.#load();
+    const port = await this.program.port();
+    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
+    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
+    while ((await this.countDropped()) < count) {
+      this.requests += CLIENTS * REQUESTS_PER_CLIENT;
+      const clients = Array.from({ length: CLIENTS }, async () => {
+        const client = await RawClient.connect(port);
+        expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
+      });
+      await Promise.all(clients);
+    }
     const plant = { id: BigInt(++this.requests), name: 'Monstera' };
-    expect((await create(this.#ports[0], plant))?.outcome).to.equal(200);
+    expect((await create(port, plant))?.outcome).to.equal(200);
     expect(await this.#getFromManagement('/healthz')).to.equal('{"status":"ok"}');
   }
 
   async countDropped(): Promise<number> {
     const metrics = await this.#getFromManagement('/metrics');
-    const count = /^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1];
-    if (count === undefined) throw new Error(`the metric is missing in ${metrics}`);
+    const [, count] = /^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
     return Number(count);
   }
 
-  /** Sends requests whose log lines are long. */
-  async #load(): Promise<void> {
-    this.requests += CLIENTS * REQUESTS_PER_CLIENT;
-    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
-    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      const client = await RawClient.connect(this.#ports[0]);
-      expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
-    });
-    await Promise.all(clients);
-  }
-
   async #getFromManagement(path: string): Promise<string> {
-    return (await exchange(this.#ports[1], request(`GET ${path}`)))?.body ?? 'no response';
+    return (await exchange(await this.program.managementPort(), request(`GET ${path}`)))?.body ?? 'no response';
   }
 }
