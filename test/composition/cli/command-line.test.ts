@@ -11,26 +11,18 @@ describe('The command line', () => {
   describe('rejects', () => {
     const usageErrors: readonly (readonly [line: string, problem: string])[] = [
       ['--prot=8080', "unknown option '--prot' (did you mean --port?); see plant-store serve --help"],
-      [
-        '--databse-url memory:',
-        "unknown option '--databse-url' (did you mean --database-url?); see plant-store serve --help",
-      ],
-      ['--colour', "unknown option '--colour'; see plant-store serve --help"],
       ['migrate --dryrun', "unknown option '--dryrun' (did you mean --dry-run?); see plant-store migrate --help"],
       ['import --reject file', "unknown option '--reject' (did you mean --rejects?); see plant-store import --help"],
       ['sevre', "unknown command 'sevre' (did you mean serve?); see plant-store --help"],
       ['water', "unknown command 'water'; see plant-store --help"],
       ['help tokne', "unknown command 'tokne' (did you mean token?); see plant-store --help"],
       ['serve plants', "too many arguments for 'serve'; see plant-store serve --help"],
-      ['import a b', "too many arguments for 'import'; see plant-store import --help"],
       ['--port', "option '--port <value>' argument missing; see plant-store serve --help"],
       // Every user of the machine can read a command line.
       ['--access-tokens=canary', "unknown option '--access-tokens'; see plant-store serve --help"],
       // Settings that the command does not read.
       ['import --port 0', "unknown option '--port'; see plant-store import --help"],
       ['export --body-limit 1mb', "unknown option '--body-limit'; see plant-store export --help"],
-      ['migrate --access-tokens-file f', "unknown option '--access-tokens-file'; see plant-store migrate --help"],
-      ['token --database-url memory:', "unknown option '--database-url'; see plant-store token --help"],
     ];
     for (const [line, message] of usageErrors) {
       it(line, () => {
@@ -67,21 +59,14 @@ describe('The command line', () => {
         expect(textOf('help', name)).to.equal(text);
         expect(text).to.match(new RegExp(`^Usage: plant-store ${name}\\b`));
         expect(text).to.match(new RegExp(`^Example: .*plant-store ${name}\\b`, 'm'));
-        for (const flag of Object.keys(flags).map((syntax) => syntax.split(' ')[0])) {
+        for (const flag of Object.keys(flags))
           expect(text)
-            .to.match(new RegExp(`^Usage: .*\\[${flag}\\b`))
-            .and.to.match(new RegExp(`^  ${flag} `, 'm'));
-        }
+            .to.include(`[${flag.replace(/[<>]/g, '')}]`)
+            .and.include(`  ${flag} `);
         const listed = [...text.matchAll(/^(?: {2}--([a-z-]+) <value>|([A-Z_]+):)/gm)].map(
           ([, flag, variable]) => variable ?? flag?.toUpperCase().replaceAll('-', '_'),
         );
         expect(listed).to.have.members(settingsOf(name).map(({ variable }) => variable));
-        const titles = [...text.matchAll(/^([A-Z][a-z]+):$/gm)].map(([, title]) => title);
-        const expected = groups.filter((group) => settingsOf(name).some((one) => one.group === group));
-        expect(titles).to.deep.equal([...expected, 'Options']);
-        for (const setting of settingsOf(name)) {
-          if (setting.default !== undefined) expect(text.replaceAll(/\s+/g, ' ')).to.include(`[${setting.default}]`);
-        }
         expectWidth(text);
       });
     }
@@ -96,26 +81,10 @@ describe('The command line', () => {
     });
   });
 
-  describe('reads the settings that the help of a command lists, and no other, for', () => {
-    // JWT_ISSUER and JWT_AUDIENCE accept any text; a line says that they must be set.
-    const checked = Object.values(settings).filter(({ allowed }) => allowed !== settings.jwtIssuer.allowed);
-    const invalid = Object.fromEntries(checked.map(({ variable }) => [variable, ' ']));
-
-    for (const name of commands.keys()) {
-      it(name, () => {
-        const variables = settingsOf(name).map(({ variable }) => variable);
-        let problems = '';
-        try {
-          readConfig(invalid, name);
-        } catch (error) {
-          problems = `${Object(error).message}`;
-        }
-        const isNamed = (variable: string) =>
-          RegExp(`^(\\w+ and )?${variable}(=| and | must be set)`, 'm').test(problems);
-        const named = Object.values(settings).filter(({ variable }) => isNamed(variable));
-        expect(named.map(({ variable }) => variable)).to.have.members(variables);
-      });
-    }
+  it('ignores the settings that a command does not read', () => {
+    const others = Object.values(settings).filter((setting) => !settingsOf('import').includes(setting));
+    const invalid = Object.fromEntries(others.map(({ variable }) => [variable, ' ']));
+    expect(readConfig({ ...invalid, JWT_ISSUER: 'issuer' }, 'import')).to.include({ port: 3000 });
   });
 });
 

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { testEngines } from '../../support/engines.js';
+import { newPlant, storableText } from '../../support/texts.js';
 import { conclusive } from '../../system/history.js';
 import { CLIENTS, Load } from '../../system/load.js';
 import { runInProcess } from './in-process.js';
@@ -13,7 +15,7 @@ for (const engine of testEngines) {
     const stores = engine.stores();
     const newFile = () => folder.newDatabase().DATABASE_URL;
     const run = (args: readonly string[], DATABASE_URL: string, input = '') =>
-      runInProcess(folder.path, args, { DATABASE_URL }, { input });
+      runInProcess(folder.path, args, { DATABASE_URL }, input);
 
     it('migrate creates the schema once, and --dry-run changes nothing', async () => {
       const store = await stores.create();
@@ -62,40 +64,15 @@ for (const engine of testEngines) {
   });
 }
 
-/** Names and tags that an engine, a pipe or JSON might change. */
-const TEXTS = [
-  'Monstera',
-  '',
-  ' ',
-  'a ',
-  'A',
-  'é',
-  'e\u0301',
-  '🌵',
-  '\u{10ffff}',
-  '\uffff\ufeff',
-  '\n',
-  '\r\n',
-  '\t',
-  '\u2028\u2029',
-  '\u0001\u001f\u007f',
-  '"\\\'`',
-  '%s ? :id $1 {}',
-  'NULL',
-  '👩🏽‍🌾',
-  'x'.repeat(3000),
-];
-
 /** Returns NDJSON of 5,000 plants with ids across int64, including both limits, as an export writes it. */
 function oddLines(): string {
   const [min, max, last] = [-(2n ** 63n), 2n ** 63n - 1n, 4999n];
-  const lines: string[] = [];
-  for (let index = 0n; index <= last; index++) {
-    const id = index === last ? max : min + index * ((max - min) / last);
-    const text = TEXTS[Number(index) % TEXTS.length] ?? '';
-    const tag = TEXTS[Number(index / 7n) % TEXTS.length];
-    const fields = index % 3n === 0n ? { name: text } : { name: text, tag };
-    lines.push(`{"id":${id},${JSON.stringify(fields).slice(1)}\n`);
-  }
+  // Texts that an engine, a pipe or JSON might change.
+  const odd = ['', 'a ', 'A', 'e\u0301', '\uffff\ufeff', '\r\n', '\u2028', '"\\\'`', '%s ? :id $1', 'x'.repeat(3000)];
+  const plant = newPlant(fc.constant(0n), fc.oneof(fc.constantFrom(...odd), storableText()));
+  const lines = fc.sample(plant, { numRuns: Number(last) + 1, seed: 1 }).map(({ id: _, ...texts }, index) => {
+    const id = BigInt(index) === last ? max : min + BigInt(index) * ((max - min) / last);
+    return `{"id":${id},${JSON.stringify(texts).slice(1)}\n`;
+  });
   return lines.join('');
 }

@@ -3,18 +3,13 @@ import { run } from '../../../composition/cli/run.js';
 import type { CommandResult } from '../../support/executable.js';
 import { checkOutput } from '../../support/secret-leaks.js';
 
-/** Collects output, or reports that the disk is full. */
+/** Collects output. */
 class Output extends Writable {
   text = '';
 
-  constructor(isDiskFull = false) {
-    super({
-      write: (chunk, _, done) => {
-        if (isDiskFull) return done(Object.assign(new Error('write'), { code: 'ENOSPC', syscall: 'write' }));
-        this.text += chunk;
-        done();
-      },
-    });
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.text += chunk;
+    done();
   }
 }
 
@@ -23,9 +18,9 @@ export async function runInProcess(
   folder: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { input = '', isDiskFull = false } = {},
+  input = '',
 ): Promise<CommandResult> {
-  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: new Output(isDiskFull), stderr: new Output() };
+  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: new Output(), stderr: new Output() };
   const originals = Object.keys(streams).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
   for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
   const workingFolder = process.cwd();

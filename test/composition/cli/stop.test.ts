@@ -4,10 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { beginCreate, create, serve } from '../../support/client.js';
-import { Program } from '../../support/executable.js';
-import { inRepository } from '../../support/paths.js';
 import { RawClient, request } from '../../support/raw-http.js';
-import { TOKEN } from '../../support/service.js';
 import { readSqlitePlants, SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -103,18 +100,5 @@ describe('Stopping the service', () => {
     expect((await create(await service.port(), PLANT))?.outcome).to.equal(200);
     expect(await service.stop()).to.equal(1);
     expect(service.stderr).to.include('"finished":true,"closed":false');
-  });
-
-  it('shuts down gracefully on Ctrl-C under `npm start`, although npm forwards the signal again', async () => {
-    const environment = { PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:' };
-    // Skips the build, and npm's check for a newer version.
-    const command: [string, ...string[]] = ['npm', 'start', '--ignore-scripts', '--no-update-notifier'];
-    const npm = new Program(inRepository(''), command, environment);
-    const { client, finish } = await beginCreate(await npm.port(), PLANT);
-    await npm.killGroup('SIGINT').waitForOutput(/"stopping"/);
-    expect((await finish().readResponse())?.status).to.equal(200);
-    await client.ended();
-    await npm.exited();
-    expect(npm.stderr).to.match(/"finished":true,"closed":true,"msg":"stopped"/);
   });
 });
