@@ -25,15 +25,8 @@ writeFileSync(root('dist/adapters/driving/api/openapi-document.js'), `export def
 cpSync(root('adapters/driving/koa/docs-page'), root('dist/adapters/driving/koa/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
-for (const file of [
-  'LICENSE',
-  'NOTICE',
-  'swagger-ui-bundle.js',
-  'swagger-ui-bundle.js.LICENSE.txt',
-  'swagger-ui.css',
-]) {
-  cpSync(`${swaggerUi}/${file}`, root(`dist/adapters/driving/koa/docs-page/swagger-ui/${file}`));
-}
+const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];
+for (const file of files) cpSync(join(swaggerUi, file), root(`dist/adapters/driving/koa/docs-page/swagger-ui/${file}`));
 
 // Step 6 of the tutorial compiles only some folders.
 if (existsSync(root('dist/composition'))) await writeManual();
@@ -48,10 +41,9 @@ async function writeManual() {
   const { createProgram, EXIT_CODES } = await import('./dist/composition/cli/program.js');
   const { settings } = await import('./dist/composition/config.js');
   const program = createProgram(() => {});
+  const { commands } = program;
   const flagOf = ({ variable }) => `--${variable.toLowerCase().replaceAll('_', '-')}`;
   const all = Object.values(settings);
-  const isSetting = ({ long }) => all.some((setting) => flagOf(setting) === long);
-  const { commands } = program;
 
   const toEscape = (character) => `\\[u${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
   const roff = (text) =>
@@ -63,13 +55,15 @@ async function writeManual() {
   const command = (each) => [
     `.SS ${each.name()}`,
     roff(each.description()),
-    ...each.options.filter((option) => !isSetting(option)).map(({ flags, description }) => item(flags, description)),
+    // The other options are settings.
+    ...each.options
+      .filter((option) => !option.helpGroupHeading)
+      .map(({ flags, description }) => item(flags, description)),
   ];
-  const setting = ({ variable, flag, help, allowed, default: value }) =>
-    item(
-      flag === false ? variable : `${variable}, ${flagOf({ variable })}`,
-      `${help}; must be ${allowed}${value === undefined ? '' : ` [${value}]`}`,
-    );
+  const setting = (each) => {
+    const text = `${each.help}; must be ${each.allowed}${each.default === undefined ? '' : ` [${each.default}]`}`;
+    return item(each.flag === false ? each.variable : `${each.variable}, ${flagOf(each)}`, text);
+  };
   const manual = [
     `.TH PLANT\\-STORE 1 "" "plant\\-store ${program.version()}"`,
     '.SH NAME\nplant\\-store \\- serve, check and move a store of plants',

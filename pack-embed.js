@@ -24,14 +24,9 @@ const stage = mkdtempSync(join(tmpdir(), 'plant-store-embed-'));
 const isPublished = (name) => !/\.tsbuildinfo$|tsconfig\.json$|openapi-document\.d\.ts$/.test(name);
 const copy = (path, to = path) => cpSync(root(path), join(stage, to), { recursive: true, filter: isPublished });
 
-for (const target of Object.values(exports)) {
-  const folder = dirname(target);
-  // Of the description, copied below.
-  if (folder === './dist') continue;
-  copy(folder);
-  copy(folder.replace('./dist/', ''));
-}
-for (const folder of INTERNAL) {
+// The description is copied below.
+const entries = Object.values(exports).filter((target) => target !== './dist/openapi.json');
+for (const folder of [...entries.map((target) => dirname(target).replace('./dist/', '')), ...INTERNAL]) {
   copy(`dist/${folder}`);
   copy(folder);
 }
