@@ -138,11 +138,7 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
     const call = start();
     this.#pendingCalls.add(call);
-    try {
-      return await call;
-    } finally {
-      this.#pendingCalls.delete(call);
-    }
+    return call.finally(() => this.#pendingCalls.delete(call));
   }
 
   /** Runs a statement, retries it while the engine is busy, and translates errors of the driver. */

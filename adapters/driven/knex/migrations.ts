@@ -70,13 +70,8 @@ export async function assertTables(knex: Knex, { tables, columnsSql }: Engine): 
     const readColumns = (): Promise<string[]> =>
       knex.from(knex.raw(`(${columnsSql}) AS described`, [table])).pluck('description');
     let columns = await readColumns();
-    if (columns.length === 0) {
-      // While another Galera node creates the table, the catalogue may lack it; reading the table waits.
-      await knex(table)
-        .limit(1)
-        .catch(() => {});
-      columns = await readColumns();
-    }
+    // While another Galera node creates the table, the catalogue may lack it; reading the table waits.
+    if (columns.length === 0) columns = await knex(table).limit(1).then(readColumns, readColumns);
     if (columns.length === 0)
       throw new StorageUnavailable(
         `the table ${table} is missing or hidden from this user; restore it or grant access`,

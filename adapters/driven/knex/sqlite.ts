@@ -182,7 +182,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
       file = resolveFile(givenPath, readOnly ? 'read' : mustExist ? 'write' : 'create');
       const mode = readOnly ? readOnlyMode(file) : 'rw';
       const open = () => driver.open(file, mode);
-      const names = givenPath === file ? [file] : [givenPath, file];
+      const names = [...new Set([givenPath, file])];
       if (mode === 'immutable') watch = watchContent([...names, ...walFiles(file)]);
       if (mode === 'rw') await assertFilesComplete(file, timeoutMs, open);
       const connection = await open();
