@@ -35,7 +35,7 @@ export async function run(settings: Config): Promise<number> {
   });
   process.on('SIGUSR2', () => {
     log.level = log.level === 'debug' ? config.logLevel : 'debug';
-    log.warn({ level: log.level }, 'log level changed');
+    log.warn({ logLevel: log.level }, 'log level changed');
   });
   // Node would open its debugger.
   process.on('SIGUSR1', () => {});

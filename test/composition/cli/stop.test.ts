@@ -38,8 +38,8 @@ describe('Stopping the service', () => {
     await service
       .kill('SIGUSR1')
       .kill('SIGUSR2')
-      .waitForOutput(/"debug","msg":"log level changed"/);
-    await service.kill('SIGUSR2').waitForOutput(/"info","msg":"log level changed"/);
+      .waitForOutput(/"logLevel":"debug","msg":"log level changed"/);
+    await service.kill('SIGUSR2').waitForOutput(/"logLevel":"info","msg":"log level changed"/);
     expect(service.stderr).to.not.include('Debugger');
   });
 
