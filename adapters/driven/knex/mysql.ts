@@ -68,6 +68,7 @@ export const mysql: Engine = {
   ],
   openErrorMessages: {
     ER_ACCESS_DENIED_ERROR: 'wrong user or password',
+    ER_ACCESS_DENIED_NO_PASSWORD_ERROR: 'wrong user or password',
     ER_BAD_DB_ERROR: 'the database does not exist; create it first',
     ER_CON_COUNT_ERROR: 'the server has too many connections',
     ER_DBACCESS_DENIED_ERROR: 'this user has no access to the database',

@@ -15,8 +15,8 @@ const UNKNOWN_AUTHORITY =
 const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
   ECONNREFUSED: 'connection refused; check the address and that the server is running',
   ENOTFOUND: 'unknown host name',
-  ETIMEDOUT: 'the server did not respond in time',
-  KnexTimeoutError: 'the server did not respond in time',
+  ETIMEDOUT: 'the server did not respond in time; check the address and the port',
+  KnexTimeoutError: 'the server did not respond in time; check the address and the port',
   // https://nodejs.org/api/tls.html#x509-certificate-error-codes
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,

@@ -51,7 +51,8 @@ export const postgres: Engine = {
   ],
   openErrorMessages: {
     '25006': 'the server is read-only',
-    '28000': 'the server does not allow this user to connect; check pg_hba.conf, which may require TLS (sslmode)',
+    '28000':
+      'this user does not exist or may not connect; check the user and pg_hba.conf, which may require TLS (sslmode)',
     '28P01': 'wrong user or password',
     '3D000': 'the database does not exist; create it first',
     '42501': 'this user may not create or use the tables in the schema',
@@ -62,7 +63,7 @@ export const postgres: Engine = {
       'the server does not support TLS; enable it there, or remove sslmode',
     'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string':
       'the server requires a password; add it to the URL, or to the file that PGPASSFILE names',
-    Error: 'the server did not respond in time, or closed the connection',
+    Error: 'the server did not respond in time, or closed the connection; check the address and the port',
   },
 
   async insert(knex, plants) {
