@@ -33,12 +33,12 @@ const memory: BuiltInStorage = {
 };
 
 // In sqlite://name, the name could be a host, a relative path or an absolute path. Others write :memory: or file:name.
-const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|.*:memory:(?:\?|$))([^\0?]+)(\?mode=rw)?$/;
+const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|.*:memory:(?:\?|$))([^\p{Cc}?]+)(\?mode=rw)?$/u;
 
 const sqlite = sqlStorage({
   syntax: 'sqlite:PATH, sqlite:PATH?mode=rw',
   accepts: (url) => SQLITE_URL.test(url),
-  redact: (url) => url.replace(/\?(?!mode=\w*$).*/s, '?***'),
+  redact: (url) => url.replace(/(\?(?!mode=\w*$)|[\r\n]).*/s, '$1***'),
   toDatabase: ({ url, ...options }) => {
     const [, path = '', mode] = SQLITE_URL.exec(url) ?? [];
     return sqliteDatabase({ path, mustExist: mode !== undefined, ...options });
@@ -61,7 +61,7 @@ export const STORAGE_URLS: string = `${[...new Set(Object.values(builtInStorages
 
 /** Parses a `DATABASE_URL`. Returns `undefined` if it is not allowed. Throws InvalidConfig if a parameter is not. */
 export function parseStorageUrl(url: string): StorageUrl | undefined {
-  const scheme = /^([a-z][a-z\d+.-]*):[^\0]*$/.exec(url)?.[1];
+  const scheme = /^([a-z][a-z\d+.-]*):\P{Cc}*$/u.exec(url)?.[1];
   return scheme === undefined || findStorage(scheme)?.accepts(url) === false ? undefined : { scheme, url };
 }
 
@@ -89,8 +89,12 @@ function serverStorage(
     syntax,
     accepts(url) {
       // Requires an authority: in postgres:user:password@host, the password would be part of the path.
-      if (!/^\w+:\/\/[^\0]*$/.test(url) || !URL.canParse(url)) return false;
-      assertParameters(new URL(url).searchParams, engine.urlParameters ?? '');
+      if (!/^\w+:\/\/\P{Cc}*$/u.test(url)) return false;
+      const parsed = URL.canParse(url) ? new URL(url) : undefined;
+      // In postgres://user:12/3@host, the password would be part of the path, and printed.
+      if (parsed === undefined || /[@#]/.test(parsed.pathname + parsed.hash))
+        throw new InvalidConfig('percent-encode special characters of its user and password');
+      assertParameters(parsed.searchParams, engine.urlParameters ?? '');
       return true;
     },
     redact: (url) => (/^\w+:\/\/[\w.-]+\/[\w.-]*$/.test(url) ? url : hide(url)),

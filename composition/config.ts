@@ -66,7 +66,7 @@ const tokens = {
   flag: false as const,
 };
 const tokensFile = parser('the path of a file with one token or sha256:<hex> digest per line', readTokensFile);
-const databaseUrlFile = parser('the path of a file with a URL as in DATABASE_URL', (path) =>
+const databaseUrlFile = parser('the path of a file whose only line is a URL as in DATABASE_URL', (path) =>
   parseStorageUrl(readSecretFile(path).trim()),
 );
 const jwksUrl = {

@@ -78,7 +78,8 @@ describe('The configuration', () => {
     expect(problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'memory:' })).to.deep.equal([
       'DATABASE_URL and DATABASE_URL_FILE must not both be set',
     ]);
-    expect(problemsOf({ DATABASE_URL_FILE: file('no-url', CANARY) })[0]).to.match(/^DATABASE_URL_FILE="[^"]+" must be/);
+    for (const text of [CANARY, '', `postgres://db/a\npostgres://db/${CANARY}`, `sqlite:a\nsqlite:${CANARY}`])
+      expect(problemsOf({ DATABASE_URL_FILE: file('no-url', text) })[0]).to.match(/^DATABASE_URL_FILE="[^"]+" must be/);
   });
 
   for (const [url, reason] of [
@@ -89,9 +90,13 @@ describe('The configuration', () => {
     ],
     ['mysql://db/plants?multipleStatements=true', /^it has an unknown parameter; known are ssl, /],
     ['postgres://db/plants?sslrootcert=/none.pem', /^the file \/none\.pem of sslrootcert cannot be read \(ENOENT\)$/],
+    ...['a/b', '12/b', '12#b'].map(
+      (password) =>
+        [`postgres://u:${password}@db/plants`, /^percent-encode special characters of its user and password$/] as const,
+    ),
     ['postgres://db/plants?sslmode=verify-ful', /^sslmode must be one of disable, no-verify, .*, verify-full$/],
   ] as const) {
-    it(`rejects the parameter of ${url}`, () => {
+    it(`rejects ${url} with a reason`, () => {
       const prefix = `DATABASE_URL="${url.split('/', 1)[0]}***" must be ${settings.database.allowed}; `;
       const [problem = ''] = problemsOf({ DATABASE_URL: url });
       expect(problem.startsWith(prefix), problem).to.equal(true);
@@ -224,6 +229,7 @@ describe('The configuration', () => {
       ['the password of a URL', 'DATABASE_URL', `postgres://user:${CANARY}@db:port/plants`],
       ['a password with special characters', 'DATABASE_URL', `mysql://user:a/b@c?d#${CANARY}@db/plants`],
       ['a password with a line break', 'DATABASE_URL', `mysql://user:a\n${CANARY}@db:port/plants`],
+      ['a URL with a password after a SQLite URL', 'DATABASE_URL', `sqlite:plants.db\nmysql://u:${CANARY}@db/plants`],
       ['an unknown parameter of a SQLite URL', 'DATABASE_URL', `sqlite:plants.db?key=${CANARY}`],
       ['a password in a URL without a host', 'DATABASE_URL', `postgres://user:${CANARY}`],
       ['a password in a URL without slashes', 'DATABASE_URL', `postgres:user:${CANARY}@db/plants`],
