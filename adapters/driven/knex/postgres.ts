@@ -55,7 +55,8 @@ export const postgres: Engine = {
       'this user does not exist or may not connect; check the user and pg_hba.conf, which may require TLS (sslmode)',
     '28P01': 'wrong user or password',
     '3D000': 'the database does not exist; create it first',
-    '42501': 'this user may not create or use the tables in the schema',
+    '42501':
+      'this user may not create or use the tables in the schema; make it the owner of the database and its tables',
     '53300': 'the server has too many connections',
     '08P01':
       'the pooler rejects the connection; check its server, and set pool_mode = transaction and ignore_startup_parameters = statement_timeout in pgbouncer',
