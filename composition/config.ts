@@ -158,7 +158,7 @@ export type Config = {
  * @param command Name of a command. Default: `serve`.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem, not only the first.
  */
-export function readConfig(environment: Environment, command = 'serve'): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>>, command = 'serve'): Config {
   const problems: string[] = [];
   const read = (setting: Setting): unknown => {
     const given = settingsOf(command).includes(setting) ? environment[setting.variable] : undefined;
@@ -200,7 +200,7 @@ export function readConfig(environment: Environment, command = 'serve'): Config 
   return config as Config;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Parameters<typeof readConfig>[0];
 
 function describeEffective(setting: Setting, environment: Environment): string {
   const text = environment[setting.variable];
