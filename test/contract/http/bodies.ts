@@ -82,27 +82,21 @@ export const UNSTORABLE: readonly string[] = [
 
 /** Rejected bodies. */
 export const bodyCases: readonly HttpCase[] = [
-  ...casesFor(
-    NOT_JSON,
-    (what) => `responds 40001 to invalid JSON: ${what}`,
-    async (service, toBody) => {
-      const id = randomId();
-      expectOutcome(await service.create(toBody(id)), 40001);
-      expectOutcome(await service.create(newPlant({ name: 'not the rejected one' }, id)), 200);
-    },
-  ),
+  ...casesFor(NOT_JSON, 'responds 40001 to invalid JSON: %s', async (service, toBody) => {
+    const id = randomId();
+    expectOutcome(await service.create(toBody(id)), 40001);
+    expectOutcome(await service.create(newPlant({ name: 'not the rejected one' }, id)), 200);
+  }),
   ...casesFor(
     {
       'with Content-Length: 0': ['Content-Length', '0', ''],
       'of no chunks': ['Transfer-Encoding', 'chunked', '0\r\n\r\n'],
     },
-    (what) => `responds 40001 to an empty body ${what}`,
+    'responds 40001 to an empty body %s',
     async (service, [name = '', value, body]) => expectOutcome(await service.create(body, { [name]: value }), 40001),
   ),
-  ...casesFor(
-    NOT_A_NEW_PLANT,
-    (what) => `responds 40002 to an invalid NewPlant: ${what}`,
-    async (service, body) => expectOutcome(await service.create(body), 40002),
+  ...casesFor(NOT_A_NEW_PLANT, 'responds 40002 to an invalid NewPlant: %s', async (service, body) =>
+    expectOutcome(await service.create(body), 40002),
   ),
   ...INVALID_IDS.map((id) =>
     plantStoreCase(`responds 40002 to the id ${id.slice(0, 40)}, and names the field`, async (service) => {

@@ -23,19 +23,39 @@ export function plantStoreCase(name: string, check: Check, workTimeoutMs: number
 /** Creates a case that expects the outcome of one response. */
 export function outcomeCase(
   name: string,
-  respond: (service: Service) => Promise<HttpResponse>,
   outcome: number,
+  respond: (service: Service) => Promise<HttpResponse>,
 ): HttpCase {
   return plantStoreCase(name, async (service) => expectOutcome(await respond(service), outcome));
 }
 
-/** Creates a case per row of a table. */
+/** Creates a case per value of a header of a create, with the same outcome. */
+export function headerCases(
+  header: string,
+  values: readonly string[],
+  outcome: number,
+  toBody: () => string | Uint8Array = newPlant,
+): HttpCase[] {
+  const verb = outcome === 200 ? 'accepts' : `responds ${outcome} to`;
+  return values.map((value) =>
+    outcomeCase(`${verb} ${header}: ${value || '(empty)'}`, outcome, (service) =>
+      service.create(toBody(), { [header]: value }),
+    ),
+  );
+}
+
+/** Creates a case per row of a table. `%s` in the title stands for the name of the row. */
 export function casesFor<Row>(
   rows: Readonly<Record<string, Row>>,
-  title: (what: string) => string,
+  title: string,
   check: (service: Service, row: Row) => Promise<void>,
 ): HttpCase[] {
-  return Object.entries(rows).map(([what, row]) => plantStoreCase(title(what), (service) => check(service, row)));
+  return Object.entries(rows).map(([what, row]) =>
+    plantStoreCase(
+      title.replace('%s', () => what),
+      (service) => check(service, row),
+    ),
+  );
 }
 
 function httpCase(group: HttpContractGroup, name: string, check: Check, workTimeoutMs: number): HttpCase {

@@ -41,24 +41,16 @@ const IDENTICAL: Readonly<Record<string, object>> = {
 
 /** An id belongs to one plant forever. */
 export const conflictCases: readonly HttpCase[] = [
-  ...casesFor(
-    DIFFERENT,
-    (what) => `responds 40901 to a plant with the same id but ${what}`,
-    async (service, [first, second]) => {
-      const id = randomId();
-      expectOutcome(await service.create(newPlant(first, id)), 200);
-      expectOutcome(await service.create(newPlant(second, id)), 40901);
-    },
-  ),
-  ...casesFor(
-    IDENTICAL,
-    (what) => `responds 40902 to an identical plant ${what}`,
-    async (service, fields) => {
-      const id = randomId();
-      expectOutcome(await service.create(newPlant(fields, id)), 200);
-      expectOutcome(await service.create(newPlant({ ...fields, unknown: 1 }, id)), 40902);
-    },
-  ),
+  ...casesFor(DIFFERENT, 'responds 40901 to a plant with the same id but %s', async (service, [first, second]) => {
+    const id = randomId();
+    expectOutcome(await service.create(newPlant(first, id)), 200);
+    expectOutcome(await service.create(newPlant(second, id)), 40901);
+  }),
+  ...casesFor(IDENTICAL, 'responds 40902 to an identical plant %s', async (service, fields) => {
+    const id = randomId();
+    expectOutcome(await service.create(newPlant(fields, id)), 200);
+    expectOutcome(await service.create(newPlant({ ...fields, unknown: 1 }, id)), 40902);
+  }),
   plantStoreCase('does not change a stored plant', async (service) => {
     const id = randomId();
     expectOutcome(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 200);

@@ -42,21 +42,14 @@ async function expectRejected(service: Service, authorization: string | undefine
 
 /** Authentication by bearer token. */
 export const credentialCases: readonly HttpCase[] = [
-  ...casesFor(
-    ACCEPTED,
-    (what) => `accepts a token with ${what}`,
-    async (service, authorize) =>
-      expectOutcome(await service.create(newPlant(), { Authorization: authorize(service.token) }), 200),
+  ...casesFor(ACCEPTED, 'accepts a token with %s', async (service, authorize) =>
+    expectOutcome(await service.create(newPlant(), { Authorization: authorize(service.token) }), 200),
   ),
-  ...casesFor(
-    NO_BEARER_TOKEN,
-    (what) => `responds 40101 to a request with ${what}, and stores nothing`,
-    (service, authorize) => expectRejected(service, authorize(service.token), 40101),
+  ...casesFor(NO_BEARER_TOKEN, 'responds 40101 to a request with %s, and stores nothing', (service, authorize) =>
+    expectRejected(service, authorize(service.token), 40101),
   ),
-  ...casesFor(
-    INVALID,
-    (what) => `responds 40102 to ${what}, and stores nothing`,
-    (service, derive) => expectRejected(service, `Bearer ${derive(service.token)}`, 40102),
+  ...casesFor(INVALID, 'responds 40102 to %s, and stores nothing', (service, derive) =>
+    expectRejected(service, `Bearer ${derive(service.token)}`, 40102),
   ),
   plantStoreCase('sends WWW-Authenticate with 40101', async (service) => {
     for (const authorization of [undefined, `Basic ${btoa('garden:garden')}`]) {

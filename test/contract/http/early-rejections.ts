@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { ContractViolation } from '../contract.js';
-import { casesFor, outcomeCase, plantStoreCase } from './case.js';
+import { casesFor, headerCases, outcomeCase, plantStoreCase } from './case.js';
 import type { Connection } from './connection.js';
 import { expectOutcome, expectThat, type Headers, newPlant, received } from './service.js';
 import type { HttpCase } from './types.js';
@@ -48,7 +48,7 @@ async function keepSending(connection: Connection): Promise<void> {
 export const earlyRejectionCases: readonly HttpCase[] = [
   ...casesFor(
     BY_HEAD,
-    (what) => `rejects a request with ${what} without waiting for a body`,
+    'rejects a request with %s without waiting for a body',
     async (service, [headers, error, startLine = 'POST /plants']) => {
       expectOutcome(await service.send(service.authorized(startLine, { ...headers, ...LENGTH })), error);
     },
@@ -91,24 +91,12 @@ export const earlyRejectionCases: readonly HttpCase[] = [
       expectOutcome(await connection.send(body).read(), 200);
     }),
   ),
-  outcomeCase(
-    'accepts a body that is sent without waiting for 100 Continue',
-    (service) => service.create(newPlant(), EXPECT),
-    200,
+  outcomeCase('accepts a body that is sent without waiting for 100 Continue', 200, (service) =>
+    service.create(newPlant(), EXPECT),
   ),
-  ...casesFor(
-    NOT_CONTINUED,
-    (what) => `does not send 100 Continue for a request with ${what}`,
-    async (service, [headers, error]) => {
-      const bytes = service.post('', { 'Content-Length': '30', ...EXPECT, ...headers });
-      expectOutcome(await (await service.connect()).send(bytes).read(), error);
-    },
-  ),
-  ...['x', '100-continue, x', '200-ok'].map((expectation) =>
-    outcomeCase(
-      `responds 41701 to Expect: ${expectation}`,
-      (service) => service.create(newPlant(), { Expect: expectation }),
-      41701,
-    ),
-  ),
+  ...casesFor(NOT_CONTINUED, 'does not send 100 Continue for a request with %s', async (service, [headers, error]) => {
+    const bytes = service.post('', { 'Content-Length': '30', ...EXPECT, ...headers });
+    expectOutcome(await (await service.connect()).send(bytes).read(), error);
+  }),
+  ...headerCases('Expect', ['x', '100-continue, x', '200-ok'], 41701),
 ];

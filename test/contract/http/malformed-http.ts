@@ -56,22 +56,15 @@ const SIZED = { 'Content-Type': 'application/json' };
 
 /** Malformed, late and oversized requests. */
 export const malformedHttpCases: readonly HttpCase[] = [
-  ...casesFor(
-    CHANGES,
-    (what) => `responds 40000 to ${what}, and closes the connection`,
-    async (service, change) => {
-      const id = randomId();
-      const bytes = Buffer.from(change(service.post(newPlant({}, id), SIZED).toString('latin1')), 'latin1');
-      const next = bytes.includes('\r\n\r\n') ? service.post() : Buffer.alloc(0);
-      await service.expectToEnd(Buffer.concat([bytes, next]), [40000]);
-      expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
-    },
-  ),
-  ...casesFor(
-    BAD_CHUNKS,
-    (what) => `responds 40000 to a chunk with ${what}, and closes the connection`,
-    async (service, chunk) =>
-      service.expectToEnd(Buffer.concat([service.post(chunk, CHUNKED), service.post()]), [40000]),
+  ...casesFor(CHANGES, 'responds 40000 to %s, and closes the connection', async (service, change) => {
+    const id = randomId();
+    const bytes = Buffer.from(change(service.post(newPlant({}, id), SIZED).toString('latin1')), 'latin1');
+    const next = bytes.includes('\r\n\r\n') ? service.post() : Buffer.alloc(0);
+    await service.expectToEnd(Buffer.concat([bytes, next]), [40000]);
+    expectOutcome(await service.create(newPlant({ name: 'another' }, id)), 200);
+  }),
+  ...casesFor(BAD_CHUNKS, 'responds 40000 to a chunk with %s, and closes the connection', async (service, chunk) =>
+    service.expectToEnd(Buffer.concat([service.post(chunk, CHUNKED), service.post()]), [40000]),
   ),
   plantStoreCase('stores nothing if the last chunk is malformed', async (service) => {
     const id = randomId();
@@ -91,11 +84,9 @@ export const malformedHttpCases: readonly HttpCase[] = [
     const upper = bytes.replaceAll(/^[\w-]+:/gm, (name) => name.toUpperCase());
     expectOutcome(await service.send(upper), 200);
   }),
-  outcomeCase('accepts 8 KiB of headers', (service) => service.create(newPlant(), { X: 'x'.repeat(8000) }), 200),
-  ...casesFor(
-    TOO_LARGE,
-    (what) => `responds 43101 to ${what}, and closes the connection`,
-    async (service, toBytes) => service.expectToEnd(toBytes(service), [43101]),
+  outcomeCase('accepts 8 KiB of headers', 200, (service) => service.create(newPlant(), { X: 'x'.repeat(8000) })),
+  ...casesFor(TOO_LARGE, 'responds 43101 to %s, and closes the connection', async (service, toBytes) =>
+    service.expectToEnd(toBytes(service), [43101]),
   ),
   plantStoreCase(
     'responds 40801 to headers that do not arrive in time, and closes the connection',

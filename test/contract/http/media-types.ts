@@ -1,4 +1,4 @@
-import { outcomeCase, plantStoreCase } from './case.js';
+import { headerCases, outcomeCase, plantStoreCase } from './case.js';
 import { expectOutcome, newPlant } from './service.js';
 import type { HttpCase } from './types.js';
 
@@ -22,24 +22,10 @@ const OTHER_TYPES = [
 
 /** Content-Type of the body. */
 export const mediaTypeCases: readonly HttpCase[] = [
-  ...JSON_TYPES.map((type) =>
-    outcomeCase(
-      `accepts Content-Type: ${type}`,
-      (service) => service.create(newPlant(), { 'Content-Type': type }),
-      200,
-    ),
-  ),
-  ...OTHER_TYPES.map((type) =>
-    outcomeCase(
-      `responds 41501 to Content-Type: ${type || '(empty)'}`,
-      (service) => service.create(newPlant(), { 'Content-Type': type }),
-      41501,
-    ),
-  ),
-  outcomeCase(
-    'responds 41501 to a body without Content-Type',
-    (service) => service.create(newPlant(), { 'Content-Type': undefined }),
-    41501,
+  ...headerCases('Content-Type', JSON_TYPES, 200),
+  ...headerCases('Content-Type', OTHER_TYPES, 41501),
+  outcomeCase('responds 41501 to a body without Content-Type', 41501, (service) =>
+    service.create(newPlant(), { 'Content-Type': undefined }),
   ),
   plantStoreCase('responds 41501 to two Content-Type headers', async (service) => {
     for (const [first, second] of [

@@ -38,10 +38,8 @@ const WITH_TWO_ERRORS: Readonly<Record<string, readonly [error: number, toBytes:
 
 /** Precedence of errors. */
 export const orderCases: readonly HttpCase[] = [
-  ...casesFor(
-    WITH_TWO_ERRORS,
-    (order) => `checks ${order}`,
-    async (service, [error, toBytes]) => expectOutcome(await service.send(toBytes(service)), error),
+  ...casesFor(WITH_TWO_ERRORS, 'checks %s', async (service, [error, toBytes]) =>
+    expectOutcome(await service.send(toBytes(service)), error),
   ),
   plantStoreCase('checks the domain rules before the storage', async (service) => {
     const id = randomId();

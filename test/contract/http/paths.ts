@@ -17,12 +17,10 @@ const createAt = (service: Service, target: string) =>
 /** Paths and methods. */
 export const pathCases: readonly HttpCase[] = [
   ...['/plants?', '/plants?id=7&name=x', '/plants??/'].map((target) =>
-    outcomeCase(`ignores the query of ${target}`, (service) => createAt(service, target), 200),
+    outcomeCase(`ignores the query of ${target}`, 200, (service) => createAt(service, target)),
   ),
-  outcomeCase(
-    'accepts a target with scheme and host (RFC 9112 §3.2.2)',
-    (service) => createAt(service, `${service.baseUrl.origin}${service.prefix}/plants`),
-    200,
+  outcomeCase('accepts a target with scheme and host (RFC 9112 §3.2.2)', 200, (service) =>
+    createAt(service, `${service.baseUrl.origin}${service.prefix}/plants`),
   ),
   ...NO_SUCH_PATH.map((path) =>
     plantStoreCase(`responds 40401 to the path ${path}`, async (service) => {

@@ -77,13 +77,13 @@ export const pipelineCases: readonly HttpCase[] = [
   }),
   ...casesFor(
     GARBAGE,
-    (what) => `responds to a valid request before ${what} in the same packet, then closes the connection`,
+    'responds to a valid request before %s in the same packet, then closes the connection',
     async (service, garbage) =>
       service.expectToEnd(Buffer.concat([service.post(), Buffer.from(garbage)]), [200, 40000]),
   ),
   ...casesFor(
     REJECTED_BODIES,
-    (what) => `never processes a request inside the rejected body of a request with ${what}`,
+    'never processes a request inside the rejected body of a request with %s',
     async (service, [headers, error]) => {
       const id = randomId();
       const hidden = service.post(newPlant({}, id), LAST);

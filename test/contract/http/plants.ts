@@ -134,15 +134,11 @@ export const idCases: readonly HttpCase[] = [
     await expectDifferent(service, id, -id);
   }),
 
-  ...casesFor(
-    SPELLINGS,
-    (spelling) => `accepts an id spelled like ${spelling}`,
-    async (service, spell) => {
-      const id = randomId() / 100_000n;
-      expectOutcome(await service.create(newPlant({}, spell(id))), 200);
-      expectOutcome(await service.create(newPlant({}, id)), 40902);
-    },
-  ),
+  ...casesFor(SPELLINGS, 'accepts an id spelled like %s', async (service, spell) => {
+    const id = randomId() / 100_000n;
+    expectOutcome(await service.create(newPlant({}, spell(id))), 200);
+    expectOutcome(await service.create(newPlant({}, id)), 40902);
+  }),
   ...Object.entries(LITERAL_IDS).map(([spelling, id]) =>
     plantStoreCase(`accepts the id ${spelling}`, async (service) => {
       // Another client may own the id; then both spellings conflict.
@@ -156,24 +152,16 @@ export const idCases: readonly HttpCase[] = [
 
 /** Exact strings, and other bodies that are accepted. */
 export const textCases: readonly HttpCase[] = [
-  ...casesFor(
-    TEXTS,
-    (what) => `stores ${what} exactly`,
-    async (service, text) => {
-      const fields = Object.fromEntries(TEXT_FIELDS.map((field) => [field, text]));
-      const body = newPlant(fields);
-      await expectCreated(service, body, fields);
-      expectOutcome(await service.create(body), 40902);
-    },
-  ),
-  ...casesFor(
-    ACCEPTED,
-    (what) => `accepts ${what}`,
-    async (service, toBody) => {
-      const id = randomId();
-      const [body, plant] = toBody(id);
-      await expectCreated(service, body, plant);
-      expectOutcome(await service.create(newPlant(plant, id)), 40902);
-    },
-  ),
+  ...casesFor(TEXTS, 'stores %s exactly', async (service, text) => {
+    const fields = Object.fromEntries(TEXT_FIELDS.map((field) => [field, text]));
+    const body = newPlant(fields);
+    await expectCreated(service, body, fields);
+    expectOutcome(await service.create(body), 40902);
+  }),
+  ...casesFor(ACCEPTED, 'accepts %s', async (service, toBody) => {
+    const id = randomId();
+    const [body, plant] = toBody(id);
+    await expectCreated(service, body, plant);
+    expectOutcome(await service.create(newPlant(plant, id)), 40902);
+  }),
 ];
