@@ -33,13 +33,7 @@ describe('A command that is denied access names the user, and the file or folder
   for (const [denied, mode, file, args, action] of [
     ['a folder for a new store', 0o500, 'new.db', ['serve'], `create files in ${data}`],
     ['a folder for the write-ahead log', 0o500, 'plants.db', ['serve'], `create files in ${data}`],
-    [
-      'a folder for the migrations of a new store',
-      0o500,
-      'new.db',
-      ['migrate', '--dry-run'],
-      `create files in ${data}`,
-    ],
+    ['a folder to migrate a new store in', 0o500, 'new.db', ['migrate', '--dry-run'], `create files in ${data}`],
     ['a folder that may not be entered', 0o600, 'plants.db', ['serve'], `enter ${data}`],
     ['a folder that may not be entered to read', 0o600, 'plants.db', ['export'], `enter ${data}`],
     ['a file that is read-only', 0o400, 'data/plants.db', ['serve'], `write ${join(data, 'plants.db')}`],

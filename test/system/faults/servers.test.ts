@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { serve } from '../../support/client.js';
+import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
 import { FaultyProxy, type Impairment } from '../../support/faulty-proxy.js';
 import { PrivateServer, privateServers } from '../../support/private-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { CLIENTS, Load } from '../load.js';
+import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 /** Maximum number of statements that hang in a server: the first writes and one probe. */
@@ -126,25 +128,18 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       return serve(folder, { DATABASE_URL: url.href, ...settings });
     };
 
-    const byProxy = (impairment: Impairment, creates: Fault['creates']): Fault => ({
-      ...{ what: `there are ${impairment}`, creates },
-      inject: () => proxy.impair(impairment),
-      heal: () => proxy.restore(),
-    });
-    const bySql = ([what, cause, end]: SqlFault): Fault => ({
-      ...{ what, creates: 'fail' },
-      inject: () => run(cause),
-      heal: () => run(end),
-    });
+    const heal = () => proxy.restore();
+    const byProxy = (impairment: Impairment, creates: Fault['creates']): Fault => {
+      return { what: `there are ${impairment}`, creates, inject: () => proxy.impair(impairment), heal };
+    };
+    const bySql = ([what, cause, end]: SqlFault): Fault => {
+      return { what, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
+    };
     const rows: readonly Fault[] = [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
       { what: 'the server closes connections', creates: 'succeed or fail', inject: () => proxy.halfClose() },
       { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run(disconnect) },
-      {
-        ...{ what: 'connections are refused', creates: 'fail at once' },
-        inject: () => proxy.refuseConnections(),
-        heal: () => proxy.restore(),
-      },
+      { what: 'connections are refused', creates: 'fail at once', inject: () => proxy.refuseConnections(), heal },
       byProxy('late packets', 'succeed'),
       byProxy('lost packets', 'fail'),
       byProxy('lost responses', 'fail'),
@@ -195,3 +190,30 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
     });
   });
 }
+
+describe('While the disk of a database server is full', () => {
+  const disk = new Disk();
+
+  for (const [kind, ...settings] of [
+    [privateServers.postgres],
+    [privateServers.mariadb, '--innodb-log-file-size=8M'],
+  ] as const) {
+    it(`creates and readiness fail, until there is space: ${kind.name}`, async function () {
+      PrivateServer.skipUnlessAvailable(this, kind);
+      disk.mountTmpfs(this, 300);
+      const server = await PrivateServer.install(kind, disk.path);
+      await server.start(settings);
+      const service = serve(disk.path, { DATABASE_URL: server.server.url, MANAGEMENT_PORT: '0' });
+      const [port, managementPort] = [await service.port(), await service.managementPort()];
+      const name = randomBytes(1000).toString('hex');
+      expect((await create(port, { id: 1n, name }))?.outcome).to.equal(200);
+      await waitForReadiness(managementPort, '200 ok');
+      disk.fill(0);
+      for (let id = 2n; (await create(port, { id, name }))?.outcome !== 50301; ) id++;
+      await waitForReadiness(managementPort, '503 unavailable');
+      disk.free();
+      await waitForReadiness(managementPort, '200 ok');
+      await server.kill();
+    });
+  }
+});
