@@ -225,6 +225,10 @@ function conflicts(config: Partial<Config>, environment: Environment): string[] 
   const problems = ordered
     .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
     .map((pair) => pair.map((key) => describeEffective(settings[key], environment)).join(' must not be less than '));
+  if (config.port !== 0 && config.port === config.managementPort && config.host === config.managementHost) {
+    const pair = [settings.managementPort, settings.port].map((setting) => describeEffective(setting, environment));
+    problems.push(pair.join(' must differ from '));
+  }
   const jwt = [settings.jwtIssuer, settings.jwtAudience, settings.jwtJwksUrl].map(({ variable }) => variable);
   const missing = jwt.filter((variable) => !environment[variable]);
   if (missing.length > 0 && missing.length < jwt.length)

@@ -182,6 +182,7 @@ describe('The configuration', () => {
   for (const [variable, text, problem] of [
     ['HEADERS_TIMEOUT', '31s', 'REQUEST_TIMEOUT="30s" (default) must not be less than HEADERS_TIMEOUT="31s"'],
     ['REQUEST_TIMEOUT', '9s', 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT="10s" (default)'],
+    ['PORT', '3001', 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"'],
     ['BODY_LIMIT', '65mb', 'MAX_IN_FLIGHT_BYTES="64mb" (default) must not be less than BODY_LIMIT="65mb"'],
   ] as const) {
     it(`rejects ${variable}=${text}, because it conflicts with another setting`, () => {
