@@ -16,7 +16,7 @@ import { type StorageLifecycle, StorageTimeout, withTimeout } from '../monitorin
 import { classifyError, DriverError, type Engine, type PlantRow, retryWhileBusy, selectHolders } from './engine.js';
 
 const ADDED: AddOutcome = { kind: 'added' };
-/** Longer than most names, but stays in the row: on a full disk, MariaDB 10.11 crashed when it stored one off-page. */
+/** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
 /** Maximum time for a probe to retry while the engine is busy, in milliseconds. `close` waits for a probe of SQLite. */
 const PROBE_RETRY_MS = 1000;
