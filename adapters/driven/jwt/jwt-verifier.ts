@@ -63,7 +63,10 @@ export class JwtVerifier implements TokenVerifier {
         return await getKey(header, token);
       } catch (error) {
         if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
-        throw new TokenIssuerUnavailable('cannot read the keys of the token issuer', { cause: error });
+        const { origin, pathname } = options.jwksUrl;
+        // The errors of fetch have a code instead, in their cause.
+        const reason = error instanceof errors.JOSEError ? `: ${error.message}` : '';
+        throw new TokenIssuerUnavailable(`cannot read the keys at ${origin}${pathname}${reason}`, { cause: error });
       }
     };
   }

@@ -265,24 +265,42 @@ describe('JwtVerifier', () => {
   });
 
   describe('throws TokenIssuerUnavailable until the issuer recovers, if it', () => {
-    const faults: Readonly<Record<string, () => void>> = {
-      'stalls during the response': () => issuer.respondWith((response) => void response.write('{"keys":[')),
-      'closes the connection during the response': () =>
-        issuer.respondWith((response) => response.write('{"keys":[', () => response.destroy())),
-      'responds with 500': () => issuer.respondWith((response) => response.writeHead(500).end('{"keys":[]}')),
-      redirects: () => issuer.respondWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
-      'sends a decompression bomb': () =>
-        issuer.respondWith((response) => response.setHeader('Content-Encoding', 'gzip').end(gzipSync(OVERSIZED_KEYS))),
-      'does not send JSON': () => issuer.respondWith((response) => response.end('<html>')),
-      'sends JSON that is not a JWK Set': () => issuer.respondWith((response) => response.end('{"a":1}')),
+    const NOT_OK = ': Expected 200 OK from the JSON Web Key Set HTTP response';
+    const NOT_JSON = ': Failed to parse the JSON Web Key Set HTTP response as JSON';
+    const faults: Readonly<Record<string, readonly [breakIssuer: () => void, reason: string]>> = {
+      'stalls during the response': [
+        () => issuer.respondWith((response) => void response.write('{"keys":[')),
+        NOT_JSON,
+      ],
+      'closes the connection during the response': [
+        () => issuer.respondWith((response) => response.write('{"keys":[', () => response.destroy())),
+        NOT_JSON,
+      ],
+      'responds with 500': [() => issuer.respondWith((response) => response.writeHead(500).end('{"keys":[]}')), NOT_OK],
+      redirects: [
+        () => issuer.respondWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
+        NOT_OK,
+      ],
+      'sends a decompression bomb': [
+        () =>
+          issuer.respondWith((response) =>
+            response.setHeader('Content-Encoding', 'gzip').end(gzipSync(OVERSIZED_KEYS)),
+          ),
+        NOT_JSON,
+      ],
+      'does not send JSON': [() => issuer.respondWith((response) => response.end('<html>')), NOT_JSON],
+      'sends JSON that is not a JWK Set': [
+        () => issuer.respondWith((response) => response.end('{"a":1}')),
+        ': JSON Web Key Set malformed',
+      ],
     };
-    for (const [what, breakIssuer] of Object.entries(faults)) {
+    for (const [what, [breakIssuer, reason]] of Object.entries(faults)) {
       it(what, async () => {
         const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
         breakIssuer();
         const error = await catchError(verifier.verify(token));
         expect(error).to.be.instanceOf(TokenIssuerUnavailable).with.property('cause').that.is.instanceOf(Error);
-        expect(error).to.have.property('message', 'cannot read the keys of the token issuer');
+        expect(error).to.have.property('message', `cannot read the keys at ${issuer.jwksUrl}${reason}`);
         await issuer.restore();
         expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
       });
