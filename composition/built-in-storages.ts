@@ -92,8 +92,9 @@ function serverStorage(
       if (!/^\w+:\/\/\P{Cc}*$/u.test(url)) return false;
       const parsed = URL.canParse(url) ? new URL(url) : undefined;
       // In postgres://user:12/3@host, the password would be part of the path, and printed.
-      if (parsed === undefined || /[@#]/.test(parsed.pathname + parsed.hash))
+      if (url.includes('@') && (parsed === undefined || /[@#]/.test(parsed.pathname + parsed.hash)))
         throw new InvalidConfig('percent-encode special characters of its user and password');
+      if (parsed === undefined || parsed.hash !== '') return false;
       assertParameters(parsed.searchParams, engine.urlParameters ?? '');
       return true;
     },

@@ -241,7 +241,7 @@ export function describeSetting({ variable, redact }: Setting, text: string): st
   return `${variable}=${JSON.stringify(redact ? redact(text) : text)}`;
 }
 
-/** A file of tokens, its tokens when it was read, and the Unix time of that. */
+/** A file of tokens: its path, its tokens, and the Unix time at which it was read. */
 export interface TokensFile {
   readonly path: string;
   readonly tokens: readonly string[];

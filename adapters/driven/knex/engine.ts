@@ -19,7 +19,7 @@ export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'repeated' | 'def
 export interface Engine {
   /** The npm package of the driver; for SQLite, `sqlite3` or `node:sqlite`. */
   readonly driver: string;
-  /** The allowed parameters of a URL, such as `tls=on|off ca=FILE user`: one of two values, a readable file, any value. */
+  /** The allowed parameters of a URL. In `tls=on|off ca=FILE user`, `tls` has two values, `ca` is a file, `user` any text. */
   readonly urlParameters?: string;
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;

@@ -5,7 +5,7 @@ import { classifyError, type Engine } from './engine.js';
 /** Whether a schema was created, migrated or already current when it was opened. */
 export type SchemaState = 'created' | 'migrated' | 'current';
 
-/** The table of applied migrations, in the format of Knex. */
+/** The table of applied migrations, with the columns of Knex's. */
 const TABLE = 'plant_store_migrations';
 
 /**

@@ -26,8 +26,14 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
   load: {
     creates_in_flight: ['Creates in flight.', ({ inFlight }) => inFlight],
     creates_in_flight_limit: ['Maximum creates in flight.', ({ limits }) => limits.maxInFlight],
-    creates_in_flight_bytes: ['Bytes reserved for their bodies.', ({ inFlightBytes }) => inFlightBytes],
-    creates_in_flight_bytes_limit: ['Maximum bytes of their bodies.', ({ limits }) => limits.maxInFlightBytes],
+    creates_in_flight_bytes: [
+      'Bytes reserved for the bodies of creates in flight.',
+      ({ inFlightBytes }) => inFlightBytes,
+    ],
+    creates_in_flight_bytes_limit: [
+      'Maximum bytes of the bodies of creates in flight.',
+      ({ limits }) => limits.maxInFlightBytes,
+    ],
   },
   server: { http_connections: ['Open connections of clients.', ({ connections }) => connections] },
   log: { log_lines_dropped_total: ['Log lines that could not be written.', ({ droppedLines }) => droppedLines] },
@@ -46,11 +52,11 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
   },
   tokensFile: {
     tokens_last_reload_successful: [
-      '1 if the tokens file was last read as valid, else 0.',
+      '1 if the tokens file was valid when it was last read, else 0.',
       (file) => Number(file.isValid),
     ],
     tokens_last_reload_success_timestamp_seconds: [
-      'Unix time of the accepted tokens.',
+      'Unix time at which the accepted tokens were read.',
       (file) => file.loadedAtMs / 1000,
     ],
   },

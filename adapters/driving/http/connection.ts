@@ -6,15 +6,17 @@ import { type RequestLog, reportSafely } from './exchange.js';
 import { HttpError, sendErrorTo } from './http-error.js';
 
 /** Number of requests in progress at which a connection is not read. */
-const MAX_IN_PROGRESS = 8;
+const MAX_IN_PROGRESS = 2;
+/** The same while the body of the latest request arrives, because an early rejection would close the connection. */
+const MAX_IN_PROGRESS_WITH_BODY = 8;
 /** Maximum bytes parsed at once: Node reads 64 KiB, which can contain 2,600 requests of 1.5 kB of heap each. */
 const MAX_PARSED_BYTES = 512;
-/** The same inside a body, which contains no request. */
+/** Maximum bytes parsed at once inside a body, which contains no request. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
 
-/** A client connection. It is read in small steps, and not while requests are in progress. */
+/** A client connection. It is read in small steps, and not while several requests are in progress. */
 export class Connection {
   readonly #socket: Socket;
   readonly #maxIdleMs: number;
@@ -103,16 +105,19 @@ export class Connection {
       // Emits 'data', to which the parser listens, or 'end'.
       const bytes: Uint8Array | null = this.#socket.read(Math.min(this.#socket.readableLength, maxBytes) || 1);
       if (bytes === null) break;
-      // Too much if they begin with headers, never too little.
+      // Subtracts headers, too, so that the rest is never too large.
       this.#bodyBytes -= bytes.length;
     }
     this.#announceClose();
   }
 
   #canRead(): boolean {
-    if (this.#inProgress.size >= MAX_IN_PROGRESS) return false;
+    const { size } = this.#inProgress;
+    // Node has paused the socket while the client does not read these responses, and asserts that nobody resumes it.
+    if (size > 1 && [...this.#inProgress].some((res) => res.writableLength > 0)) return false;
     const req = this.#latest?.req;
-    return req?.complete === false ? req.readableLength < req.readableHighWaterMark : !isLast(this.#latest);
+    if (req?.complete !== false) return size < MAX_IN_PROGRESS && !isLast(this.#latest);
+    return size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;
   }
 
   /** During a shutdown, makes the response to the last request that has arrived the last one of the connection. */

@@ -29,6 +29,8 @@ export function createApp(options: AppOptions): Koa {
   app.use(async (ctx, next) => {
     await handleRequest(ctx.req, ctx.res, options, async (report) => {
       ctx.state['report'] = report;
+      // The routes of an outer app.
+      delete ctx['matched'];
       await next().finally(() => Object.assign(report, { route: ctx['matched']?.[0]?.path }));
     });
     // An error has been sent.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { request } from '../../../support/raw-http.js';
-import { httpSuite, newPlant, post } from './support.js';
+import { RawClient, request } from '../../../support/raw-http.js';
+import { httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 httpSuite('A connection', {}, ({ start }) => {
   it('carries 300 pipelined requests, a few of which are in progress at a time', async () => {
@@ -25,6 +25,34 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(outcomes).to.deep.equal([...Array(300).fill(40901), 40002]);
     expect(maxInFlight).to.be.within(1, 12);
   });
+
+  const page = request('GET /docs/swagger-ui-bundle.js');
+  const last = post('{}', { Connection: 'close' });
+  const body = post(newPlant({ name: 'x'.repeat(5000) }));
+  const pieces = Array.from({ length: 6 }, (_, index) => body.subarray(index * 1000, (index + 1) * 1000));
+  for (const [what, sent, outcomes] of [
+    ['requests', Array(12).fill(page), Array(12).fill(200)],
+    ['a body in pieces', [page, page, page, ...pieces], [200, 200, 200, 200]],
+    ['requests after a slow one', [post(), ...Array(5).fill(page)], Array(6).fill(200)],
+  ] as const) {
+    it(`carries ${what} of a client that has unread responses`, async () => {
+      let authenticate = () => {};
+      const authenticated = new Promise<void>((resolve) => {
+        authenticate = resolve;
+      });
+      const verify = () => authenticated.then(() => ({ subject: 'tester' }));
+      const server = await start({ docs: true, tokenVerifier: { verify } });
+      const client = await RawClient.connect(server.port);
+      client.socket.pause();
+      for (const bytes of [...sent, last]) {
+        client.send(bytes);
+        await server.waitUntilRead();
+      }
+      authenticate();
+      client.socket.resume();
+      expect(await readOutcomes(client)).to.deep.equal([...outcomes, 40002]);
+    });
+  }
 
   const expectation = { Expect: '100-continue' };
   for (const [what, bytes, outcomes, created] of [

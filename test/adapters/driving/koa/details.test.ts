@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import Router from '@koa/router';
 import { expect } from 'chai';
-import { it } from 'mocha';
+import Koa from 'koa';
+import { after, before, describe, it } from 'mocha';
+import { createApp } from '../../../../adapters/driving/koa/index.js';
 import { request } from '../../../support/raw-http.js';
 import { HEADERS, httpSuite, newPlant, post, TOKEN } from './support.js';
 
@@ -64,6 +69,29 @@ httpSuite('Details that the interface leaves open', {}, ({ server }) => {
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
     it(`responds with ${expected} to ${what}`, async () => {
       expect(await server().send(bytes)).to.equal(expected);
+    });
+  }
+});
+
+describe('Mounted in an app whose router has other routes', () => {
+  const outer = new Koa();
+  outer.use(new Router().get('/{*any}', (_, next) => next()).routes());
+  const execute = async () => ({ kind: 'id-taken' }) as const;
+  const { middleware } = createApp({ createPlant: { execute }, tokenVerifier: { verify: async () => undefined } });
+  for (const each of middleware) outer.use(each);
+  const server = createServer(outer.callback());
+  before(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+  after(() => server.close());
+
+  for (const [path, status, allow] of [
+    ['/nothing', 404, null],
+    ['/plants', 405, 'POST'],
+  ] as const) {
+    it(`responds with ${status} to PUT ${path}`, async () => {
+      const address = server.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'PUT' });
+      expect([response.status, response.headers.get('allow')]).to.deep.equal([status, allow]);
     });
   }
 });
