@@ -62,7 +62,7 @@ for (const [node, npm] of RUNTIMES) {
       it('the faults of SQLite have the same outcomes', () =>
         run(
           clone,
-          "npm run test:system -- --grep 'SQLite|SIGKILL' && npm run test:system -- dist/test/composition/cli/export.test.js",
+          "npm run test:system -- --grep 'SQLite|SIGKILL' && npm run test:system -- dist/test/composition/cli/commands.test.js",
         ));
     });
 
