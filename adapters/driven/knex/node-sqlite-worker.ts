@@ -75,7 +75,7 @@ function reply(work: () => readonly SqliteRow[]): void {
 function run(request: WorkerRequest): readonly SqliteRow[] {
   if ('sql' in request) {
     const { sql, bindings } = request;
-    if (bindings) return prepare(sql).all(...bindings.map((value) => (value instanceof Date ? +value : value)));
+    if (bindings) return prepare(sql).all(...bindings);
     database.exec(sql);
   } else if (request.call === 'close') {
     database.close();
