@@ -6,7 +6,7 @@ import Koa from 'koa';
 import { after, before, describe, it } from 'mocha';
 import { createApp } from '../../../../adapters/driving/koa/index.js';
 import { request } from '../../../support/raw-http.js';
-import { HEADERS, httpSuite, newPlant, post, TOKEN } from './support.js';
+import { APP_OPTIONS, HEADERS, httpSuite, newPlant, post, TOKEN } from './support.js';
 
 const changed = (from: string, to: string) => `${post()}`.replace(from, to);
 /** Returns a create with this number of headers; `post` sends four. */
@@ -76,9 +76,7 @@ httpSuite('Details that the interface leaves open', {}, ({ server }) => {
 describe('Mounted in an app whose router has other routes', () => {
   const outer = new Koa();
   outer.use(new Router().get('/{*any}', (_, next) => next()).routes());
-  const execute = async () => ({ kind: 'id-taken' }) as const;
-  const { middleware } = createApp({ createPlant: { execute }, tokenVerifier: { verify: async () => undefined } });
-  for (const each of middleware) outer.use(each);
+  for (const middleware of createApp(APP_OPTIONS).middleware) outer.use(middleware);
   const server = createServer(outer.callback());
   before(() => once(server.listen(0, '127.0.0.1'), 'listening'));
   after(() => server.close());

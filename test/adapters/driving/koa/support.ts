@@ -23,6 +23,9 @@ const tokenVerifier: TokenVerifier = {
   verify: async (token) => (token === TOKEN ? { subject: 'tester' } : undefined),
 };
 
+/** The options of an app with a use case that creates every valid plant. */
+export const APP_OPTIONS: AppOptions = { createPlant: { execute: create }, tokenVerifier };
+
 /** The Koa adapter with a use case that creates every valid plant, on a free port. */
 export class TestServer {
   /** What the use case has received. */
@@ -39,7 +42,7 @@ export class TestServer {
         return create(newPlant);
       },
     };
-    this.#server = createKoaServer({ createPlant, tokenVerifier, ...options });
+    this.#server = createKoaServer({ ...APP_OPTIONS, createPlant, ...options });
   }
 
   static async start(options: Options = {}, observe?: ResponseObserver): Promise<TestServer> {
