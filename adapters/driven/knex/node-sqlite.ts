@@ -38,11 +38,13 @@ class Connection implements SqliteConnection {
   readonly opened: Promise<unknown>;
   readonly #worker: Worker;
   /** The requests in flight. The worker replies in the same order. */
-  readonly #inFlight: PromiseWithResolvers<readonly SqliteRow[]>[] = [];
+  readonly #inFlight: Pick<PromiseWithResolvers<readonly SqliteRow[]>, 'resolve' | 'reject'>[] = [];
+  /** The number of requests that were sent. The worker waits for it to change. */
+  readonly #sent = new Int32Array(new SharedArrayBuffer(4));
   #failure: Error | undefined;
 
   constructor(path: string, mode: FileMode) {
-    const workerData: WorkerFile = { path, mode, maxStatements: MAX_STATEMENTS };
+    const workerData: WorkerFile = { sent: this.#sent, path, mode, maxStatements: MAX_STATEMENTS };
     workerUrl ??= readWorker();
     // Otherwise Node prints on standard error that its SQLite is experimental.
     const execArgv = ['--disable-warning=ExperimentalWarning'];
@@ -72,19 +74,20 @@ class Connection implements SqliteConnection {
   async #request(request: WorkerRequest): Promise<readonly SqliteRow[]> {
     if (this.#failure) throw this.#failure;
     this.#worker.postMessage(request);
+    Atomics.add(this.#sent, 0, 1);
+    Atomics.notify(this.#sent, 0);
     return this.#awaitReply();
   }
 
   #awaitReply(): Promise<readonly SqliteRow[]> {
-    const reply = Promise.withResolvers<readonly SqliteRow[]>();
-    this.#inFlight.push(reply);
     // An idle connection does not keep the process running.
-    this.#worker.ref();
-    return reply.promise.finally(() => this.#inFlight.length > 0 || this.#worker.unref());
+    if (this.#inFlight.length === 0) this.#worker.ref();
+    return new Promise((resolve, reject) => this.#inFlight.push({ resolve, reject }));
   }
 
   #settle(reply: WorkerReply): void {
     const request = this.#inFlight.shift();
+    if (this.#inFlight.length === 0) this.#worker.unref();
     if ('rows' in reply) request?.resolve(reply.rows);
     else request?.reject(toError(reply.error));
   }
