@@ -58,7 +58,7 @@ const database = new DatabaseSync(name, { readOnly: mode !== 'rw' });
 const statements = new Map<string, Statement>();
 
 reply(() => []);
-// Waits for requests itself, because the event loop takes twice as long to wake up.
+// Waits for requests itself, because the event loop takes longer to wake up.
 for (let handled = 0, open = true; open; handled += 1) {
   Atomics.wait(sent, 0, handled);
   const request = receive();
