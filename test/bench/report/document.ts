@@ -78,12 +78,12 @@ export function generateDocument({ machine, sections }: Data): string {
 
 /** Reasons why some targets are missed. */
 const LIMITS = [
-  'Profiles explain the targets that are missed:',
+  'Sections are as old as their dates. Profiles of 2026-11-20 explain most of the targets that are missed; the rate of the',
+  'Koa echo and the start are not explained yet:',
   '',
   '- **SQLite relative to `memory:`**: the difference is the time that a SQLite thread spends parsing the text of each',
   '  batch, on cores that it shares with the clients.',
-  '- **One client**: the log line, the metrics and the check of the database file take the additional time. Without',
-  '  them, the rate equals that of Koa + Knex.',
+  '- **One client**: the log line, the metrics and the check of the database file take additional time.',
   '- **Latency at 70 % of the peak**: the peak rate depends on batches of 32 plants. Evenly spaced requests form',
   '  batches of about ten, which take nearly as long, so at the same share of its peak rate the service is busier than',
   '  the Koa echo.',
