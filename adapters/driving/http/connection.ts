@@ -113,7 +113,7 @@ export class Connection {
 
   #canRead(): boolean {
     const { size } = this.#inProgress;
-    // Node has paused the socket while the client does not read these responses, and asserts that nobody resumes it.
+    // Node has paused the socket until the client reads these responses, and fails an assertion if data arrives before.
     if (size > 1 && [...this.#inProgress].some((res) => res.writableLength > 0)) return false;
     const req = this.#latest?.req;
     if (req?.complete !== false) return size < MAX_IN_PROGRESS && !isLast(this.#latest);
