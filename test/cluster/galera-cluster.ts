@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import knexFactory, { type Knex } from 'knex';
+import type { Knex } from 'knex';
 import type { Context } from 'mocha';
-import { TEXT_FIELDS } from '../../core/index.js';
-import type { TestPlant } from '../support/client.js';
+import { connectTo } from '../support/database-servers.js';
+import { readTable } from '../support/engines.js';
 import type { Program } from '../support/executable.js';
-import { fromRow } from '../support/plants.js';
+import type { TestPlant } from '../support/plants.js';
 import { type Kind, PrivateServer, privateServers } from '../support/private-server.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -34,7 +34,7 @@ export function skipUnlessGaleraInstalled(context: Context): void {
 
 /** A server of the cluster. */
 export class GaleraNode {
-  /** Connection to this server. Its queries wait for everything that the cluster has committed. */
+  /** The only connection to this server. */
   readonly sql: Knex;
   readonly #server: PrivateServer;
   readonly #host: number;
@@ -44,17 +44,7 @@ export class GaleraNode {
   private constructor(server: PrivateServer, host: number) {
     this.#server = server;
     this.#host = host;
-    this.sql = knexFactory({
-      client: 'mysql2',
-      log: { error() {}, warn() {} },
-      connection: { uri: this.url('mysql'), charset: 'utf8mb4', supportBigNumbers: true, bigNumberStrings: true },
-      pool: {
-        min: 0,
-        max: 2,
-        afterCreate: (connection: { query(sql: string, done: (error: unknown) => void): void }, done: () => void) =>
-          connection.query('SET SESSION wsrep_sync_wait = 1', done),
-      },
-    });
+    this.sql = connectTo(server.server);
   }
 
   /** @param users file of SQL that creates the users */
@@ -107,12 +97,16 @@ export class GaleraNode {
     }
   }
 
+  /** Waits until it has applied everything that the cluster has committed. */
+  async waitForWrites(): Promise<void> {
+    await this.sql.raw('SET SESSION wsrep_sync_wait = 1');
+    await this.sql('information_schema.schemata').select();
+  }
+
   /** Reads the plants of one of its databases. */
   async readPlants(database: string): Promise<TestPlant[]> {
-    const rows: Parameters<typeof fromRow>[0][] = await this.sql(`${database}.plants`)
-      .select(this.sql.raw('CAST(id AS CHAR) AS id'), ...TEXT_FIELDS)
-      .orderByRaw('plants.id');
-    return rows.map(fromRow);
+    await this.waitForWrites();
+    return readTable(this.sql, `${database}.plants`);
   }
 
   /** Waits until it is a synced member of a cluster with `size` servers. */

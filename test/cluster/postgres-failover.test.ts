@@ -92,7 +92,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     for (const port of ports) await load.retryUnknown(port);
     expect(load.outcomes()).to.have.members([...conclusive, 50301]);
     const knex = primary.connect();
-    load.expectNoViolations(await serverStore(primary.server.url, 'pg', knex).readPlants());
+    load.expectNoViolations(await serverStore(primary.server.url, knex).readPlants());
     await knex.destroy();
     for (const service of services) expect(await service.stop()).to.equal(0);
   });

@@ -22,13 +22,34 @@ const bind = (open: string) =>
   plugin(`container.bind(services.OpenStorage).toConstantValue(${open}).whenNamed('garden');`);
 const rebind = (binding: string, service = 'Storage') => plugin(`container.rebind(services.${service})${binding};`);
 
-const GARDEN = bind('open');
 const NOTHING = plugin('');
 /** Wraps the storage of the plugins before it. */
 const AUDIT = plugin(`
   const inner = await container.getAsync(services.Storage);
   container.rebind(services.Storage).toConstantValue(Object.assign(inner, { audited: true }));`);
 const GARDEN_URL = { DATABASE_URL: 'garden://user:canary@localhost' };
+
+const LACKS = 'the adapter lacks these methods:';
+const NO_SOIL = "async () => { throw new Error('no soil'); }";
+/** Plugins that fail, and the reasons that the service reports. */
+const FAILURES: readonly (readonly [what: string, bad: string | undefined, reason: string])[] = [
+  ['is missing', undefined, "Cannot find module '.*/bad\\.js'"],
+  ['throws while it is loaded', "throw new Error('first\\nsecond');", 'first'],
+  ['has no default export', 'export const plugin = () => {};', 'its default export is not a function'],
+  ['throws a string', plugin("throw 'no water';"), 'no water'],
+  ['throws an object', plugin('throw Object.create(null);'), 'it failed without a message'],
+  ['does not return in time', plugin('await new Promise(() => {});'), 'not ready after 1 s'],
+  ['leaves the storage unbound', rebind(''), 'services\\.Storage: No bindings? found.*'],
+  [
+    'binds no repository',
+    rebind('.toConstantValue({ add() {} })'),
+    `services\\.Storage: ${LACKS} readAll, ready, close`,
+  ],
+  ['fails to create its storage', rebind(`.toDynamicValue(${NO_SOIL})`), 'services\\.Storage: no soil'],
+  ['binds no verifier', rebind('.toConstantValue({})', 'TokenVerifier'), `services\\.TokenVerifier: ${LACKS} verify`],
+  ['fails to open the storage of its scheme', bind(NO_SOIL), 'services\\.Storage: no soil'],
+  ['does not open its storage', bind('() => new Promise(() => {})'), 'services\\.Storage: not ready after 1 s'],
+];
 
 describe('Plugins', () => {
   const root = temporaryFolder();
@@ -41,14 +62,13 @@ describe('Plugins', () => {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   });
 
-  const pathOf = (name: string) => join(folder, `${name}.js`);
-
   /** Loads plugins, by name and in order, and creates the storage and the server. */
   async function start(
     plugins: Readonly<Record<string, string | undefined>>,
     environment: Readonly<Record<string, string>> = {},
     timeoutMs?: number,
   ) {
+    const pathOf = (name: string) => join(folder, `${name}.js`);
     for (const [name, text] of Object.entries(plugins)) if (text !== undefined) writeFileSync(pathOf(name), text);
     const PLUGINS = Object.keys(plugins).map(pathOf).join();
     const config = readConfig({ LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off', PLUGINS, ...environment });
@@ -62,98 +82,57 @@ describe('Plugins', () => {
     return `${Object(error).message}`.replace(`${folder}/`, '');
   };
 
-  describe('that fail are named, with the service, if one', () => {
-    const LACKS = 'the adapter lacks these methods:';
-    const noSoil = "async () => { throw new Error('no soil'); }";
-    const failures: readonly (readonly [what: string, bad: string | undefined, reason: string])[] = [
-      ['is missing', undefined, "Cannot find module '.*/bad\\.js'"],
-      ['imports a missing package', "import 'none';", "Cannot find package 'none' imported from .*"],
-      ['is not JavaScript', 'export default (', '.+'],
-      ['throws while it is loaded', "throw new Error('first\\nsecond');", 'first'],
-      ['has no default export', 'export const plugin = () => {};', 'its default export is not a function'],
-      ['throws', plugin("throw new Error('no water');"), 'no water'],
-      ['throws a string', plugin("throw 'no water';"), 'no water'],
-      ['throws an object', plugin('throw Object.create(null);'), 'it failed without a message'],
-      ['does not return in time', plugin('await new Promise(() => {});'), 'not ready after 1 s'],
-      ['leaves the storage unbound', rebind(''), 'services\\.Storage: No bindings? found.*'],
-      [
-        'binds an object without the methods of a repository',
-        rebind('.toConstantValue({ async add() {}, async ready() {} })'),
-        `services\\.Storage: ${LACKS} readAll, close`,
-      ],
-      ['fails to create its storage', rebind(`.toDynamicValue(${noSoil})`), 'services\\.Storage: no soil'],
-      [
-        'binds a verifier without its method',
-        rebind('.toConstantValue({})', 'TokenVerifier'),
-        `services\\.TokenVerifier: ${LACKS} verify`,
-      ],
-      ['fails to open the storage of its scheme', bind(noSoil), 'services\\.Storage: no soil'],
-      ['opens something else for its scheme', bind('() => ({})'), `services\\.Storage: ${LACKS} add, .*`],
-      ['does not open its storage', bind('() => new Promise(() => {})'), 'services\\.Storage: not ready after 1 s'],
-    ];
-    for (const [what, bad, reason] of failures) {
-      it(`if one of several ${what}`, async () => {
-        const hasScheme = bad?.includes('OpenStorage') === true;
-        // Enough for the other plugins on a busy machine.
-        const timeoutMs = reason.includes('not ready') ? 1000 : undefined;
-        for (const last of hasScheme && timeoutMs === undefined ? [NOTHING, AUDIT] : [NOTHING]) {
-          const plugins = { first: hasScheme ? NOTHING : GARDEN, bad, last };
-          const problem = await problemOf(plugins, hasScheme ? GARDEN_URL : {}, timeoutMs);
-          expect(problem).to.match(RegExp(`^PLUGINS="bad\\.js": ${reason}$`));
-        }
-      });
-    }
-
-    it('if a later one breaks the service of an earlier one', async () => {
-      const problem = await problemOf({ first: rebind('.toDynamicValue(open)'), bad: rebind('.toConstantValue(1)') });
-      expect(problem).to.match(/^PLUGINS="bad\.js": services\.Storage: /);
+  for (const [what, bad, reason] of FAILURES) {
+    it(`are named, with the service, if one of several ${what}`, async () => {
+      const environment = bad?.includes('OpenStorage') ? GARDEN_URL : {};
+      // Enough for the other plugins on a busy machine.
+      const timeoutMs = reason.includes('not ready') ? 1000 : undefined;
+      const problem = await problemOf({ first: NOTHING, bad, last: NOTHING }, environment, timeoutMs);
+      expect(problem).to.match(RegExp(`^PLUGINS="bad\\.js": ${reason}$`));
     });
+  }
+
+  it('are named if the error appears while another plugin loads', async () => {
+    const message = 'PLUGINS="bad.js": services.Storage: no soil';
+    expect(await problemOf({ bad: bind(NO_SOIL), last: AUDIT }, GARDEN_URL)).to.equal(message);
+  });
+
+  it('are named if they break the service of an earlier one', async () => {
+    const problem = await problemOf({ first: rebind('.toDynamicValue(open)'), bad: rebind('.toConstantValue(1)') });
+    expect(problem).to.match(/^PLUGINS="bad\.js": services\.Storage: /);
   });
 
   it('whose storage is unavailable throw its StorageUnavailable, because a retry may help', async () => {
-    const text = bind("async () => { throw new StorageUnavailable('cannot open the garden: it is winter'); }");
+    const message = 'cannot open the garden: it is winter';
+    const bad = bind(`async () => { throw new StorageUnavailable('${message}'); }`);
     for (const last of [NOTHING, AUDIT]) {
-      const error = await catchError(start({ bad: text, last }, GARDEN_URL));
-      expect(error)
-        .to.be.instanceOf(StorageUnavailable)
-        .and.have.property('message', 'cannot open the garden: it is winter');
+      const error = await catchError(start({ bad, last }, GARDEN_URL));
+      expect(error).to.be.instanceOf(StorageUnavailable).and.have.property('message', message);
     }
   });
 
   it('add storages: the scheme of DATABASE_URL selects one', async () => {
-    const options = bind(
-      '({ log, ...options }) => Object.assign(open(), { options: { ...options, hasLog: "warn" in log } })',
-    );
-    const environment = { ...GARDEN_URL, STORAGE_TIMEOUT: '7s' };
-    const storage = await start({ garden: options }, environment);
-    const { DATABASE_URL: url } = GARDEN_URL;
-    expect(storage).to.deep.include({ options: { url, timeoutMs: 7000, readOnly: false, hasLog: true } });
-    expect(await start({ garden: options }, { DATABASE_URL: 'memory:' })).not.to.have.property('options');
+    const garden = bind('({ log, ...options }) => Object.assign(open(), { options, hasLog: "warn" in log })');
+    const storage = await start({ garden }, { ...GARDEN_URL, STORAGE_TIMEOUT: '7s' });
+    const options = { url: GARDEN_URL.DATABASE_URL, timeoutMs: 7000, readOnly: false };
+    expect(storage).to.deep.include({ options, hasLog: true });
+    expect(await start({ garden }, { DATABASE_URL: 'memory:' })).not.to.have.property('options');
   });
 
   it('leave an unknown scheme an error, which shows no password', async () => {
-    for (const plugins of [{}, { first: NOTHING }]) {
-      expect(await problemOf(plugins, GARDEN_URL)).to.equal(
-        'DATABASE_URL="garden:***" must be sqlite:PATH, sqlite:PATH?mode=rw, postgres://…, mysql://…, memory: or a URL for a plugin',
-      );
-    }
+    const allowed = 'sqlite:PATH, sqlite:PATH?mode=rw, postgres://…, mysql://…, memory: or a URL for a plugin';
+    for (const plugins of [{}, { first: NOTHING }])
+      expect(await problemOf(plugins, GARDEN_URL)).to.equal(`DATABASE_URL="garden:***" must be ${allowed}`);
   });
 
   for (const service of ['Storage', 'PlantRepository']) {
     it(`that replace services.${service} conflict with DATABASE_URL`, async () => {
       const plugins = { first: NOTHING, bad: rebind('.toDynamicValue(open)', service) };
-      expect(await problemOf(plugins, { DATABASE_URL: 'sqlite:./plants.db' })).to.equal(
-        `PLUGINS="bad.js": it replaces services.${service}, but DATABASE_URL="sqlite:./plants.db" selects the storage; remove one of the two`,
-      );
+      const reason = 'but DATABASE_URL="sqlite:./plants.db" selects the storage; remove one of the two';
+      const problem = `PLUGINS="bad.js": it replaces services.${service}, ${reason}`;
+      expect(await problemOf(plugins, { DATABASE_URL: 'sqlite:./plants.db' })).to.equal(problem);
     });
   }
-
-  it('wrap the storage of DATABASE_URL with onActivation', async () => {
-    const text = plugin(
-      'container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { wrapped: true }));',
-    );
-    expect(await start({ text }, { DATABASE_URL: 'memory:' })).to.have.property('wrapped');
-  });
 
   it('run in order, and may replace the storage if DATABASE_URL is not set', async () => {
     expect(await start({ first: rebind('.toDynamicValue(open)'), last: AUDIT })).to.have.property('audited');

@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { httpContract } from '../contract/http/index.js';
 import { testEngines } from '../support/engines.js';
@@ -21,16 +20,5 @@ for (const engine of testEngines) {
     for (const { topic, name, timeoutMs, run } of httpContract.filter((each) => TOPICS.includes(each.topic))) {
       it(`meets the HTTP contract: ${topic}: ${name}`, () => run({ baseUrl, token: TOKEN })).timeout(timeoutMs);
     }
-
-    it('responds 50301 when its storage is closed', async () => {
-      await service.storage.close();
-      const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
-      const response = await fetch(`${baseUrl}/plants`, {
-        method: 'POST',
-        headers,
-        body: '{"id":1,"name":"Monstera"}',
-      });
-      expect(await response.json()).to.include({ error: 50301 });
-    });
   });
 }

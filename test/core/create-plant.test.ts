@@ -1,14 +1,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import {
-  CreatePlant,
-  type NewPlant,
-  PLANT_ID_MESSAGE,
-  Plant,
-  PlantRejected,
-  StorageUnavailable,
-} from '../../core/index.js';
+import { CreatePlant, type NewPlant, Plant, PlantRejected, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
@@ -16,14 +9,6 @@ import { readPlants } from '../support/read-plants.js';
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const FICUS: NewPlant = { id: 2n, name: 'Ficus' };
 const INVALID: NewPlant = { id: 2n ** 63n, name: '\0' };
-
-/** Invalid arguments of JavaScript callers, with the expected messages. */
-const WRONG_TYPES: readonly (readonly [newPlant: unknown, ...messages: string[]])[] = [
-  [{ id: 1, name: null, tag: 1n }, 'id must be a bigint', 'name must be a string', 'tag must be a string'],
-  [{ id: 2n ** 63n, name: 1 }, PLANT_ID_MESSAGE, 'name must be a string'],
-  [{}, 'id must be a bigint', 'name must be a string'],
-  [undefined, 'id must be a bigint', 'name must be a string'],
-];
 
 /** Both methods, for one plant and without type checks, as JavaScript code can call them. */
 const METHODS: Readonly<Record<string, (createPlant: CreatePlant, newPlant: unknown) => Promise<unknown>>> = {
@@ -62,9 +47,9 @@ describe('CreatePlant', () => {
       });
 
       it('returns the violations of an invalid plant, and stores nothing', async () => {
-        expect(await execute(createPlant, INVALID)).to.deep.equal(Plant.from(INVALID));
-        for (const [newPlant, ...messages] of WRONG_TYPES)
-          expect(messagesOf(await execute(createPlant, newPlant))).to.deep.equal(messages);
+        // JavaScript code can pass anything.
+        for (const invalid of [INVALID, { id: 1, name: null }, {}, undefined])
+          expect(await execute(createPlant, invalid)).to.deep.equal(Reflect.apply(Plant.from, Plant, [invalid]));
         await expectStored();
       });
 
@@ -95,13 +80,12 @@ describe('CreatePlant', () => {
       const aloe: NewPlant = { id: 3n, name: 'Aloe' };
       const batch = [INVALID, FICUS, { ...MONSTERA, name: 'Ficus' }, {}, MONSTERA, aloe, { ...aloe, tag: '' }];
       delete batch[3];
-      const [ficus, monstera] = [FICUS, MONSTERA].map(toPlant);
       expect(await executeAll(createPlant, batch)).to.deep.equal([
         Plant.from(INVALID),
-        { kind: 'created', plant: ficus },
+        { kind: 'created', plant: toPlant(FICUS) },
         { kind: 'id-taken' },
         Reflect.apply(Plant.from, Plant, [undefined]),
-        { kind: 'already-stored', plant: monstera },
+        { kind: 'already-stored', plant: toPlant(MONSTERA) },
         { kind: 'created', plant: toPlant(aloe) },
         { kind: 'id-taken' },
       ]);
@@ -116,10 +100,6 @@ describe('CreatePlant', () => {
       await expectStored();
     });
 
-    it('returns no outcomes for an empty array', async () => {
-      expect(await createPlant.executeAll([])).to.deep.equal([]);
-    });
-
     it('throws TypeError when the repository returns too few outcomes', async () => {
       const work = createPlantWith([{ kind: 'added' }]).executeAll([MONSTERA, FICUS]);
       expect(await catchError(work)).to.be.instanceOf(TypeError);
@@ -132,11 +112,4 @@ function createPlantWith(outcomes: readonly unknown[]): CreatePlant {
   const repository = new MemoryPlantRepository();
   Reflect.set(repository, 'add', async () => outcomes);
   return new CreatePlant(repository);
-}
-
-/** Returns the messages of an invalid outcome. */
-function messagesOf(outcome: unknown): unknown {
-  expect(outcome).to.have.property('kind', 'invalid');
-  const { violations }: { violations: { message: string }[] } = Object(outcome);
-  return violations.map(({ message }) => message);
 }

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { createContainer, type Plugin, readConfig, services } from '../../composition/index.js';
@@ -23,23 +25,19 @@ describe('The token verifier in docs/adapters.md', () => {
   const folder = temporaryFolder();
   let isAvailable = true;
   const issuer = createServer(async (req, res) => {
-    const body = await req.setEncoding('utf8').toArray();
-    const isKnown = new URLSearchParams(body.join('')).get('token') === VALID_TOKEN;
-    res
-      .writeHead(isAvailable ? 200 : 503)
-      .end(JSON.stringify(isKnown ? { active: true, sub: 'gardener' } : { active: false }));
+    const isKnown = new URLSearchParams(await text(req)).get('token') === VALID_TOKEN;
+    res.statusCode = isAvailable ? 200 : 503;
+    res.end(JSON.stringify(isKnown ? { active: true, sub: 'gardener' } : { active: false }));
   });
   let url: string;
   let example: Module;
   before(async () => {
-    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
+    await once(issuer.listen(0, '127.0.0.1'), 'listening');
     url = `http://127.0.0.1:${portOf(issuer)}`;
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
-    const code = codeBlocks(section('docs/adapters.md', 'Write a token verifier')).find(
-      ({ language }) => language === 'js',
-    );
-    writeFileSync(join(folder, 'verifier.mjs'), code?.text ?? '');
+    const blocks = codeBlocks(section('docs/adapters.md', 'Write a token verifier'));
+    writeFileSync(join(folder, 'verifier.mjs'), blocks.find(({ language }) => language === 'js')?.text ?? '');
     example = await import(join(folder, 'verifier.mjs'));
   });
   after(() => issuer.close());

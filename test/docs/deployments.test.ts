@@ -10,9 +10,6 @@ import { temporaryFolder } from '../support/temporary.js';
 const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
 
 describe('The deployments in docs/operate', () => {
-  const guide = readFileSync(inRepository('docs/operate.md'), 'utf8');
-  const [dockerRun = ''] = /^docker run -d [\s\S]*?plant-store$/m.exec(guide) ?? [];
-  const flag = (name: string) => RegExp(`${name} (\\S+)`).exec(dockerRun)?.[1];
   const image = read('Containerfile');
   const { services, secrets, networks } = parse(read('compose.yaml'));
   const compose = services['plant-store'];
@@ -26,27 +23,7 @@ describe('The deployments in docs/operate', () => {
   const folder = temporaryFolder();
   const { shutdownTimeoutMs, port, managementPort } = readConfig({});
 
-  it('have the limits of the guide', () => {
-    expect(compose).to.deep.include({
-      mem_limit: flag('--memory'),
-      restart: flag('--restart'),
-      stop_grace_period: `${flag('--stop-timeout')}s`,
-      read_only: dockerRun.includes('--read-only'),
-      cap_drop: [flag('--cap-drop')],
-    });
-    expect(compose.security_opt).to.deep.equal([`${flag('--security-opt')}:true`]);
-    expect(`${container.resources.limits.memory}`.toLowerCase()).to.equal(`${flag('--memory')}i`);
-    expect(container.securityContext).to.deep.include({
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: [flag('--cap-drop')] },
-    });
-    for (const { MAX_IN_FLIGHT_BYTES } of environments)
-      expect(`MAX_IN_FLIGHT_BYTES=${MAX_IN_FLIGHT_BYTES}`).to.equal(flag('-e'));
-  });
-
-  it('set only variables that the service knows, to files of the secrets', () => {
-    const known = Object.values(settings).map(({ variable }) => variable);
-    for (const environment of environments) expect(known).to.include.members(Object.keys(environment));
+  it('read the tokens and the URL from files of the secrets', () => {
     const files = environments.map((each) => [each['ACCESS_TOKENS_FILE'], each['DATABASE_URL_FILE']]);
     const [{ mountPath }] = container.volumeMounts;
     const toPaths = (folder: string) => compose.secrets.map((name: string) => `${folder}/${name}`);
@@ -55,17 +32,17 @@ describe('The deployments in docs/operate', () => {
       expect(secrets).to.include.all.keys(...used, 'tokens');
   });
 
-  it('are valid settings together with the variables of the image', () => {
+  it('set only variables that the service knows, to valid values together with those of the image', () => {
+    const known = Object.values(settings).map(({ variable }) => variable);
     const [, assignments = ''] = /^ENV (.*)$/m.exec(image) ?? [];
     const ofImage = Object.fromEntries(assignments.split(' ').map((assignment) => assignment.split('=')));
     writeFileSync(join(folder, 'tokens'), `${'0'.repeat(24)}\n`);
     writeFileSync(join(folder, 'database-url'), 'postgres://plants:secret@postgres/plants\n');
     for (const environment of environments) {
-      const mounted = Object.entries(environment).map(([name, value]) => [
-        name,
-        name.endsWith('_FILE') ? join(folder, basename(value)) : value,
-      ]);
-      const { effective } = readConfig({ ...ofImage, ...Object.fromEntries(mounted) });
+      expect(known).to.include.members(Object.keys(environment));
+      const toLocal = (name: string, value: string) => (name.endsWith('_FILE') ? join(folder, basename(value)) : value);
+      const local = Object.entries(environment).map(([name, value]) => [name, toLocal(name, value)]);
+      const { effective } = readConfig({ ...ofImage, ...Object.fromEntries(local) });
       expect(effective.join('\n')).to.include('DATABASE_URL_FILE').and.not.include('sqlite:');
     }
   });
@@ -80,19 +57,11 @@ describe('The deployments in docs/operate', () => {
     expect(readFileSync(inRepository('.gitignore'), 'utf8').split('\n')).to.include('/secrets/');
   });
 
-  it('start every container again after a reboot, and rotate its log', () => {
-    for (const each of Object.values(services))
-      expect(each).to.deep.include({ restart: flag('--restart'), logging: compose.logging });
-    expect(compose.logging.options).to.have.property('max-size');
-  });
-
   it('give only the service access to the database, and to the management port only probes and one namespace', () => {
     const members = (network: string) =>
       Object.keys(services).filter((name) => services[name].networks.includes(network));
-    expect(Object.keys(networks).map(members)).to.deep.equal([
-      ['plant-store', 'nginx'],
-      ['plant-store', 'postgres'],
-    ]);
+    const expected = ['nginx', 'postgres'].map((other) => ['plant-store', other]);
+    expect(Object.keys(networks).map(members)).to.deep.equal(expected);
     for (const name of ['plant-store', 'postgres']) expect(services[name]).not.to.have.property('ports');
     const [http, management] = container.ports.map(({ name }: { name: string }) => ({ port: name }));
     const [open, restricted, ...others] = policy.spec.ingress;
@@ -124,13 +93,9 @@ describe('The deployments in docs/operate', () => {
 
   it('select the same pods', () => {
     const { labels } = deployment.spec.template.metadata;
-    const selectors = [
-      deployment.spec.selector.matchLabels,
-      service.spec.selector,
-      policy.spec.podSelector.matchLabels,
-      budget.spec.selector.matchLabels,
-    ];
-    for (const selector of selectors) expect(selector).to.deep.equal(labels);
+    const [ofDeployment, ofBudget] = [deployment, budget].map(({ spec }) => spec.selector.matchLabels);
+    for (const selector of [ofDeployment, service.spec.selector, policy.spec.podSelector.matchLabels, ofBudget])
+      expect(selector).to.deep.equal(labels);
     expect(deployment.spec.replicas).to.be.above(budget.spec.minAvailable);
   });
 });

@@ -41,28 +41,20 @@ it('docs/hexagon.svg matches the imports of the code', async () => {
   const imports = ['core', 'adapters'].flatMap(importsIn);
   const entries = imports.filter(({ from }) => from === '/core/index.ts');
   const exporters = new Map(entries.flatMap(({ names, to }) => names.map((name) => [name, boxOf(to)])));
-  const distinct = new Map(
-    imports
-      // An import from core/index.ts leads to the files behind it.
-      .flatMap(({ from, to, names }) =>
-        (to === '/core/index' ? names.map((name) => exporters.get(name) ?? '') : [boxOf(to)]).map((target) => ({
-          from: boxOf(from),
-          to: target,
-        })),
-      )
-      .filter(({ from, to }) => from !== to)
-      .map((edge) => [`${edge.from},${edge.to}`, edge]),
-  );
-  const edges = [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge);
-  const boxes = [...new Set(edges.flatMap(({ from, to }) => [from, to]))].sort();
+  const lines = imports.flatMap(({ from, to, names }) => {
+    // An import from core/index.ts leads to the files behind it.
+    const targets = to === '/core/index' ? names.map((name) => exporters.get(name) ?? '') : [boxOf(to)];
+    return targets.filter((target) => target !== boxOf(from)).map((target) => `${boxOf(from)},${target}`);
+  });
+  const edges = [...new Set(lines)].sort().map((line) => line.split(','));
+  const boxes = [...new Set(edges.flat())].sort();
   const within = (folder: string) => boxes.filter((box) => box.startsWith(folder));
   const importAny = (targets: readonly string[]) => (box: string) =>
-    edges.some(({ from, to }) => from === box && targets.includes(to));
+    edges.some(([from, to = '']) => from === box && targets.includes(to));
   const [drivingPorts, drivenPorts] = [within('core/ports/driving/'), within('core/ports/driven/')];
   const ports = [...drivingPorts, ...drivenPorts];
-  const useCases = within('core/').filter(
-    (box) => box !== 'core/index' && !ports.includes(box) && importAny(ports)(box),
-  );
+  const isUseCase = (box: string) => box !== 'core/index' && !ports.includes(box) && importAny(ports)(box);
+  const useCases = within('core/').filter(isUseCase);
   // In this order, Graphviz crosses no arrows.
   const drivesUseCase = importAny([...ports, 'adapters/driving/http']);
   const driving = within('adapters/driving/').sort((a, b) => Number(drivesUseCase(a)) - Number(drivesUseCase(b)));
@@ -74,14 +66,14 @@ it('docs/hexagon.svg matches the imports of the code', async () => {
       ${members.map(toNode).join('; ')}
     }`;
   const drawn = [...driving, ...driven, ...useCases, ...ports];
-  const arrows = edges
-    .filter(({ from, to }) => drawn.includes(from) && drawn.includes(to))
-    .map(({ from, to }) =>
-      // Graphviz places the start of an edge to the left of its end.
-      (driven.includes(from) && to.startsWith('core/')) || (useCases.includes(from) && drivingPorts.includes(to))
-        ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
-        : `${toNode(from)} -> ${toNode(to)}`,
-    );
+  const arrows = edges.map(([from = '', to = '']) => {
+    if (!drawn.includes(from) || !drawn.includes(to)) return '';
+    // Graphviz places the start of an edge to the left of its end.
+    const pointsLeft = driven.includes(from)
+      ? to.startsWith('core/')
+      : useCases.includes(from) && drivingPorts.includes(to);
+    return pointsLeft ? `${toNode(to)} -> ${toNode(from)} [dir=back]` : `${toNode(from)} -> ${toNode(to)}`;
+  });
   const outside = Object.entries(OUTSIDE).map(([adapter, names]) =>
     driving.map(nameOf).includes(adapter) ? `"${names}" -> "${adapter}"` : `"${adapter}" -> "${names}"`,
   );

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { apiErrors } from '../../adapters/driving/api/index.js';
-import { operations } from '../adapters/driving/koa/description.js';
 import { httpContract } from '../contract/http/index.js';
 import { catchError } from '../support/catch-error.js';
 import { codeBlocks, section } from '../support/guide.js';
@@ -17,22 +18,14 @@ import { startService, type TestService, TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const GUIDE = 'docs/http-api.md';
-const text = section(GUIDE, 'HTTP API');
 
 describe(GUIDE, () => {
   it('has every error number of the code, and no other', () => {
-    const rows = section(GUIDE, 'Errors').matchAll(/^\| (\d{5}) \| [^|]{10,} \| [^|]{5,} \|$/gm);
+    const rows = section(GUIDE, 'Errors').matchAll(/^\| (\d{5}) \|/gm);
     const numbers = Object.values(apiErrors).map(({ error }) => error);
     expect([...rows].map(([, error]) => Number(error))).to.deep.equal(numbers);
-    const named = [...text.matchAll(/\b[1-5]\d{4}\b/g)].map(([error]) => Number(error));
+    const named = [...section(GUIDE, 'HTTP API').matchAll(/\b[1-5]\d{4}\b/g)].map(([error]) => Number(error));
     expect(numbers).to.include.members(named);
-  });
-
-  it('has every header that the description declares', () => {
-    const responses = Object.values(operations).flatMap((operation) => Object.values(operation.responses));
-    const names = responses.flatMap(({ headers }) => Object.keys(headers ?? {}));
-    const rows = [...section(GUIDE, 'Headers').matchAll(/^\| `([\w-]+)/gm)].map(([, name]) => name);
-    expect(rows).to.include.members(names);
   });
 });
 
@@ -74,13 +67,12 @@ describe(`The code in ${GUIDE}`, () => {
   it('repeats a request without a response, and one that gets a 503', async () => {
     const bodies: string[] = [];
     const server = createServer(async (req, res) => {
-      const chunks = await req.setEncoding('utf8').toArray();
-      bodies.push(chunks.join(''));
+      bodies.push(await text(req));
       if (bodies.length === 1) req.socket.destroy();
       else if (bodies.length === 2) res.writeHead(503, { 'Retry-After': '0.001' }).end('busy');
       else res.writeHead(409).end('{"error":40902}');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
     await createPlant(`http://127.0.0.1:${portOf(server)}`, TOKEN, plant);
     expect(bodies).to.deep.equal(Array(3).fill('{"id":9007199254740993,"name":"Monstera","tag":"indoor"}'));
     server.closeAllConnections();

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { CLI, type CommandResult, Program, plantStore } from './executable.js';
 import { temporaryFolder } from './temporary.js';
 
+type Environment = Readonly<Record<string, string>>;
+
 /** A temporary folder for running commands of the executable. Create it inside `describe`; the suite removes it. */
 export class CommandFolder {
   readonly path: string = temporaryFolder();
@@ -14,7 +16,7 @@ export class CommandFolder {
   }
 
   /** Writes a new NDJSON file and returns its name. */
-  newFile(text: string | Uint8Array): string {
+  newFile(text: string): string {
     const name = this.newName('ndjson');
     writeFileSync(join(this.path, name), text);
     return name;
@@ -31,21 +33,13 @@ export class CommandFolder {
   }
 
   /** Runs the executable until it exits, by default without lines such as "created a new, empty store". */
-  run(
-    args: readonly string[],
-    environment: Readonly<Record<string, string>>,
-    input: string | Uint8Array = '',
-  ): Promise<CommandResult> {
+  run(args: readonly string[], environment: Environment, input = ''): Promise<CommandResult> {
     return plantStore(this.path, args, { LOG_LEVEL: 'warn', ...environment }).result(input);
   }
 
   /** Runs a shell command line, in which `$PLANT_STORE` is the executable. */
-  shell(
-    line: string,
-    environment: Readonly<Record<string, string>>,
-    shell: readonly [string, ...string[]] = ['sh', '-c'],
-  ): Promise<CommandResult> {
+  shell(line: string, environment: Environment): Promise<CommandResult> {
     const settings = { ...environment, PLANT_STORE: `${process.execPath} ${CLI}` };
-    return new Program(this.path, [...shell, line], settings).result();
+    return new Program(this.path, ['sh', '-c', line], settings).result();
   }
 }

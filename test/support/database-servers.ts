@@ -15,7 +15,6 @@ export const postgresServer: DatabaseServer = {
   client: 'pg',
   url: process.env['TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres',
 };
-
 export const mariadbServer: DatabaseServer = {
   name: 'MariaDB',
   client: 'mysql2',
@@ -37,44 +36,44 @@ let databases = 0;
  * unavailable. Call it inside `describe`.
  */
 export function databasesOn(server: DatabaseServer): Databases {
+  const isPostgres = server.client === 'pg';
+  const admin = connectTo(server);
   const created: string[] = [];
   const open: Knex[] = [];
-  const connect = (url = server.url) => {
-    const knex = knexFactory({ client: server.client, connection: url, pool: { min: 0, max: 1 } });
-    open.push(knex);
-    return knex;
-  };
-  // PostgreSQL drops a schema in milliseconds, but a database in seconds.
-  const kind = server.client === 'pg' ? 'SCHEMA' : 'DATABASE';
-  let admin: Knex | undefined;
-
   before(async function () {
-    admin = connect();
     skipUnless(this, await isAvailable(admin), `${server.name} at ${new URL(server.url).host}`);
   });
   after(async () => {
-    await Promise.all(open.filter((knex) => knex !== admin).map((knex) => knex.destroy()));
-    const cascade = server.client === 'pg' ? ' CASCADE' : '';
-    for (const name of created) await admin?.raw(`DROP ${kind} ${name}${cascade}`);
-    await admin?.destroy();
+    await Promise.all(open.map((knex) => knex.destroy()));
+    for (const name of created) await admin.raw(`DROP SCHEMA ${name} ${isPostgres ? 'CASCADE' : ''}`);
+    await admin.destroy();
   });
-
   return {
-    connect,
+    connect: (url = server.url) => {
+      const knex = connectTo({ ...server, url });
+      open.push(knex);
+      return knex;
+    },
     create: async () => {
       const name = `plant_store_test_${process.pid}_${++databases}`;
-      await admin?.raw(`CREATE ${kind} ${name}`);
+      // In MariaDB, a synonym of a database. PostgreSQL drops a schema in milliseconds, but a database in seconds.
+      await admin.raw(`CREATE SCHEMA ${name}`);
       created.push(name);
       const url = new URL(server.url);
-      if (server.client === 'pg') url.searchParams.set('options', `-c search_path=${name}`);
+      if (isPostgres) url.searchParams.set('options', `-c search_path=${name}`);
       else url.pathname = `/${name}`;
       return url.href;
     },
   };
 }
 
+/** Opens one connection to a server, at the first query. */
+export function connectTo({ client, url }: DatabaseServer): Knex {
+  return knexFactory({ client, connection: url, log: { warn() {}, error() {} }, pool: { min: 0, max: 1 } });
+}
+
 /** Returns whether a server responds. */
-export function isAvailable(knex: Knex): Promise<boolean> {
+export async function isAvailable(knex: Knex): Promise<boolean> {
   return knex.raw('SELECT 1').then(
     () => true,
     () => false,

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { inRepository } from './paths.js';
 import { checkOutput } from './secret-leaks.js';
 
 /** Path of the compiled executable. */
-export const CLI: string = fileURLToPath(new URL('../../composition/cli/main.js', import.meta.url));
+export const CLI: string = inRepository('dist/composition/cli/main.js');
 
 const running = new Set<Program>();
 /** Programs that have not exited yet. */
@@ -14,9 +14,11 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
+type Exit = number | NodeJS.Signals;
+
 /** Exit code and output of a program. */
 export interface CommandResult {
-  readonly exitCode: number | NodeJS.Signals;
+  readonly exitCode: Exit;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -24,7 +26,7 @@ export interface CommandResult {
 /** A child process. It leads its own process group, as a shell job does. It is killed after the test or suite that started it. */
 export class Program {
   readonly process: ChildProcess;
-  readonly #exit: Promise<number | NodeJS.Signals>;
+  readonly #exit: Promise<Exit>;
   /** Whether it is killed after the suite rather than after the test that started it. */
   isLasting = false;
   stdout = '';
@@ -36,15 +38,13 @@ export class Program {
    */
   constructor(
     folder: string,
-    command: readonly [string, ...string[]],
+    [program, ...args]: readonly [string, ...string[]],
     environment: Readonly<Record<string, string>> = {},
   ) {
-    const [program, ...args] = command;
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
     this.process = spawn(program, args, {
       cwd: folder,
       env: { PATH, HOME, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}), MANAGEMENT_PORT: 'off', ...environment },
-      stdio: 'pipe',
       detached: true,
     });
     running.add(this);
@@ -91,12 +91,12 @@ export class Program {
   }
 
   /** Waits for the process to exit, and returns the exit code or the signal that killed it. */
-  exited(): Promise<number | NodeJS.Signals> {
+  exited(): Promise<Exit> {
     return this.#exit;
   }
 
   /** Ends standard input, waits for the process to exit, and returns the exit code and the output. */
-  async result(input: string | Uint8Array = ''): Promise<CommandResult> {
+  async result(input = ''): Promise<CommandResult> {
     this.process.stdin?.end(input);
     return { exitCode: await this.#exit, stdout: this.stdout, stderr: this.stderr };
   }
@@ -107,7 +107,7 @@ export class Program {
   }
 
   /** Shuts the service down, and returns the exit code. */
-  stop(): Promise<number | NodeJS.Signals> {
+  stop(): Promise<Exit> {
     return this.kill('SIGTERM').exited();
   }
 
@@ -131,8 +131,6 @@ export class Program {
 /**
  * Starts the Plant Store executable.
  *
- * @param folder the working directory
- * @param environment as for {@link Program}
  * @param wrapper command that runs the executable, such as `strace …`
  */
 export function plantStore(
@@ -141,6 +139,6 @@ export function plantStore(
   environment: Readonly<Record<string, string>> = {},
   wrapper: readonly string[] = [],
 ): Program {
-  const [program = process.execPath, ...programArgs] = [...wrapper, process.execPath, CLI, ...args];
-  return new Program(folder, [program, ...programArgs], environment);
+  const [program = '', ...more] = [...wrapper, process.execPath, CLI, ...args];
+  return new Program(folder, [program, ...more], environment);
 }

@@ -1,18 +1,6 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { freePort } from './port.js';
-
-/**
- * What happens until the proxy is restored:
- * - `late packets`: each takes {@link LATENCY_MS} more
- * - `stopped packets`: each waits, as with retransmission after a loss
- * - `lost packets`: on all connections of that time, also FIN and RST, and also later
- * - `lost responses`: on each connection, the server's next response and everything after it
- */
-export type Impairment = 'late packets' | 'stopped packets' | 'lost packets' | 'lost responses';
-
-const LATENCY_MS = 30;
 
 interface Connection {
   readonly client: Socket;
@@ -27,9 +15,8 @@ export class FaultyProxy {
   readonly #defaultPort: number;
   readonly #port: number;
   readonly #connections = new Set<Connection>();
-  readonly #events = new EventEmitter().setMaxListeners(0);
-  readonly #listener = createServer({ allowHalfOpen: true }, (client) => this.#forward(client));
-  #impairment: Impairment | undefined;
+  readonly #listener = createServer((client) => this.#forward(client));
+  #isLossy = false;
 
   private constructor(url: string, defaultPort: number, port: number) {
     this.target = url;
@@ -49,9 +36,10 @@ export class FaultyProxy {
     return Object.assign(new URL(url), { host: `127.0.0.1:${this.#port}` }).href;
   }
 
-  impair(impairment: Impairment): void {
-    this.#impairment = impairment;
-    if (impairment === 'lost packets') for (const connection of this.#connections) connection.isLost = true;
+  /** Loses every packet, also FIN and RST, until {@link restore}; on the connections of that time also later. */
+  losePackets(): void {
+    this.#isLossy = true;
+    for (const connection of this.#connections) connection.isLost = true;
   }
 
   /** Resets every connection. Still accepts new ones. */
@@ -60,11 +48,6 @@ export class FaultyProxy {
       client.resetAndDestroy();
       server.destroy();
     }
-  }
-
-  /** Ends the server's side of every connection. Data from the client still arrives. */
-  halfClose(): void {
-    for (const { client } of this.#connections) client.end();
   }
 
   /** Resets every connection and refuses new ones. */
@@ -77,36 +60,23 @@ export class FaultyProxy {
 
   /** Accepts connections and forwards packets again. */
   async restore(): Promise<void> {
-    this.#impairment = undefined;
-    this.#events.emit('restored');
+    this.#isLossy = false;
     if (this.#listener.listening) return;
     await once(this.#listener.listen(this.#port, '127.0.0.1'), 'listening');
   }
 
   #forward(client: Socket): void {
     const { hostname: host, port } = new URL(this.target);
-    const server = connect({ host, port: Number(port || this.#defaultPort), allowHalfOpen: true });
-    const connection: Connection = { client, server, isLost: this.#impairment === 'lost packets' };
+    const server = connect({ host, port: Number(port || this.#defaultPort) });
+    const connection: Connection = { client, server, isLost: this.#isLossy };
     this.#connections.add(connection);
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      let previous: Promise<unknown> = Promise.resolve();
-      const pass = (action: () => unknown) => {
-        const arrival = this.#impairment === 'late packets' ? setTimeout(LATENCY_MS) : undefined;
-        previous = Promise.all([previous, arrival]).then(async () => {
-          if (this.#impairment === 'stopped packets') await once(this.#events, 'restored');
-          if (this.#impairment === 'lost responses' && from === server) connection.isLost = true;
-          if (!connection.isLost) action();
-        });
-      };
+    for (const from of [client, server]) {
+      const to = from === client ? server : client;
       from.on('error', () => {});
-      from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)));
-      from.on('end', () => pass(() => to.end()));
+      from.on('data', (chunk) => connection.isLost || to.write(chunk));
       from.on('close', () => {
-        pass(() => to.destroy());
-        if (client.destroyed && server.destroyed) this.#connections.delete(connection);
+        if (!connection.isLost) to.destroySoon();
+        if (to.destroyed) this.#connections.delete(connection);
       });
     }
   }

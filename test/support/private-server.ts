@@ -1,29 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import knexFactory, { type Knex } from 'knex';
+import type { Knex } from 'knex';
 import type { Context } from 'mocha';
-import { type DatabaseServer, isAvailable } from './database-servers.js';
+import { connectTo, type DatabaseServer, isAvailable } from './database-servers.js';
 import { Program } from './executable.js';
 import { freePort } from './port.js';
 import { skipUnless } from './skip-unless.js';
 import { waitUntil } from './wait-until.js';
 
-/** The server program, which Debian installs outside the PATH of ordinary users. */
-const MARIADBD = existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd';
-/** The folder of PostgreSQL's programs, which Debian installs outside the PATH. */
-const POSTGRES_PROGRAMS = spawnSync('pg_config', ['--bindir']).stdout?.toString().trim() ?? '';
+// Debian installs the programs of servers outside the PATH of ordinary users.
+const postgresFolder = `${spawnSync('pg_config', ['--bindir']).stdout}`.trim();
+process.env['PATH'] = `${process.env['PATH']}:/usr/sbin:${postgresFolder}`;
 
 type Command = readonly [string, ...string[]];
 
-/** How to install, start and connect to a server. */
-export interface Kind {
-  readonly name: string;
-  readonly client: DatabaseServer['client'];
+/** How to install, start and connect to a server. Its `url` lacks the port. */
+export interface Kind extends DatabaseServer {
   /** The user that runs the server if this process is root, because database servers refuse to run as root. */
   readonly user: string;
-  /** URL of an initial database, without the port. */
-  readonly url: string;
   install(folder: string): Command;
   run(folder: string, port: number): Command;
 }
@@ -33,14 +28,10 @@ const postgres: Kind = {
   client: 'pg',
   user: 'postgres',
   url: 'postgres://postgres@127.0.0.1/postgres',
-  install: (folder) => {
-    const options = ['--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')];
-    return [join(POSTGRES_PROGRAMS, 'initdb'), ...options];
-  },
+  install: (folder) => ['initdb', '--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')],
   run: (folder, port) => {
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
-    const options = settings.flatMap((setting) => ['-c', setting]);
-    return [join(POSTGRES_PROGRAMS, 'postgres'), '-D', join(folder, 'data'), ...options];
+    return ['postgres', '-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
   },
 };
 
@@ -56,7 +47,7 @@ const mariadb: Kind = {
   run: (folder, port) => {
     const files = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid' });
     const options = files.map(([option, name]) => `--${option}=${join(folder, name)}`);
-    return [MARIADBD, '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
+    return ['mariadbd', '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
   },
 };
 
@@ -66,8 +57,8 @@ export const privateServers = { postgres, mariadb } as const;
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
   const options = [`--dbname=${primaryUrl}`, '--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
-  const program = join(POSTGRES_PROGRAMS, 'pg_basebackup');
-  return { ...postgres, name, install: (folder) => [program, `--pgdata=${join(folder, 'data')}`, ...options] };
+  const install = (folder: string): Command => ['pg_basebackup', `--pgdata=${join(folder, 'data')}`, ...options];
+  return { ...postgres, name, install };
 }
 
 /** A database server of one test, which may stop, kill and trace it. */
@@ -78,7 +69,6 @@ export class PrivateServer {
   readonly #folder: string;
   readonly #port: number;
   #program: Program | undefined;
-  #isWrapped = false;
 
   private constructor(kind: Kind, folder: string, port: number) {
     const { name, client, url } = kind;
@@ -91,8 +81,8 @@ export class PrivateServer {
   /** Skips a test if the server is not installed. Throws instead if `CI=true`. */
   static skipUnlessAvailable(context: Context, { install, run, name }: Kind): void {
     const programs = [install('')[0], run('', 0)[0], 'pgrep', 'setpriv'];
-    const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
-    skipUnless(context, missing.length === 0, `the programs of a ${name} server: ${missing.join(', ')}`);
+    const areInstalled = spawnSync('which', programs).status === 0;
+    skipUnless(context, areInstalled, `a program of a ${name} server: ${programs.join(', ')}`);
   }
 
   /** Installs an empty server without starting it. */
@@ -113,7 +103,6 @@ export class PrivateServer {
    * @param wrapper command that runs the server, such as `strace …`
    */
   run(settings: readonly string[] = [], wrapper: readonly string[] = []): Program {
-    this.#isWrapped = wrapper.length > 0;
     this.#program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], wrapper);
     return this.#program;
   }
@@ -132,13 +121,13 @@ export class PrivateServer {
 
   /** Connects to its database. The caller destroys the connection. */
   connect(): Knex {
-    const { url, client } = this.server;
-    return knexFactory({ client, log: { warn() {}, error() {} }, connection: url, pool: { min: 0, max: 1 } });
+    return connectTo(this.server);
   }
 
   /** Signals the server and each child process, because PostgreSQL's children lead their own process groups. */
   signal(signal: NodeJS.Signals): void {
-    sendSignal(this.pids, signal);
+    // Some may have exited already.
+    spawnSync('kill', ['-s', signal.slice(3), '--', ...this.pids.map(String)]);
   }
 
   /** Process ids of the server and its children. */
@@ -149,10 +138,9 @@ export class PrivateServer {
     return [pid, ...children.split('\n').filter(Boolean).map(Number)];
   }
 
-  /** Shuts down the server and its wrapper. PostgreSQL first waits until every client has disconnected. */
+  /** Shuts down the server and its wrapper. */
   async stop(): Promise<void> {
-    const [pid = 0, ...children] = this.pids;
-    sendSignal(this.#isWrapped ? children : [pid], 'SIGTERM');
+    this.signal('SIGTERM');
     await this.#program?.exited();
   }
 
@@ -168,9 +156,4 @@ export class PrivateServer {
     const [program = '', ...args] = [...before, ...(process.getuid?.() === 0 ? asUser : []), ...command];
     return new Program(this.#folder, [program, ...args]);
   }
-}
-
-/** Signals processes, of which some may have exited already. */
-function sendSignal(pids: readonly number[], signal: NodeJS.Signals): void {
-  spawnSync('kill', ['-s', signal.slice(3), '--', ...pids.map(String)]);
 }

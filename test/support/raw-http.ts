@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises';
 import { Connection, type HttpResponse, type ResponseObserver } from '../contract/http/connection.js';
 import { formatRequest, isJson, parseObject } from '../contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
@@ -38,12 +39,8 @@ export class RawClient extends Connection {
   }
 
   /** Waits until the connection has ended or was reset. */
-  async ended(): Promise<void> {
-    const { socket } = this;
-    if (socket.readableEnded || socket.closed) return;
-    await new Promise<void>((resolve) => {
-      for (const event of ['end', 'close']) socket.once(event, () => resolve());
-    });
+  ended(): Promise<void> {
+    return finished(this.socket, { writable: false }).catch(() => {});
   }
 
   close(): void {

@@ -1,5 +1,4 @@
 import type { Container } from 'inversify';
-import type { StorageLifecycle } from '../../adapters/driven/monitoring/index.js';
 import { readConfig } from '../../composition/config.js';
 import { createContainer, services } from '../../composition/container.js';
 import type { PlantRepository } from '../../core/index.js';
@@ -11,7 +10,6 @@ export const TOKEN = 'token-of-the-tests';
 export interface TestService {
   readonly port: number;
   readonly repository: PlantRepository;
-  readonly storage: StorageLifecycle;
   stop(): Promise<boolean>;
 }
 
@@ -41,7 +39,6 @@ export async function startService(
   return {
     port,
     repository,
-    storage,
     stop: async () => {
       const finished = await server.stop(config.shutdownTimeoutMs);
       await storage.close();

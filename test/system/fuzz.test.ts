@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { undeclared } from '../adapters/driving/koa/description.js';
 import { create, serve } from '../support/client.js';
+import { sqliteStore } from '../support/engines.js';
 import { memoryMib } from '../support/process-resources.js';
 import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { testOrSoak } from '../support/soak.js';
-import { readSqlitePlants } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { type HostileRequest, hostileRequest, lastCreate, toBytes } from './hostile-requests.js';
 
@@ -83,7 +83,7 @@ describe('The service under hostile requests', () => {
     expect(memoryMib(service) - memoryBefore, 'MiB more memory than after a tenth of the requests').to.be.below(64);
     expect(await service.stop()).to.equal(0);
     // Exactly the acknowledged plants are stored.
-    const stored = (await readSqlitePlants(join(folder, 'fuzz.db'))).filter(({ id }) => id !== 1n);
+    const stored = (await sqliteStore(join(folder, 'fuzz.db')).readPlants()).filter(({ id }) => id !== 1n);
     expect(stored.filter(({ id, name }) => unexecuted.has(id) || name === 'smuggled')).to.deep.equal([]);
     for (const { id: _, ...texts } of stored) {
       const body = JSON.stringify(texts);

@@ -1,10 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
-import { memoryMib, openFiles } from '../support/process-resources.js';
+import { memoryMib } from '../support/process-resources.js';
 import { RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { testOrSoak } from '../support/soak.js';
@@ -161,7 +162,8 @@ describe('Under overload, the service', () => {
     const service = start({ NODE_OPTIONS: COLLECT_ON_SIGUSR2 });
     const port = await service.port();
     await expectRecovered(port);
-    const filesBefore = openFiles(service);
+    const openFiles = () => readdirSync(`/proc/${service.process.pid}/fd`).length;
+    const filesBefore = openFiles();
     await load(port, SATURATING_CLIENTS, (sent) => sent === WARM_UP_CREATES);
     const perMs = (await load(port, SATURATING_CLIENTS, until(HALF_LOAD_MS / 4))).length / (HALF_LOAD_MS / 4);
     const memoryBefore = await memoryInUseMib(service, port);
@@ -170,7 +172,7 @@ describe('Under overload, the service', () => {
     const attempts = await load(port, SATURATING_CLIENTS / 2, until(HALF_LOAD_MS), { idleMs });
     expect(new Set(attempts.map(({ outcome }) => outcome))).to.deep.equal(new Set([200]));
     expect((await memoryInUseMib(service, port)) - memoryBefore, 'MiB').to.be.below(64);
-    await waitUntil('the service has closed all files', async () => openFiles(service) - filesBefore < 5);
+    await waitUntil('the service has closed all files', async () => openFiles() - filesBefore < 5);
     expect(await service.stop()).to.equal(0);
   });
 

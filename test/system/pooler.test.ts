@@ -54,7 +54,7 @@ describe('Behind pgbouncer', () => {
       await load.stop();
       expect(load.outcomes()).to.have.members([200, 40901, 40902]);
       const knex = server.connect();
-      load.expectNoViolations(await serverStore(server.server.url, 'pg', knex).readPlants());
+      load.expectNoViolations(await serverStore(server.server.url, knex).readPlants());
       await knex('plants').delete();
       await knex.destroy();
       for (const service of services) expect(await service.stop()).to.equal(0);

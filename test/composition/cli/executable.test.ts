@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CommandFolder } from '../../support/command-folder.js';
+import { sqliteStore } from '../../support/engines.js';
 import { plantStore } from '../../support/executable.js';
 import { plantLines } from '../../support/plants.js';
-import { readSqlitePlants } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
 
 describe('The executable', () => {
@@ -37,23 +37,23 @@ describe('The executable', () => {
     expect(program.stderr)
       .to.match(/^3999 plants created/m)
       .and.to.match(/interrupted; run the same import again/);
-    expect(await readSqlitePlants(folder.fileOf(database))).to.have.lengthOf(3999);
+    expect(await sqliteStore(folder.fileOf(database)).readPlants()).to.have.lengthOf(3999);
   });
 
-  it('export exits with 0 and no message when the reader closes the pipe', async () => {
-    const program = plantStore(folder.path, ['export'], await newStore(20_000));
-    await program.waitForOutput(/"id":1,/);
-    program.process.stdout?.destroy();
-    expect(await program.exited()).to.equal(0);
-    expect(program.stderr).to.equal('');
-  });
-
-  it('export ends at SIGTERM although the pipe is not read, and closes the store', async () => {
+  it('export ends with 0 when the reader closes the pipe, with 143 at SIGTERM if nobody reads it, and closes the store', async () => {
     const database = await newStore(20_000);
-    const program = plantStore(folder.path, ['export'], database);
-    program.process.stdout?.once('data', () => program.process.stdout?.pause());
-    await program.waitForOutput(/"id":1,/);
-    expect(await program.stop()).to.equal(143);
+    const start = async () => {
+      const program = plantStore(folder.path, ['export'], database);
+      program.process.stdout?.once('data', () => program.process.stdout?.pause());
+      await program.waitForOutput(/"id":1,/);
+      return program;
+    };
+    const unread = await start();
+    expect(await unread.stop()).to.equal(143);
     expect(existsSync(`${folder.fileOf(database)}-wal`)).to.equal(false);
+    const closed = await start();
+    closed.process.stdout?.destroy();
+    expect(await closed.exited()).to.equal(0);
+    expect(closed.stderr).to.equal('');
   });
 });

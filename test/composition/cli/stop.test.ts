@@ -4,8 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { beginCreate, create, serve } from '../../support/client.js';
+import { sqliteStore } from '../../support/engines.js';
 import { RawClient, request } from '../../support/raw-http.js';
-import { readSqlitePlants, SqliteFile } from '../../support/sqlite-file.js';
+import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 /** A `SHUTDOWN_TIMEOUT` that no shutdown reaches, and the maximum time of a shutdown on a busy machine. */
@@ -15,90 +16,68 @@ const PLANT = { id: 1n, name: 'Monstera' };
 describe('Stopping the service', () => {
   const folder = temporaryFolder();
 
-  it('exits with 0 on SIGTERM, even with open connections, and leaves one complete file', async () => {
+  it('closes idle connections, accepts no new one, finishes the create in flight, leaves one file, and exits with 0', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
     const port = await service.port();
     const unused = await RawClient.connect(port);
     const idle = await RawClient.connect(port);
     await idle.send(request('GET /plants')).readResponse();
-    await create(port, PLANT);
-
+    const { finish } = await beginCreate(port, PLANT);
     const start = performance.now();
-    expect(await service.stop()).to.equal(0);
-    expect(performance.now() - start).to.be.below(MAX_SHUTDOWN_MS);
+    service.kill('SIGTERM');
     await Promise.all([unused.ended(), idle.ended()]);
+    const rejected = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
+    expect(rejected).to.equal('ECONNREFUSED');
+    const response = await finish().readResponse();
+    expect(response).to.include({ outcome: 200 }).and.to.have.nested.property('headers.connection', 'close');
+    expect(await service.exited()).to.equal(0);
+    expect(performance.now() - start).to.be.below(MAX_SHUTDOWN_MS);
     expect(readdirSync(folder).filter((name) => name.startsWith('whole.db'))).to.deep.equal(['whole.db']);
-    expect(await readSqlitePlants(join(folder, 'whole.db'))).to.deep.equal([PLANT]);
+    expect(await sqliteStore(join(folder, 'whole.db')).readPlants()).to.deep.equal([PLANT]);
   });
 
-  it('ignores SIGHUP and SIGUSR1, and switches the log level on SIGUSR2', async () => {
-    const service = serve(folder, { DATABASE_URL: 'memory:' });
-    await service.port();
-    await service.kill('SIGHUP').waitForOutput(/ACCESS_TOKENS_FILE is not set; nothing to reload/);
-    await service
-      .kill('SIGUSR1')
-      .kill('SIGUSR2')
-      .waitForOutput(/"logLevel":"debug","msg":"log level changed"/);
-    await service.kill('SIGUSR2').waitForOutput(/"logLevel":"info","msg":"log level changed"/);
-    expect(service.stderr).to.not.include('Debugger');
-  });
-
-  describe('with a create in flight', () => {
-    it('waits for the rest of its body, accepts no new connection, responds and exits with 0', async () => {
-      const service = serve(folder, { DATABASE_URL: 'memory:' });
-      const port = await service.port();
-      const idle = await RawClient.connect(port);
-      const { finish } = await beginCreate(port, PLANT);
-      service.kill('SIGTERM');
-      await idle.ended();
-      const rejected = await RawClient.connect(port).catch((error: NodeJS.ErrnoException) => error.code);
-      expect(rejected).to.equal('ECONNREFUSED');
-      const response = await finish().readResponse();
-      expect(response?.status).to.equal(200);
-      expect(response?.headers['connection']).to.equal('close');
-      expect(await service.exited()).to.equal(0);
-    });
-
-    it('waits at most SHUTDOWN_TIMEOUT for the storage, and exits with 1', async () => {
-      const settings = { STORAGE_TIMEOUT: '60s', SHUTDOWN_TIMEOUT: '1s' };
-      const service = serve(folder, { DATABASE_URL: 'sqlite:stuck.db', ...settings });
-      const { finish } = await beginCreate(await service.port(), PLANT);
-      const file = await SqliteFile.open(join(folder, 'stuck.db'));
-      await file.exec('BEGIN EXCLUSIVE');
-      finish();
-      const start = performance.now();
-      expect(await service.stop()).to.equal(1);
-      expect(performance.now() - start).to.be.within(1000, MAX_SHUTDOWN_MS);
-      await file.close();
-    });
-
-    it('treats signals within 200 ms as one, and exits at once with 128 + n on a later one', async () => {
-      const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
-      await beginCreate(await service.port(), PLANT);
-      // The service receives both when it continues. A second signal would end it with 143.
-      await service
-        .kill('SIGSTOP')
-        .kill('SIGINT')
-        .kill('SIGTERM')
-        .kill('SIGCONT')
-        .waitForOutput(/"stopping"/);
-      await setTimeout(300);
-      expect(await service.kill('SIGINT').exited()).to.equal(130);
-    });
+  it('waits at most SHUTDOWN_TIMEOUT for the storage, and exits with 1', async () => {
+    const settings = { STORAGE_TIMEOUT: '60s', SHUTDOWN_TIMEOUT: '1s' };
+    const service = serve(folder, { DATABASE_URL: 'sqlite:stuck.db', ...settings });
+    const { finish } = await beginCreate(await service.port(), PLANT);
+    const file = await SqliteFile.open(join(folder, 'stuck.db'));
+    await file.exec('BEGIN EXCLUSIVE');
+    finish();
+    const start = performance.now();
+    expect(await service.stop()).to.equal(1);
+    expect(performance.now() - start).to.be.within(1000, MAX_SHUTDOWN_MS);
+    await file.close();
   });
 
   it('exits with 1 if the storage does not close, even if every create has its response', async () => {
-    const moduleAt = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url));
-    writeFileSync(
-      join(folder, 'stuck.mjs'),
-      `import { MemoryPlantRepository } from ${moduleAt('adapters/driven/memory/index.js')};
-       import { services } from ${moduleAt('composition/index.js')};
-       const storage = Object.assign(new MemoryPlantRepository(), { close: () => new Promise(() => {}) });
-       export default (container) => { container.rebind(services.Storage).toConstantValue(storage); };`,
-    );
-    const service = serve(folder, { PLUGINS: './stuck.mjs', SHUTDOWN_TIMEOUT: '500ms' });
+    const neverClose = `export default (container) => {
+      container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) =>
+        Object.assign(storage, { close: () => new Promise(() => {}) }));
+    };`;
+    writeFileSync(join(folder, 'stuck.mjs'), neverClose);
+    const service = serve(folder, { PLUGINS: './stuck.mjs', DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: '500ms' });
     expect((await create(await service.port(), PLANT))?.outcome).to.equal(200);
     expect(await service.stop()).to.equal(1);
     expect(service.stderr).to.include('"finished":true,"closed":false');
+  });
+
+  it('treats signals within 200 ms as one, and exits at once with 128 + n on a later one', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
+    await beginCreate(await service.port(), PLANT);
+    // The service receives both when it continues. A second signal would end it with 143.
+    for (const signal of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) service.kill(signal);
+    await service.waitForOutput(/"stopping"/);
+    await setTimeout(300);
+    expect(await service.kill('SIGINT').exited()).to.equal(130);
+  });
+
+  it('does not follow SIGHUP and SIGUSR1, nor SIGUSR2, which switches the log level', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:' });
+    await service.port();
+    await service.kill('SIGHUP').waitForOutput(/ACCESS_TOKENS_FILE is not set; nothing to reload/);
+    service.kill('SIGUSR1').kill('SIGUSR2');
+    await service.waitForOutput(/"logLevel":"debug","msg":"log level changed"/);
+    await service.kill('SIGUSR2').waitForOutput(/"logLevel":"info","msg":"log level changed"/);
+    expect(service.stderr).to.not.include('Debugger');
   });
 });

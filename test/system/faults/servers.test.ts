@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
-import { FaultyProxy, type Impairment } from '../../support/faulty-proxy.js';
+import { FaultyProxy } from '../../support/faulty-proxy.js';
 import { PrivateServer, privateServers } from '../../support/private-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { waitUntil } from '../../support/wait-until.js';
@@ -122,28 +122,21 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       const result = await admin.raw(statements);
       return result.rows ?? result[0];
     }
-    const store = () => serverStore(server.server.url, server.server.client, admin);
+    const store = () => serverStore(server.server.url, admin);
     const start = (settings: Readonly<Record<string, string>>) => {
       const url = Object.assign(new URL(proxy.toProxiedUrl(server.server.url)), { username: 'gardener' });
       return serve(folder, { DATABASE_URL: url.href, ...settings });
     };
 
     const heal = () => proxy.restore();
-    const byProxy = (impairment: Impairment, creates: Fault['creates']): Fault => {
-      return { what: `there are ${impairment}`, creates, inject: () => proxy.impair(impairment), heal };
-    };
     const bySql = ([what, cause, end]: SqlFault): Fault => {
       return { what, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
     };
     const rows: readonly Fault[] = [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
-      { what: 'the server closes connections', creates: 'succeed or fail', inject: () => proxy.halfClose() },
       { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run(disconnect) },
       { what: 'connections are refused', creates: 'fail at once', inject: () => proxy.refuseConnections(), heal },
-      byProxy('late packets', 'succeed'),
-      byProxy('lost packets', 'fail'),
-      byProxy('lost responses', 'fail'),
-      byProxy('stopped packets', 'fail'),
+      { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal },
       ...faults.map(bySql),
       {
         ...bySql(blockedWrites),
