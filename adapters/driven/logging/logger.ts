@@ -6,7 +6,7 @@ import { isPlantStoreError } from '../../../core/index.js';
 const STANDARD_ERROR = 2;
 /** Maximum size of the buffer while standard error cannot be written to; further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** PIPE_BUF of Linux: writes up to this size are atomic, so a full pipe can cut only a longer line. */
+/** Linux's PIPE_BUF. Writes up to this size are atomic, so a full pipe can cut only a longer line. */
 const MAX_WRITE_BYTES = 4096;
 /** Lines are collected up to this size: one write per line costs more than twice as much. */
 const MIN_WRITE_BYTES = 2048;
@@ -95,20 +95,26 @@ function openTerminal(): number {
   }
 }
 
-/**
- * Describes an error for the log: class, code, stack frames and causes. Includes the message only of the core's errors:
- * other messages may contain user data (JSON.parse quotes the body, Knex the SQL with all values).
- */
+/** Describes an error for the log: class, code, stack frames, causes and, if it cannot contain user data, message. */
 export function describeError(error: unknown, withStack = true, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const hasCause = error.cause !== undefined && causes < MAX_CAUSES;
   return {
     type: error.name,
     code: 'code' in error ? error.code : undefined,
-    message: isPlantStoreError(error) ? error.message : undefined,
+    message: isMessageSafe(error) ? error.message : undefined,
     stack: withStack ? stackFrames(error) : undefined,
     cause: hasCause ? describeError(error.cause, withStack, causes + 1) : undefined,
   };
+}
+
+/**
+ * Parsers and drivers quote values in messages: JSON.parse the body, Knex the SQL. Their errors have a class or members of
+ * their own, which the errors of plugins and of system calls lack.
+ */
+function isMessageSafe(error: Error): boolean {
+  if (isPlantStoreError(error) || 'syscall' in error) return true;
+  return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;
 }
 
 /** Returns the stack without the message, or `undefined` if the stack does not start with the current message. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
@@ -52,22 +53,25 @@ describe('describeError', () => {
   after(() => knex.destroy());
 
   const parseError = () => catchCanary(() => JSON.parse(CANARY));
+  const withMember = (error: Error) => Object.assign(error, { sql: CANARY, bindings: [CANARY] });
   const knexError = () => catchCanary(() => knex('no_such_table').insert({ name: CANARY }));
 
-  it('includes the class, the code, the message of an error of the core, every cause and its stack frames', async () => {
-    const middle = new Error(CANARY, { cause: await parseError() });
+  it('includes the class, the code, a safe message, every cause and its stack frames', async () => {
+    const middle = new Error('from a plugin', { cause: await parseError() });
     const description = describeError(new PlantRejected('rejected', { cause: middle }));
     expect(description).to.include({ type: 'PlantRejected', code: 'PLANT_REJECTED', message: 'rejected' });
-    expect(description).to.have.nested.property('cause.type', 'Error');
+    expect(description).to.deep.nested.include({ 'cause.type': 'Error', 'cause.message': 'from a plugin' });
     expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
     expect(description)
       .to.have.nested.property('cause.cause.stack')
       .that.matches(/^ {4}at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
     expect(describeError(await knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
+    const systemError = await catchError(readFile('/no/such/file'));
+    expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
   });
 
   it('terminates for an error that is its own cause', () => {
-    const error = new Error(CANARY);
+    const error = new Error('');
     error.cause = error;
     expect(() => describeError(error)).to.not.throw();
   });
@@ -83,12 +87,15 @@ describe('describeError', () => {
       ],
       ['a thrown value that is not an error', async () => CANARY],
       ['a cause that is not an error', async () => new Error('', { cause: { token: CANARY } })],
-      ['other properties of an error', async () => Object.assign(new Error(''), { sql: CANARY, bindings: [CANARY] })],
+      ['the message and other members of an error that has some', async () => withMember(new Error(CANARY))],
       [
         'a line of a message that looks like a stack frame',
-        async () => new Error(`\n    at ${CANARY}\n    at ${CANARY}`),
+        async () => withMember(new Error(`\n    at ${CANARY}\n    at ${CANARY}`)),
       ],
-      ['a line that looks like a stack frame, after U+2028', async () => new Error(`\u2028    at ${CANARY}`)],
+      [
+        'a line that looks like a stack frame, after U+2028',
+        async () => withMember(new Error(`\u2028    at ${CANARY}`)),
+      ],
     ] as const) {
       it(what, async () => {
         expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
