@@ -77,7 +77,7 @@ export type PlantResult =
   | { readonly kind: 'invalid'; readonly violations: readonly Violation[] };
 
 /** Error message for an id outside the int64 range. */
-export const PLANT_ID_MESSAGE: string = `id must be an integer from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
+export const PLANT_ID_RANGE_MESSAGE: string = `id must be an integer from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 
 declare const validPlant: unique symbol;
 
@@ -100,7 +100,7 @@ export class Plant implements Readonly<Record<TextField, string | undefined>> {
 
   private constructor(key: symbol, candidate: NewPlant) {
     if (key !== constructorKey) throw new TypeError('Plant has no public constructor; use Plant.from');
-    for (const field of FIELDS) Reflect.set(this, field, candidate?.[field]);
+    copyFields(candidate, this);
     Object.freeze(this);
   }
 
@@ -127,10 +127,15 @@ export class Plant implements Readonly<Record<TextField, string | undefined>> {
   }
 }
 
+/** Much faster than `Reflect.set`. */
+function copyFields(source: NewPlant | undefined, target: Record<keyof NewPlant, unknown>): void {
+  for (const field of FIELDS) target[field] = source?.[field];
+}
+
 function findIdViolation(id: unknown): Violation | undefined {
   if (isPlantId(id)) return undefined;
   return typeof id === 'bigint'
-    ? { field: 'id', rule: 'range', message: PLANT_ID_MESSAGE }
+    ? { field: 'id', rule: 'range', message: PLANT_ID_RANGE_MESSAGE }
     : { field: 'id', rule: 'type', message: 'id must be a bigint' };
 }
 
