@@ -28,6 +28,8 @@ export class Connection {
   #bodyBytes = 0;
   /** Ends the connection after the responses in progress. */
   #end: (() => void) | undefined;
+  /** Whether reading waits for a response, or for the client to read one. */
+  #hasStopped = false;
   #isStopping = false;
   #isRejecting = false;
 
@@ -37,7 +39,8 @@ export class Connection {
     this.#maxIdleMs = maxIdleMs;
     this.#log = log;
     // A 'readable' listener stops Node from reading by itself (docs/decisions/0032-reading-in-small-steps.md).
-    for (const event of ['readable', 'resume']) socket.on(event, () => this.#read());
+    socket.on('readable', () => this.#read());
+    socket.on('resume', () => this.#readOn());
   }
 
   /** Whether every request that arrived has a response. */
@@ -60,7 +63,7 @@ export class Connection {
       // The rest of its body may never arrive.
       if (!res.req.complete) this.#socket.destroySoon();
       this.#endIfDone();
-      this.#read();
+      this.#readOn();
     });
     // Node drops the rest of a packet after a request to upgrade.
     if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
@@ -70,7 +73,7 @@ export class Connection {
 
   /** Rejects malformed HTTP, or a request that timed out, after the responses in progress. */
   fail(error: Error): void {
-    const httpError = toHttpError(error);
+    const httpError = parserErrorToHttpError(error);
     if (!httpError) this.#socket.destroy();
     // The client has sent more, but the server has stopped reading.
     else if (httpError.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
@@ -99,15 +102,22 @@ export class Connection {
     else if (this.#latest) rejectBody(this.#latest.req, SHUTTING_DOWN);
   }
 
+  #readOn(): void {
+    if (this.#hasStopped) this.#read();
+  }
+
   #read(): void {
-    while (this.#canRead()) {
+    do {
+      this.#hasStopped = !this.#canRead();
+      if (this.#hasStopped) break;
       const maxBytes = Math.max(MAX_PARSED_BYTES, Math.min(this.#bodyBytes, MAX_BODY_BYTES));
       // Emits 'data', to which the parser listens, or 'end'.
       const bytes: Uint8Array | null = this.#socket.read(Math.min(this.#socket.readableLength, maxBytes) || 1);
       if (bytes === null) break;
       // Subtracts headers, too, so that the rest is never too large.
       this.#bodyBytes -= bytes.length;
-    }
+      // Otherwise, the next data, or the end, emits 'readable'.
+    } while (this.#socket.readableLength > 0);
     this.#announceClose();
   }
 
@@ -143,7 +153,8 @@ export class Connection {
     const requestId = sendErrorTo(this.#socket, httpError);
     const { status, apiError } = httpError;
     reportSafely(() => {
-      this.#log.log?.info({ requestId, status, error: apiError.error, reason: apiError.message }, 'request');
+      if (this.#log.accessLog !== false)
+        this.#log.log?.info({ requestId, status, error: apiError.error, reason: apiError.message }, 'request');
       this.#log.onRequestEnd?.({ status, error: apiError.error });
     });
   }
@@ -155,7 +166,7 @@ function isLast(res: ServerResponse | undefined): boolean {
 }
 
 /** Returns the error to send; `undefined` if the connection is broken. */
-function toHttpError(error: Error): HttpError | undefined {
+function parserErrorToHttpError(error: Error): HttpError | undefined {
   const code = 'code' in error ? `${error.code}` : '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError(apiErrors.requestTimeout);
   if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(apiErrors.headersTooLarge);

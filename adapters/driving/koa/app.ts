@@ -31,7 +31,11 @@ export function createApp(options: AppOptions): Koa {
       ctx.state['report'] = report;
       // The routes of an outer app.
       delete ctx['matched'];
-      await next().finally(() => Object.assign(report, { route: ctx['matched']?.[0]?.path }));
+      try {
+        await next();
+      } finally {
+        report.route = ctx['matched']?.[0]?.path;
+      }
     });
     // An error has been sent.
     if (ctx.headerSent) ctx.respond = false;

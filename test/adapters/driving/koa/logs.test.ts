@@ -58,6 +58,14 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     for (const { durationMs } of lines) expect(durationMs).to.be.a('number').within(0, 10_000);
   });
 
+  it('has no line per request if accessLog is false, even for malformed HTTP', async () => {
+    const { lines, options } = recordLog();
+    const own = await start({ ...options, accessLog: false });
+    await own.send(post(newPlant()));
+    await own.send('garbage\r\n\r\n');
+    expect(lines).to.deep.equal([]);
+  });
+
   for (const coding of ['identity', 'gzip']) {
     it(`has a line without a status for a client that disconnects before its body in ${coding} arrives`, async () => {
       const { lines, options } = recordLog();
