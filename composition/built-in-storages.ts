@@ -1,12 +1,12 @@
 import {
   type Database,
+  type DatabaseServerOptions,
   type Engine,
   mysql,
   mysqlDatabase,
   openRepository,
   postgres,
   postgresDatabase,
-  type ServerOptions,
   sqliteDatabase,
 } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
@@ -83,7 +83,7 @@ function hide(url: string): string {
 function serverStorage(
   syntax: string,
   engine: Engine,
-  toDatabase: (options: ServerOptions) => Database,
+  toDatabase: (options: DatabaseServerOptions) => Database,
 ): BuiltInStorage {
   return sqlStorage({
     syntax,
@@ -106,7 +106,9 @@ function serverStorage(
 function sqlStorage({
   toDatabase,
   ...storage
-}: Omit<BuiltInStorage, 'open'> & { readonly toDatabase: (options: ServerOptions) => Database }): BuiltInStorage {
+}: Omit<BuiltInStorage, 'open'> & {
+  readonly toDatabase: (options: DatabaseServerOptions) => Database;
+}): BuiltInStorage {
   const describe: OpenStorage['toDatabase'] = (options) => {
     // A program may have made the configuration by hand.
     if (!storage.accepts(options.url)) throw new InvalidConfig(`the URL of the storage must be ${storage.syntax}`);

@@ -1,6 +1,6 @@
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
-import type { Database, SchemaState, ServerOptions } from '../adapters/driven/knex/index.js';
+import type { Database, DatabaseServerOptions, SchemaState } from '../adapters/driven/knex/index.js';
 import type { StorageLifecycle, StorageStatistics } from '../adapters/driven/monitoring/index.js';
 import type { PlantRepository } from '../core/index.js';
 import { services } from './services.js';
@@ -40,7 +40,7 @@ export interface StorageOptions {
 export interface OpenStorage {
   (options: StorageOptions): Storage | Promise<Storage>;
   /** Describes the database without opening it, for `check` and `migrate`. Absent for storages without migrations. */
-  readonly toDatabase?: (options: ServerOptions) => Database;
+  readonly toDatabase?: (options: DatabaseServerOptions) => Database;
 }
 
 /** Returns the name of a database, with a remark if it lacks even the first of its migrations. */

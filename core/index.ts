@@ -14,7 +14,7 @@ export {
   type NewPlant,
   OPTIONAL_TEXTS,
   type OptionalText,
-  PLANT_ID_MESSAGE,
+  PLANT_ID_RANGE_MESSAGE,
   Plant,
   type PlantId,
   type PlantResult,

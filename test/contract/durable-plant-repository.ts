@@ -81,7 +81,7 @@ export const durableCases: readonly HarnessCase<HarnessWith<'reopen'>>[] = [
       await Promise.all([...adding, repository.close()]);
     });
     // An add that threw may have stored its plant.
-    await assertSurvive(harness, added);
+    await assertDurable(harness, added);
   }),
 
   contractCase('adds plants after each reopening', async (harness) => {
@@ -112,7 +112,7 @@ export function useReopened(
 }
 
 /** Reopens the storage and asserts that it contains `stored`, possibly among others. */
-export function assertSurvive(harness: HarnessWith<'reopen'>, stored: readonly Plant[]): Promise<void> {
+export function assertDurable(harness: HarnessWith<'reopen'>, stored: readonly Plant[]): Promise<void> {
   return useRepository(harness, 'reopen', async (repository) => {
     const survivors = new Map((await readPlants(repository)).map((survivor) => [survivor.id, survivor]));
     const lost = stored.find((each) => !survivors.get(each.id)?.equals(each));

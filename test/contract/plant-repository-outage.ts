@@ -11,7 +11,7 @@ import {
   pause,
   runWithin,
 } from './contract.js';
-import { assertSurvive, useReopened } from './durable-plant-repository.js';
+import { assertDurable, useReopened } from './durable-plant-repository.js';
 import {
   addAll,
   assertCompleteOrUnavailable,
@@ -137,7 +137,7 @@ export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'wh
     await addAll(repository, stored);
     await addDuringOutage(repository, withOutage, createPlants(3, 3n), harness);
     // A failed add may still reach the storage.
-    await assertSurvive(harness, await readPlants(repository));
+    await assertDurable(harness, await readPlants(repository));
   }),
 
   outageCase(
@@ -165,7 +165,7 @@ export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'wh
       });
       await Promise.all([...adding, withOutage(async () => void (await Promise.all(adding)))]);
       await awaitReady(repository);
-      await assertSurvive(harness, [...added, ...(await readPlants(repository))]);
+      await assertDurable(harness, [...added, ...(await readPlants(repository))]);
     },
   ),
 ];

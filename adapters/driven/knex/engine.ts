@@ -24,7 +24,7 @@ export interface Engine {
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;
   /** SQL that converts decimal text, bound to its `?`, to an id. */
-  readonly textToId: string;
+  readonly textToIdSql: string;
   /**
    * The statements of each migration, by name and in order. The database stores the names, so they never change. If DDL
    * commits implicitly, a statement may run again after a crash: use IF NOT EXISTS, or an error of the class `repeated`.
@@ -35,14 +35,14 @@ export interface Engine {
   /** SQL that describes, as `description`, each column of the table bound to its `?`: name, type and `primary key`. */
   readonly columnsSql: string;
   /** SQL of a small write that stores no plant. Its commit waits for everything that a plant's commit waits for. */
-  readonly probe: string;
+  readonly probeSql: string;
   /**
    * SQL that selects earlier probes that hang in the server; the probe is bound to its `?`. A commit may keep hanging
    * after its connection is closed. Absent for SQLite, whose writes cannot hang: it reports that it is busy.
    */
-  readonly hangingProbes?: string;
+  readonly hangingProbesSql?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
-  readonly nonDurableSettings?: string;
+  readonly nonDurableSettingsSql?: string;
   /** The first pattern that matches the {@link errorKey} determines the class. */
   readonly errorClasses: readonly (readonly [RegExp, ErrorClass])[];
   /** Reasons why the database cannot be opened, by error code, phrased to follow "cannot open …:". */
@@ -124,7 +124,7 @@ export function selectRows(idToText: string): Engine['select'] {
 /** Selects the rows that hold the ids of plants. */
 export function selectHolders(knex: Knex, engine: Engine, plants: readonly Plant[]): Promise<readonly PlantRow[]> {
   const ids = plants.map(({ id }) => `${id}`);
-  return engine.select(knex, `id IN (${ids.map(() => engine.textToId)})`, ids);
+  return engine.select(knex, `id IN (${ids.map(() => engine.textToIdSql)})`, ids);
 }
 
 /** Converts plants to one JSON text, so that a statement is the same for any number of them. */

@@ -5,5 +5,5 @@ export type { SchemaState } from './migrations.js';
 export { mysql, mysqlDatabase } from './mysql.js';
 export { type Database, type KnexStorage, openRepository, pendingMigrations } from './open.js';
 export { postgres, postgresDatabase } from './postgres.js';
-export type { ServerOptions } from './server.js';
+export type { DatabaseServerOptions } from './server.js';
 export { type SqliteOptions, sqlite, sqliteDatabase } from './sqlite.js';

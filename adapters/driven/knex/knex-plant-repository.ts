@@ -96,8 +96,8 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
 
   /** Reads pages: a cursor would keep a transaction open as long as the reader takes. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    const { select, textToId } = this.#engine;
-    const condition = `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`;
+    const { select, textToIdSql } = this.#engine;
+    const condition = `id BETWEEN ${textToIdSql} AND (${lastIdOfPage(textToIdSql)})`;
     const read = (from: bigint) =>
       this.#whileOpen(() => this.#run(() => select(this.#knex, condition, [`${from}`, `${from}`])));
     let page = read(MIN_PLANT_ID);
@@ -128,7 +128,7 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
     this.#closing ??= Promise.allSettled(this.#pendingCalls).then(async () => {
       const destroyed = this.#knex.destroy();
       // A probe that hangs in a server keeps its connection, so `destroy` would not finish.
-      if (!this.#pendingProbe || !this.#engine.hangingProbes) await destroyed;
+      if (!this.#pendingProbe || !this.#engine.hangingProbesSql) await destroyed;
     });
     return this.#closing;
   }
@@ -177,13 +177,13 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
 
   /** Commits a small write, to check durability. Inserts a plant and rolls it back, to check for free space. */
   async #probeWrites(): Promise<void> {
-    const { probe, hangingProbes } = this.#engine;
-    if (hangingProbes) {
-      const rows = await this.#knex.from(this.#knex.raw(`(${hangingProbes}) AS probes`, [probe]));
+    const { probeSql, hangingProbesSql } = this.#engine;
+    if (hangingProbesSql) {
+      const rows = await this.#knex.from(this.#knex.raw(`(${hangingProbesSql}) AS probes`, [probeSql]));
       // Otherwise each retry would leave another hanging probe in the server.
       if (rows.length > 0) throw new StorageUnavailable('an earlier probe hangs in the server');
     }
-    await this.#knex.raw(probe);
+    await this.#knex.raw(probeSql);
     const transaction = await this.#knex.transaction();
     try {
       // A large name, which does not compress.
@@ -220,11 +220,11 @@ function toPlant(row: PlantRow): Plant {
 }
 
 /** Returns SQL for the last id of the page that starts at the id bound to its `?`. */
-function lastIdOfPage(textToId: string): string {
+function lastIdOfPage(textToIdSql: string): string {
   // Reads sizes only, not texts. If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
   return `WITH sized AS (
       SELECT id, ${TEXT_FIELDS.map((field) => `COALESCE(OCTET_LENGTH(${field}), 0)`).join(' + ')} AS bytes
-      FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
+      FROM plants WHERE id >= ${textToIdSql} ORDER BY id LIMIT ${MAX_ROWS}
     )
     SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (
       SELECT MAX(id) FROM (

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../../core/index.js';
 import { codeOf, type Engine, exclude, plantColumns, selectHolders, selectRows, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenIdle, numberParameter, serverDatabase } from './server.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
@@ -24,7 +24,7 @@ export const mysql: Engine = {
   driver: 'mysql2',
   maxWrites: 1,
   urlParameters: 'ssl connectTimeout connectionLimit socketPath compress localAddress',
-  textToId: 'CAST(? AS SIGNED)',
+  textToIdSql: 'CAST(? AS SIGNED)',
   migrations: {
     // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.
     '001_plants': [
@@ -44,10 +44,10 @@ export const mysql: Engine = {
   },
   columnsSql: `SELECT CONCAT(column_name, ' ', data_type, IF(column_key = 'PRI', ' primary key', '')) AS description
     FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?`,
-  probe: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (2, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
-  hangingProbes: 'SELECT id FROM information_schema.processlist WHERE info = ? AND db = DATABASE() AND time > 0',
+  probeSql: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (2, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
+  hangingProbesSql: 'SELECT id FROM information_schema.processlist WHERE info = ? AND db = DATABASE() AND time > 0',
   // After a crash, a server with a binary log keeps only the transactions recorded in it.
-  nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
+  nonDurableSettingsSql: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
     UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1`,
   /**
@@ -118,7 +118,7 @@ export const mysql: Engine = {
  * Describes a MySQL or MariaDB database for `openRepository`. The parameters of the URL are those of mysql2, such as
  * `ssl` (a JSON object), `connectTimeout` (milliseconds) and `connectionLimit`.
  */
-export function mysqlDatabase(options: ServerOptions): Database {
+export function mysqlDatabase(options: DatabaseServerOptions): Database {
   const { url, timeoutMs } = options;
   const uri = new URL(url);
   const max = numberParameter(uri, 'connectionLimit', 10);

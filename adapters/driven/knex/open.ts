@@ -69,7 +69,7 @@ export function openRepository(database: Database): Promise<KnexStorage> {
     if (!readOnly) {
       schema = await migrate(knex, engine);
       await engine.checkpoint?.(knex, schema);
-      const selectSettings = engine.nonDurableSettings;
+      const selectSettings = engine.nonDurableSettingsSql;
       const settings = selectSettings
         ? await knex.from(knex.raw(`(${selectSettings}) AS settings`)).pluck('setting')
         : [];

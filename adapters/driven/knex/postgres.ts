@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Engine, exclude, insertJsonRows, plantColumns, selectRows, toJsonRows } from './engine.js';
 import type { Database } from './open.js';
-import { destroyWhenIdle, numberParameter, type ServerOptions, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenIdle, numberParameter, serverDatabase } from './server.js';
 
 /** Key of the advisory lock: "PLNT". */
 const MIGRATION_LOCK_KEY = 0x504c4e54;
@@ -24,7 +24,7 @@ export const postgres: Engine = {
   urlParameters: `sslmode=disable|no-verify|prefer|require|verify-ca|verify-full sslrootcert=FILE sslcert=FILE sslkey=FILE
     host port user password application_name options connect_timeout statement_timeout lock_timeout
     idle_in_transaction_session_timeout max`,
-  textToId: 'CAST(? AS BIGINT)',
+  textToIdSql: 'CAST(? AS BIGINT)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],
   },
@@ -33,11 +33,11 @@ export const postgres: Engine = {
       AS description
     FROM pg_attribute LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary AND indnatts = 1 AND indkey[0] = attnum
     WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped`,
-  probe: "SELECT pg_logical_emit_message(true, 'plant-store', 'probe')",
-  hangingProbes: `SELECT pid FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()
+  probeSql: "SELECT pg_logical_emit_message(true, 'plant-store', 'probe')",
+  hangingProbesSql: `SELECT pid FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()
     AND query_start < clock_timestamp() - INTERVAL '1 second'`,
   // client_min_messages=error hides cancelled waits for a standby. Reported even without one: it may be added later.
-  nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
+  nonDurableSettingsSql: `SELECT name || '=' || setting AS setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')
        OR current_setting('synchronous_standby_names') <> ''
@@ -89,7 +89,7 @@ export const postgres: Engine = {
  * Describes a PostgreSQL database for `openRepository`. The parameters of the URL are those of libpq and pg, such as
  * `sslmode`, `sslrootcert`, `connect_timeout` (seconds), `statement_timeout` (milliseconds) and `max` (connections).
  */
-export function postgresDatabase(options: ServerOptions): Database {
+export function postgresDatabase(options: DatabaseServerOptions): Database {
   const { url, timeoutMs } = options;
   const uri = new URL(url);
   const connection = {

@@ -12,13 +12,13 @@ import type { Database } from './open.js';
 const GRACE_MS = 1000;
 
 /** Options of `postgresDatabase` and `mysqlDatabase`. */
-export interface ServerOptions extends Pick<Database, 'timeoutMs' | 'readOnly' | 'warn'> {
+export interface DatabaseServerOptions extends Pick<Database, 'timeoutMs' | 'readOnly' | 'warn'> {
   readonly url: string;
 }
 
 /** Describes a database on a server for `openRepository`. `configure` prepares each new connection. */
 export function serverDatabase<Connection>(
-  { url, ...options }: ServerOptions,
+  { url, ...options }: DatabaseServerOptions,
   engine: Engine,
   connection: Knex.StaticConnectionConfig,
   pool: { readonly max: number; configure(connection: Connection): Promise<void> },

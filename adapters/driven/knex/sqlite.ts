@@ -48,14 +48,14 @@ const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 export const sqlite: Engine = {
   driver: 'sqlite3',
   maxWrites: 1,
-  textToId: 'CAST(? AS INTEGER)',
+  textToIdSql: 'CAST(? AS INTEGER)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT'],
   },
   tables: { plants: plantColumns('integer', 'text') },
   columnsSql:
     "SELECT name || ' ' || lower(type) || iif(pk, ' primary key', '') AS description FROM pragma_table_info(?)",
-  probe: SET_APPLICATION_ID,
+  probeSql: SET_APPLICATION_ID,
   // https://sqlite.org/rescode.html
   errorClasses: [
     [/^SQLITE_(BUSY|PROTOCOL)$/, 'busy'],

@@ -46,6 +46,8 @@ const errorsByOutcome = {
 } as const;
 
 /** Returns the error for an outcome, or `undefined` if the plant was created. */
+export function toApiError(outcome: Exclude<CreatePlantOutcome, { kind: 'created' }>): ApiError;
+export function toApiError(outcome: CreatePlantOutcome): ApiError | undefined;
 export function toApiError(outcome: CreatePlantOutcome): ApiError | undefined {
   if (outcome.kind !== 'invalid') return errorsByOutcome[outcome.kind];
   const isUnstorableText = outcome.violations.every(({ rule }) => rule === 'text');

@@ -1,6 +1,13 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isPlantId, type NewPlant, PLANT_ID_MESSAGE, type Plant, toNewPlant } from '../../../core/index.js';
+import {
+  isPlantId,
+  type NewPlant,
+  PLANT_ID_RANGE_MESSAGE,
+  type Plant,
+  TEXT_FIELDS,
+  toNewPlant,
+} from '../../../core/index.js';
 import { type ApiError, apiErrors } from './api-errors.js';
 import type { OpenApiDescription } from './description.js';
 import { findNumberText, parseExactInteger } from './exact-integer.js';
@@ -50,7 +57,7 @@ export class PlantCodec {
     }
     const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
     // `format: int64` checks no range in Ajv.
-    if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_MESSAGE);
+    if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_RANGE_MESSAGE);
     // Another description may make the id optional.
     if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
@@ -63,7 +70,10 @@ export class PlantCodec {
 
   /** Encodes a plant as a NewPlant with an exact id, as {@link decode} reads it. */
   encodeNewPlant(plant: Plant): string {
-    return `{"id":${plant.id},${this.encode(plant).slice(1)}`;
+    let json = `{"id":${plant.id}`;
+    for (const field of TEXT_FIELDS)
+      if (plant[field] !== undefined) json += `,"${field}":${JSON.stringify(plant[field])}`;
+    return `${json}}`;
   }
 }
 
@@ -75,7 +85,7 @@ function toSentence({ instancePath, keyword, params, parentSchema, message }: Er
   const field = instancePath.slice(1);
   if (keyword === 'required') return `${params['missingProperty']} is required`;
   if (field === '') return keyword === 'type' ? 'The JSON value must be an object' : `The JSON value ${message}`;
-  if (parentSchema?.['format'] === 'int64') return PLANT_ID_MESSAGE;
+  if (parentSchema?.['format'] === 'int64') return PLANT_ID_RANGE_MESSAGE;
   if (keyword === 'type') return `${field} must be a ${params['type']}`;
   return `${field} ${message}`;
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import { apiErrors } from '../api/index.js';
@@ -30,7 +29,8 @@ export async function readBody(
   res: ServerResponse,
   limitBytes: number,
   reserve: (bytes: number) => void,
-  collect: CollectBody = (maxBytes) => collectBytes(res.req, maxBytes),
+  // Destroying a request would close its connection before the response.
+  collect: CollectBody = (maxBytes) => collectBytes(res.req.iterator({ destroyOnReturn: false }), maxBytes),
 ): Promise<Uint8Array> {
   const { req } = res;
   const { expect = '', 'content-encoding': encoding = '', 'content-length': contentLength } = req.headers;
@@ -67,16 +67,15 @@ function isJson(req: IncomingMessage): boolean {
 }
 
 /** Collects up to `maxBytes`; returns `undefined` as soon as there are more. */
-async function collectBytes(stream: Readable, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
+async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
+  const collected: Uint8Array[] = [];
   let length = 0;
-  // Destroying a request would close its connection before the response.
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of chunks) {
     length += chunk.length;
     if (length > maxBytes) return undefined;
-    chunks.push(chunk);
+    collected.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(collected);
 }
 
 type Inflater = ReturnType<typeof createUnzip> | ReturnType<typeof createBrotliDecompress>;
@@ -89,8 +88,6 @@ async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number
     if (body === undefined || inflater.bytesWritten === encoded.length) return body;
   } catch {
     // The data is damaged.
-  } finally {
-    inflater.destroy();
   }
   throw new HttpError(damaged);
 }
@@ -108,7 +105,7 @@ function untilRejected<T>(req: IncomingMessage, body: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(rejections.get(req));
     req.once('rejected', fail);
-    body.then(resolve, reject).finally(() => req.off('rejected', fail));
+    body.then(resolve, reject);
     if (rejections.has(req)) fail();
   });
 }

@@ -71,8 +71,7 @@ const handlers: Readonly<Record<string, (input: Input, options: OperationOptions
     if (decoded.kind === 'rejected') throw new HttpError(decoded.error);
     const outcome = await createPlant.execute(decoded.newPlant);
     if (outcome.kind === 'created') return codec.encode(outcome.plant);
-    const apiError = toApiError(outcome) ?? apiErrors.internalError;
-    throw new HttpError(apiError, outcome.kind === 'rejected' ? { cause: outcome.error } : {});
+    throw new HttpError(toApiError(outcome), outcome.kind === 'rejected' ? { cause: outcome.error } : {});
   },
 };
 
