@@ -72,6 +72,13 @@ describe('Starting the service', () => {
     for (const line of toLines(service.stderr)) expect(() => JSON.parse(line), line).not.to.throw();
   });
 
+  it('needs a token on an address that is not loopback', async () => {
+    const settings = { HOST: '0.0.0.0', PORT: '0', DATABASE_URL: 'memory:' };
+    const { exitCode, stderr } = await plantStore(folder, [], settings).result();
+    expect(stderr).to.match(/^plant-store: ACCESS_TOKENS, .* must be set: HOST="0\.0\.0\.0".*\n$/);
+    expect(exitCode).to.equal(78);
+  });
+
   it('reports in one line that the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
