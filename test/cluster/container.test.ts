@@ -116,12 +116,6 @@ describe('The container', function () {
     await expectGracefulStop(container);
   });
 
-  it('does not start without a token, and prints how to create one', async () => {
-    const container = start('docker run --rm plant-store');
-    expect(await container.exited()).to.equal(78);
-    expect(container.stderr).to.match(/^plant-store: ACCESS_TOKENS.* \(docker run --rm plant-store token\)\n$/);
-  });
-
   it('loses no plant under a load of small and large plants', async () => {
     const container = start(onSqlite, { ACCESS_TOKENS: TOKEN });
     await container.port();

@@ -29,7 +29,7 @@ export function createNetwork(): void {
     ip(`link add ${name} type veth peer name eth0 netns ${name}`);
     ip(`link set ${name} master ${NAME} up`);
     ip(`-n ${name} address add ${addresses[host]}/24 dev eth0`);
-    for (const one of ['eth0', 'lo']) ip(`-n ${name} link set ${one} up`);
+    for (const device of ['eth0', 'lo']) ip(`-n ${name} link set ${device} up`);
   }
 }
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
-import { PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
+import { type Kind, PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive } from '../system/history.js';
@@ -27,7 +27,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     await Promise.all(servers.map((server) => server.kill()));
   });
 
-  async function start(kind: Parameters<typeof PrivateServer.install>[0]): Promise<PrivateServer> {
+  async function start(kind: Kind): Promise<PrivateServer> {
     const server = await PrivateServer.install(kind, folder);
     servers.push(server);
     await server.start(SETTINGS);

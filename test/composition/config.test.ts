@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -64,21 +64,26 @@ describe('The configuration', () => {
       expect(problemsOf({ DATABASE_URL_FILE: file('no-url', text) })[0]).to.match(/^DATABASE_URL_FILE="[^"]+" must be/);
   });
 
-  const encode = /^percent-encode special characters of its user and password$/;
-  for (const [url, reason] of [
-    ['postgres://db/plants?sslmod=verify-full', /^its parameter sslmod is unknown; did you mean sslmode\?$/],
-    ['mysql://db/plants?multipleStatements=true', /^it has an unknown parameter; known are ssl, /],
-    ['postgres://db/plants?sslrootcert=/none.pem', /^the file \/none\.pem of sslrootcert cannot be read \(ENOENT\)$/],
-    ['postgres://db/plants?sslmode=verify-ful', /^sslmode must be one of disable, no-verify, .*, verify-full$/],
-    ['postgres://u:a/b@db/plants', encode],
-    ['postgres://u:12/b@db/plants', encode],
-    ['postgres://u:12#b@db/plants', encode],
+  const encode = 'percent-encode special characters of its user and password';
+  for (const [{ variable, allowed }, text, reason] of [
+    [settings.database, 'postgres://db/plants?sslmod=on', 'its parameter sslmod is unknown; did you mean sslmode?'],
+    [settings.database, 'mysql://db/plants?multipleStatements=true', 'it has an unknown parameter; known are ssl, '],
+    [settings.database, 'postgres://db/a?sslrootcert=/none', 'the file /none of sslrootcert cannot be read (ENOENT)'],
+    [settings.database, 'postgres://db/plants?sslmode=verify', 'sslmode must be one of disable, no-verify, '],
+    [settings.database, 'postgres://u:a/b@db/plants', encode],
+    [settings.database, 'postgres://u:12/b@db/plants', encode],
+    [settings.database, 'postgres://u:12#b@db/plants', encode],
+    [settings.accessTokensFile, join(folder, 'no such file'), 'the file cannot be read (ENOENT)'],
+    [settings.accessTokensFile, folder, 'the path is not a regular file'],
+    [settings.accessTokensFile, '/dev/null', 'the path is not a regular file'],
+    [settings.accessTokensFile, file('large', 'a\n'.repeat(2 ** 20)), 'the file is larger than 1048576 bytes'],
+    [settings.accessTokensFile, file('comment', '\n# nothing\n'), 'the file contains no token'],
+    [settings.accessTokensFile, file('bad', 'one\ntw o\n'), 'token 2 must consist of A-Z a-z 0-9 . _ ~ + / - and '],
   ] as const) {
-    it(`rejects ${url} with a reason`, () => {
-      const prefix = `DATABASE_URL="${url.split('/', 1)[0]}***" must be ${settings.database.allowed}; `;
-      const [problem = ''] = problemsOf({ DATABASE_URL: url });
-      expect(problem.startsWith(prefix), problem).to.equal(true);
-      expect(problem.slice(prefix.length)).to.match(reason);
+    it(`rejects ${variable}=${text.replace(folder, '…')} with the reason: ${reason}`, () => {
+      const [problem, ...others] = problemsOf({ [variable]: text });
+      expect(problem).to.include(` must be ${allowed}; ${reason}`);
+      expect(others).to.deep.equal([]);
     });
   }
 
@@ -88,9 +93,6 @@ describe('The configuration', () => {
   });
 
   const tokensFile = file('tokens', `# staging\n${CANARY}\n`);
-  // As systemd credentials and Kubernetes secrets are.
-  const tokensLink = join(folder, 'link');
-  symlinkSync(tokensFile, tokensLink);
   for (const [variable, text, expected] of [
     ['HOST', '::1', { host: '::1' }],
     ['HOST', 'plants.example', { host: 'plants.example' }],
@@ -116,13 +118,11 @@ describe('The configuration', () => {
     it(`accepts ${variable}=${text}`, () => expect(readConfig({ [variable]: text })).to.deep.include(expected));
   }
 
-  it('reads a token file, also through a link, and remembers when', () => {
+  it('reads a token file, and remembers when', () => {
     const start = Date.now();
-    for (const path of [tokensFile, tokensLink]) {
-      const { accessTokensFile } = readConfig({ ACCESS_TOKENS_FILE: path });
-      expect(accessTokensFile).to.deep.include({ path, tokens: [CANARY] });
-      expect(accessTokensFile?.loadedAtMs).to.be.within(start, Date.now());
-    }
+    const { accessTokensFile } = readConfig({ ACCESS_TOKENS_FILE: tokensFile });
+    expect(accessTokensFile).to.deep.include({ path: tokensFile, tokens: [CANARY] });
+    expect(accessTokensFile?.loadedAtMs).to.be.within(start, Date.now());
   });
 
   for (const [variable, ...texts] of [
@@ -210,24 +210,6 @@ describe('The configuration', () => {
       });
     }
   });
-
-  for (const [what, path, reason] of [
-    ['is missing', join(folder, 'no such file'), 'the file cannot be read (ENOENT)'],
-    ['is a folder', folder, 'the path is not a regular file'],
-    ['is a device', '/dev/null', 'the path is not a regular file'],
-    ['is large', file('large', `${'a'.repeat(1023)}\n`.repeat(1025)), 'the file is larger than 1048576 bytes'],
-    ['contains only a comment', file('comment', '\n# nothing\n'), 'the file contains no token'],
-    [
-      'has an invalid token',
-      file('bad', 'a\nb b\n'),
-      'token 2 must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =',
-    ],
-  ] as const) {
-    it(`rejects a token file that ${what}, and reports why`, () => {
-      const rule = `ACCESS_TOKENS_FILE=${JSON.stringify(path)} must be ${settings.accessTokensFile.allowed}`;
-      expect(problemsOf({ ACCESS_TOKENS_FILE: path })).to.deep.equal([`${rule}; ${reason}`]);
-    });
-  }
 });
 
 function problemsOf(environment: Record<string, string>): readonly string[] {

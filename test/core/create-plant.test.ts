@@ -99,11 +99,6 @@ describe('CreatePlant', () => {
       }
       await expectStored();
     });
-
-    it('throws TypeError when the repository returns too few outcomes', async () => {
-      const work = createPlantWith([{ kind: 'added' }]).executeAll([MONSTERA, FICUS]);
-      expect(await catchError(work)).to.be.instanceOf(TypeError);
-    });
   });
 });
 

@@ -35,11 +35,6 @@ const RULES: readonly (readonly [rule: string, folders: readonly string[], isAll
     ({ from, to }) =>
       isIn('/test/contract', to) || (isIn('/test/contract/http', from) ? to.startsWith('node:') : to === '/core/index'),
   ],
-  [
-    'tests of the core use no adapter except the memory adapter',
-    ['/test/core'],
-    ({ to }) => !isIn('/adapters', to) || to === '/adapters/driven/memory/index',
-  ],
 ];
 
 describe('The dependency rule', () => {
@@ -52,12 +47,4 @@ describe('The dependency rule', () => {
       expect(found.filter((each) => !isAllowed(each))).to.deep.equal([]);
     });
   }
-
-  it('composition imports every adapter', () => {
-    const adapters = imports
-      .filter(({ from }) => isIn('/adapters', from))
-      .map(({ from }) => `${adapterOf(from)}/index`);
-    const imported = imports.filter(({ from }) => isIn('/composition', from)).map(({ to }) => to);
-    expect(imported).to.include.members([...new Set(adapters)]);
-  });
 });

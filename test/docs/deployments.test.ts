@@ -48,11 +48,9 @@ describe('The deployments in docs/operate', () => {
   });
 
   it('keep the secrets out of git and of the image', () => {
-    const paths = [
-      ...Object.values<{ file: string }>(secrets).map(({ file }) => file),
-      ...services.nginx.volumes.filter((volume: string) => volume.includes('/ssl/')),
-    ];
-    for (const path of paths) expect(path).to.match(/^(\.\/)?secrets\//);
+    const files = Object.values<{ file: string }>(secrets).map(({ file }) => file);
+    const keys = services.nginx.volumes.filter((volume: string) => volume.includes('/ssl/'));
+    for (const path of [...files, ...keys]) expect(path).to.match(/^(\.\/)?secrets\//);
     expect(read('Containerfile.dockerignore').split('\n')).to.include('secrets');
     expect(readFileSync(inRepository('.gitignore'), 'utf8').split('\n')).to.include('/secrets/');
   });
@@ -67,10 +65,8 @@ describe('The deployments in docs/operate', () => {
     const [open, restricted, ...others] = policy.spec.ingress;
     expect(open).to.deep.equal({ ports: [http] });
     expect(restricted.ports).to.deep.equal([management]);
-    expect(restricted.from).to.have.length(1);
-    expect(restricted.from[0]).to.have.nested.property('namespaceSelector.matchLabels');
+    expect(restricted.from.map(Object.keys)).to.deep.equal([['namespaceSelector']]);
     expect(others).to.deep.equal([]);
-    expect(policy.spec.policyTypes).to.deep.equal(['Ingress']);
   });
 
   it('wait for a shutdown, after a pause in which Kubernetes removes the address', () => {

@@ -6,6 +6,9 @@ import type { PlantRepository } from '../../core/index.js';
 /** The access token of the services that tests start. */
 export const TOKEN = 'token-of-the-tests';
 
+const LISTENERS = { PORT: '0', MANAGEMENT_PORT: 'off' };
+const DEFAULTS = { ...LISTENERS, DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN, LOG_LEVEL: 'silent' };
+
 /** A service in this process, wired by the real container, on a free port. */
 export interface TestService {
   readonly port: number;
@@ -22,27 +25,17 @@ export async function startService(
   environment: Readonly<Record<string, string>> = {},
   rebind: (container: Container) => void = () => {},
 ): Promise<TestService> {
-  const config = readConfig({
-    PORT: '0',
-    DATABASE_URL: 'memory:',
-    ACCESS_TOKENS: TOKEN,
-    LOG_LEVEL: 'silent',
-    MANAGEMENT_PORT: 'off',
-    ...environment,
-  });
+  const config = readConfig({ ...DEFAULTS, ...environment });
   const container = createContainer(config);
   rebind(container);
   const server = await container.getAsync(services.HttpServer);
   const repository = await container.getAsync(services.PlantRepository);
   const storage = await container.getAsync(services.MonitoredStorage);
   const { port } = await server.listen(config.port, config.host);
-  return {
-    port,
-    repository,
-    stop: async () => {
-      const finished = await server.stop(config.shutdownTimeoutMs);
-      await storage.close();
-      return finished;
-    },
+  const stop = async () => {
+    const finished = await server.stop(config.shutdownTimeoutMs);
+    await storage.close();
+    return finished;
   };
+  return { port, repository, stop };
 }

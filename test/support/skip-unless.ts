@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import type { Context } from 'mocha';
 
+/** Requirements already reported as missing in this run. */
+const missing = new Set<string>();
+
 /**
  * Skips a test if a program is not installed. Throws instead if `CI=true`.
  *
@@ -18,6 +21,3 @@ export function skipUnless(context: Context, condition: boolean, what: string): 
   missing.add(what);
   context.skip();
 }
-
-/** Requirements already reported as missing in this run. */
-const missing = new Set<string>();

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { commands } from '../../../composition/cli/commands.js';
 import { parseCommandLine } from '../../../composition/cli/program.js';
 import { readConfig, settings, settingsOf } from '../../../composition/config.js';
 import { toLines } from '../../support/client.js';
-import { inRepository } from '../../support/paths.js';
 
 describe('The command line', () => {
   describe('rejects', () => {
@@ -65,15 +63,6 @@ describe('The command line', () => {
         expectWidth(text);
       });
     }
-
-    it('with the exit codes of README.md', () => {
-      const [, table = ''] = readFileSync(inRepository('README.md'), 'utf8').split('| exit code |');
-      const documented = table.matchAll(/^\| (\d+)(?: \+ n)? \| (\w+)/gm);
-      const [text = ''] = /^Exit codes: .*/ms.exec(textOf('--help')) ?? [];
-      const printed = text.replaceAll('\n', ' ').matchAll(/(\d+)(?: \+ n)? (\w+)/g);
-      const pairs = (matches: Iterable<RegExpExecArray>) => [...matches].map(([, code, word]) => `${code} ${word}`);
-      expect(pairs(documented)).to.have.length(5).and.to.deep.equal(pairs(printed));
-    });
   });
 
   it('ignores the settings that a command does not read', () => {

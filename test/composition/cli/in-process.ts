@@ -1,17 +1,8 @@
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { run } from '../../../composition/cli/run.js';
 import type { CommandResult } from '../../support/executable.js';
 import { checkOutput } from '../../support/secret-leaks.js';
-
-/** Collects output. */
-class Output extends Writable {
-  text = '';
-
-  override _write(chunk: Buffer, _: string, done: () => void): void {
-    this.text += chunk;
-    done();
-  }
-}
 
 /** Runs a command line in this process, in a folder, by default without lines such as "created a new, empty store". */
 export async function runInProcess(
@@ -20,7 +11,8 @@ export async function runInProcess(
   environment: Readonly<Record<string, string>> = {},
   input = '',
 ): Promise<CommandResult> {
-  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: new Output(), stderr: new Output() };
+  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: new PassThrough(), stderr: new PassThrough() };
+  const output = Promise.all([text(streams.stdout), text(streams.stderr)]);
   const originals = Object.keys(streams).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
   for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
   const workingFolder = process.cwd();
@@ -29,7 +21,8 @@ export async function runInProcess(
   const handlers = new Set(process.listeners('SIGTERM'));
   try {
     const exitCode = await run(args, { LOG_LEVEL: 'warn', MANAGEMENT_PORT: 'off', ...environment });
-    const [stdout, stderr] = [streams.stdout.text, streams.stderr.text];
+    for (const stream of [streams.stdout, streams.stderr]) stream.end();
+    const [stdout, stderr] = await output;
     checkOutput({ stdout, stderr }, environment);
     return { exitCode, stdout, stderr };
   } finally {

@@ -1,20 +1,15 @@
-import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite.js';
 import { readVersion } from '../../../composition/version.js';
-import { create, serve, toLines } from '../../support/client.js';
+import { serve, toLines } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { type Program, plantStore } from '../../support/executable.js';
-import { portOf } from '../../support/port.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { TOKEN } from '../../support/service.js';
 import { temporaryFolder } from '../../support/temporary.js';
-
-const PLANT = { id: 1n, name: 'Monstera' };
 
 describe('Starting the service', () => {
   const folder = temporaryFolder();
@@ -35,7 +30,8 @@ describe('Starting the service', () => {
     expect(Authorization).to.match(/^Bearer [\w-]{22,}$/);
     expect(response).to.deep.equal({ name: 'Monstera', tag: 'indoor' });
     expect((await exchange(await service.port(), request('POST /plants')))?.outcome).to.equal(40101);
-    expect(await sqliteStore(join(folder, 'plants.db')).readPlants()).to.deep.equal([{ ...PLANT, tag: 'indoor' }]);
+    const stored = await sqliteStore(join(folder, 'plants.db')).readPlants();
+    expect(stored).to.deep.equal([{ id: 1n, name: 'Monstera', tag: 'indoor' }]);
     const files = readdirSync(folder);
     expect(files).to.have.members(['plants.db', 'plants.db-wal', 'plants.db-shm']);
     for (const name of files) expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o600);
@@ -46,30 +42,24 @@ describe('Starting the service', () => {
     expect(again.Authorization).not.to.equal(Authorization);
   });
 
-  it('logs a new store, and what started where', async () => {
-    const service = serve(folder, { BASE_PATH: '/garden', DATABASE_URL: 'sqlite:new.db' });
+  it('prints its URL but no configured token, and logs a new store, what started where, and no warning', async () => {
+    const NODE_OPTIONS = '--trace-deprecation --trace-warnings';
+    const settings = { HOST: '0.0.0.0', BASE_PATH: '/garden', DATABASE_URL: 'sqlite:new.db', NODE_OPTIONS };
+    const service = serve(folder, settings);
     const port = await service.port();
+    await exchange(port, request('GET /garden/openapi.json'));
     await service.stop();
+    const url = `http://0.0.0.0:${port}/garden`;
+    expect(service.stdout).to.equal(`Plant Store listens on ${url}\nAPI documentation: ${url}/docs\n`);
+    expect(service.stderr).not.to.contain(TOKEN);
+    // Throws for a warning of Node.
     const [created, started] = toLines(service.stderr).map((line) => JSON.parse(line));
     const storage = `sqlite:${join(folder, 'new.db')}`;
     expect(created).to.include({ level: 'info', msg: 'created a new, empty store', storage });
     expect(started).to.deep.include({
       ...{ level: 'info', msg: 'started', version: readVersion(), node: process.version, storage },
-      ...{ driver: loadSqliteDriver()?.name, schema: 'created', url: `http://127.0.0.1:${port}/garden` },
+      ...{ driver: loadSqliteDriver()?.name, schema: 'created', url },
     });
-  });
-
-  it('prints its URL, but no token if tokens are configured, and no warning on standard error', async () => {
-    const NODE_OPTIONS = '--trace-deprecation --trace-warnings';
-    const service = serve(folder, { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:warnings.db', NODE_OPTIONS });
-    const port = await service.port();
-    await exchange(port, request('GET /openapi.json'));
-    expect((await create(port, PLANT))?.outcome).to.equal(200);
-    await service.stop();
-    const url = `http://0.0.0.0:${port}`;
-    expect(service.stdout).to.equal(`Plant Store listens on ${url}\nAPI documentation: ${url}/docs\n`);
-    expect(service.stderr).not.to.contain(TOKEN);
-    for (const line of toLines(service.stderr)) expect(() => JSON.parse(line), line).not.to.throw();
   });
 
   it('needs a token on an address that is not loopback', async () => {
@@ -77,16 +67,5 @@ describe('Starting the service', () => {
     const { exitCode, stderr } = await plantStore(folder, [], settings).result();
     expect(stderr).to.match(/^plant-store: ACCESS_TOKENS, .* must be set: HOST="0\.0\.0\.0".*\n$/);
     expect(exitCode).to.equal(78);
-  });
-
-  it('reports in one line that the port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const PORT = `${portOf(other)}`;
-    const { exitCode, stderr } = await serve(folder, { DATABASE_URL: 'memory:', PORT }).result();
-    other.close();
-    const problem = 'the port is in use; stop the other program or choose another port';
-    expect(stderr).to.equal(`plant-store: cannot listen on HOST=127.0.0.1 PORT=${PORT}: ${problem}\n`);
-    expect(exitCode).to.equal(1);
   });
 });
