@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { contractCase } from '../contract/contract.js';
@@ -147,20 +145,6 @@ describe('The contracts', () => {
         if (!errors.some((error) => error instanceof InvalidHarness)) await run().catch((error) => errors.push(error));
       expect(errors.at(-1)).to.be.instanceOf(InvalidHarness).with.property('message').that.matches(message);
     });
-
-  it('fail under node:test in the case that detects the fault of the adapter, and few others', () => {
-    const file = fileURLToPath(new URL('./node-test-contract.js', import.meta.url));
-    // With this variable, node:test would report to a parent run.
-    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-    const env = { ...environment, ADAPTER: 'broken' };
-    const { stdout } = spawnSync(process.execPath, ['--test', '--test-reporter=tap', file], { env, encoding: 'utf8' });
-    const results = [...stdout.matchAll(/^ {4}(not )?ok \d+ - (.*)$/gm)];
-    const cases = Object.keys(repositoryFaults['every repository'] ?? {});
-    expect(results.map(([, , name]) => name)).to.have.members(cases);
-    const failed = results.filter(([, not]) => not).map(([, , name]) => name);
-    expect(failed).to.include('close is idempotent, and each later call throws StorageUnavailable');
-    expect(failed.length).to.be.below(cases.length / 2);
-  });
 });
 
 function groupsOf({ cases }: Contract): readonly string[] {

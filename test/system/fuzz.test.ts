@@ -126,7 +126,7 @@ function expectOneResponseEach(sent: readonly Sent[], responses: readonly RawRes
     expect(response.status, context).to.be.within(200, 499);
     // The parser rejected the request.
     if (id !== requestId) expect(isClosing && /^(?!fuzz-|smuggled)/.test(id), context).to.equal(true);
-    if (request.isAmbiguous) expect([response.status, isClosing], context).to.deep.equal([400, true]);
+    if (request.malformed) expect([response.status, isClosing], context).to.deep.equal([400, true]);
     if (request === lastCreate) expect(response.status, context).to.equal(200);
     if (request.method === 'POST' && /^\/plants(\?|$)/.test(request.target)) {
       expect(undeclared(response), context).to.deep.equal([]);

@@ -30,14 +30,11 @@ const TWICE = '200 was sent twice for one id';
 
 /** A history, the stored plants, and the violated rules. */
 const rows: readonly [what: string, history: string, stored: string, rules: readonly string[]][] = [
-  ['an empty history', '', '', []],
   ['a create, a duplicate and conflicts', 'M200@0-1 M40902@2-3 F40901@2-3 T40901@2-3', 'M', []],
   ['a duplicate and a conflict that end before the overlapping create', 'M200@0-9 M40902@1-2 F40901@1-2', 'M', []],
-  ['several ids', 'M200@0-1 O200@0-1', 'MO', []],
   ['an unknown outcome whose plant is not stored', 'M50301@0-1 M-@2-3', '', []],
   ['an unknown outcome whose plant is stored', 'M-@0-1', 'M', []],
   ['a retry that finds the plant of an unknown outcome', 'M50301@0-1 M40902@2-3 F40901@2-3', 'M', []],
-  ['a retry that stores the plant of an unknown outcome', 'M50301@0-1 M200@2-3', 'M', []],
   ['another plant after an unknown outcome', 'M-@0-1 F200@2-3 M40901@4-5', 'F', []],
   ['a 200 whose plant is lost', 'M200@0-1', '', [LOST]],
   ['a 40902 whose plant is lost', 'M50301@0-1 M40902@2-3', '', [LOST, EARLY]],
@@ -50,7 +47,6 @@ const rows: readonly [what: string, history: string, stored: string, rules: read
   ],
   ['a second 200 for the same plant', 'M200@0-1 M200@2-3', 'M', [TWICE]],
   ['a 40901 for the stored plant', 'M200@0-1 M40901@2-3', 'M', [NO_CONFLICT]],
-  ['a 40901 for a free id', 'F50301@0-1 M40901@2-3', '', [NO_CONFLICT, EARLY]],
   ['a 40902 for a plant that no other create sent', 'M40902@0-1', 'M', [EARLY]],
   ['a 200 to a create that was sent after the plant was acknowledged', 'M-@0-1 M40902@2-3 M200@4-5', 'M', [EARLY]],
   ['a 40901 that ended before the other plant was sent', 'M40901@0-1 F200@2-3', 'F', [EARLY]],

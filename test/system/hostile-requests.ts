@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { BAD_CHUNKS, CHANGES } from '../contract/http/malformed-http.js';
 import { TOKEN } from '../support/service.js';
 
 /** The parts of one request, as plain values, so that a counterexample is readable. */
@@ -18,8 +19,8 @@ export interface HostileRequest {
   readonly chunks:
     | { readonly cuts: readonly number[]; readonly extension: string; readonly trailers: string }
     | undefined;
-  /** Whether the end of the request is ambiguous; `headers` and `text` then include the framing. */
-  readonly isAmbiguous: boolean;
+  /** The case of the HTTP contract that makes the request malformed. */
+  readonly malformed: keyof typeof MALFORMED | undefined;
 }
 
 /** Placeholder for the id in a body. */
@@ -34,14 +35,17 @@ const CODINGS = {
 
 /** Converts a request to bytes, with its request id and plant id. */
 export function toBytes(request: HostileRequest, requestId: string, plantId: bigint): Buffer {
-  const { method, target, version, headers, text, coding, damage, chunks, isAmbiguous } = request;
+  const { method, target, version, headers, text, coding, damage, chunks, malformed } = request;
   const lines = [`${method} ${target} ${version}`, 'Host: test', `X-Request-Id: ${requestId}`, ...headers];
   const body = CODINGS[coding](Buffer.from(text.replaceAll(PLANT_ID, `${plantId}`)));
   if (damage && body.length > 0) body[Math.floor((damage.at * body.length) / 1000)] = damage.byte;
   const withHead = (framing: readonly string[], parts: readonly Buffer[]) =>
     Buffer.concat([Buffer.from(`${[...lines, ...framing].join('\r\n')}\r\n\r\n`, 'latin1'), ...parts]);
-  if (isAmbiguous) return withHead([], [body]);
-  if (chunks === undefined) return withHead([`Content-Length: ${body.length}`], [body]);
+  if (chunks === undefined) {
+    const bytes = withHead([`Content-Length: ${body.length}`], [body]);
+    const change = malformed && MALFORMED[malformed];
+    return change ? Buffer.from(change(bytes.toString('latin1')), 'latin1') : bytes;
+  }
   const ends = [...new Set(chunks.cuts.map((cut) => Math.floor((cut * body.length) / 1000))), body.length];
   const sorted = ends.toSorted((a, b) => a - b);
   const parts = sorted
@@ -60,7 +64,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const GOOD_TOKEN = `Authorization: Bearer ${TOKEN}`;
 const validCreate: HostileRequest = {
   ...{ method: 'POST', target: '/plants', version: 'HTTP/1.1', headers: [GOOD_TOKEN, JSON_TYPE] },
-  ...{ text: '', coding: 'identity', damage: undefined, chunks: undefined, isAmbiguous: false },
+  ...{ text: '', coding: 'identity', damage: undefined, chunks: undefined, malformed: undefined },
 };
 
 /** A valid create that closes its connection. */
@@ -70,40 +74,22 @@ export const lastCreate: HostileRequest = {
   text: `{"id":${PLANT_ID},"name":"canary-last"}`,
 };
 
-/** A plant that must never be stored, of 28 bytes. */
-const SMUGGLED = '{"id":-77,"name":"smuggled"}';
 /** A complete request inside the body of another one. */
 const SMUGGLED_REQUEST =
   `POST /plants HTTP/1.1\r\nHost: test\r\nX-Request-Id: smuggled\r\n${GOOD_TOKEN}\r\n${JSON_TYPE}\r\n` +
-  `Content-Length: 28\r\n\r\n${SMUGGLED}`;
+  'Content-Length: 28\r\n\r\n{"id":-77,"name":"smuggled"}';
 
-/** Returns the headers and the body of a valid create, framed with these header lines and, if chunked, this chunk. */
-function framed(lines: string, chunk?: string): Pick<HostileRequest, 'headers' | 'text'> {
-  return { headers: [...validCreate.headers, lines], text: chunk === undefined ? SMUGGLED : `${chunk}0\r\n\r\n` };
-}
-const CHUNK = `1c\r\n${SMUGGLED}\r\n`;
-/** Values in place of `Content-Length: 28`, with further lines. */
-const LENGTHS =
-  '28, 28|+28|0x1c|28e0|2 8|-28||18446744073709551617|28\r\nContent-Length: 0|28\r\nTransfer-Encoding: chunked|' +
-  '28\r\nTransfer-Encoding : chunked|28\r\nX: a\r\n b|28\r\nX: a\nY: b|28\r\nX: a\rY: b|28\r\nX: a\0b|28\r\nX|28\r\n: x|' +
-  '28\r\nHost: test';
-/** Values in place of `Transfer-Encoding: chunked`. */
-const TRANSFER_CODINGS =
-  'identity|xchunked|gzip, chunked|chunked, identity|"chunked"|\x0bchunked|chunked; q=1|\r\n chunked|' +
-  'chunked\r\nTransfer-Encoding: chunked|chunked\r\nTransfer-Encoding: identity';
-/** Texts in place of the size of a chunk and its line break. */
-const SIZES = 'x\r\n|0x1c\r\n|+1c\r\n|-1\r\n| 1c\r\n|1b\r\n|1000000000000000001c\r\n|1c\n|1c;a\n';
-/** Parts of requests whose end is ambiguous. */
-const AMBIGUOUS: readonly Partial<HostileRequest>[] = [
-  ...LENGTHS.split('|').map((value) => framed(`Content-Length: ${value}`)),
-  ...TRANSFER_CODINGS.split('|').map((value) => framed(`Transfer-Encoding: ${value}`, CHUNK)),
-  ...SIZES.split('|').map((size) => framed('Transfer-Encoding: chunked', `${size}${SMUGGLED}\r\n`)),
-  framed('Transfer-Encoding: chunked', CHUNK.replace(/\r\n$/, '\n')),
-  ...['1.0', '1.2', '2.0'].map((version) => ({
-    ...framed('Transfer-Encoding: chunked', CHUNK),
-    version: `HTTP/${version}`,
-  })),
-];
+/** Changes to a valid request that make it malformed: the cases of the HTTP contract. */
+const MALFORMED: Readonly<Record<string, (request: string) => string>> = {
+  ...CHANGES,
+  ...Object.fromEntries(
+    Object.entries(BAD_CHUNKS).map(([what, chunks]) => [
+      `a chunk with ${what}`,
+      (request: string) =>
+        request.replace(/Content-Length[\s\S]*/, `Transfer-Encoding: chunked\r\n\r\n${chunks}${SMUGGLED_REQUEST}`),
+    ]),
+  ),
+};
 
 /** Generates `usual` with the given weight, or one of `others`. */
 function mostly<T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
@@ -172,7 +158,7 @@ const TARGETS =
   '/ /openapi.json /plants/ /PLANTS //plants /plants?canary-query /plants; /plants%00 /../plants http://test/plants ' +
   'http://canary:canary@evil.example:1/plants https://x/openapi.json /plants?<script> * plants file:///plants';
 
-const unambiguous: fc.Arbitrary<HostileRequest> = fc
+const wellFormed: fc.Arbitrary<HostileRequest> = fc
   .record({
     ...{ text, credential, mediaType, encoding, others: fc.array(header, { maxLength: 4 }) },
     method: mostly(14, 'POST', ...METHODS),
@@ -192,11 +178,11 @@ const unambiguous: fc.Arbitrary<HostileRequest> = fc
   .map(({ credential, mediaType, encoding, others, ...rest }) => {
     const actual = rest.coding === 'identity' ? '' : `Content-Encoding: ${rest.coding}`;
     const headers = [credential, mediaType, encoding ?? actual, ...others];
-    return { ...rest, headers: headers.filter((line) => line !== ''), isAmbiguous: false };
+    return { ...rest, headers: headers.filter((line) => line !== ''), malformed: undefined };
   });
-const ambiguous: fc.Arbitrary<HostileRequest> = fc
-  .constantFrom(...AMBIGUOUS)
-  .map((parts) => ({ ...validCreate, ...parts, isAmbiguous: true }));
+const malformed: fc.Arbitrary<HostileRequest> = fc
+  .constantFrom(...Object.keys(MALFORMED))
+  .map((what) => ({ ...validCreate, text: '{"id":-77,"name":"smuggled"}', malformed: what }));
 
 /** Generates hostile requests. */
-export const hostileRequest: fc.Arbitrary<HostileRequest> = rarely(12, unambiguous, ambiguous);
+export const hostileRequest: fc.Arbitrary<HostileRequest> = rarely(12, wellFormed, malformed);

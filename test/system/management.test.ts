@@ -1,12 +1,9 @@
-import { once } from 'node:events';
 import { renameSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { beginCreate, create, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
-import { portOf } from '../support/port.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -58,18 +55,6 @@ describe('The management listener', () => {
     expect((await get('/plants')).status).to.equal(404);
     for (const path of ['/healthz', '/readyz', '/metrics'])
       expect((await exchange(port, request(`GET ${path}`)))?.outcome).to.equal(40401);
-  });
-
-  it('makes startup fail with one line if its port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const usedPort = `${portOf(other)}`;
-    const run = serve(folder, { DATABASE_URL: 'memory:', MANAGEMENT_PORT: usedPort });
-    expect(await run.exited()).to.equal(1);
-    expect(run.stderr).to.equal(
-      `plant-store: cannot listen on MANAGEMENT_HOST=127.0.0.1 MANAGEMENT_PORT=${usedPort}: the port is in use; stop the other program or choose another port\n`,
-    );
-    other.close();
   });
 
   it('has /healthz, and /readyz, which fails while the storage is unavailable and while the service shuts down', async () => {

@@ -125,19 +125,6 @@ describe('A plugin', () => {
     }
   });
 
-  it('has the settings and the logger of the service; the flag --plugins has priority over PLUGINS', async () => {
-    write(
-      'talk.js',
-      plugin(`export default async (container) => {
-        const { storageTimeoutMs } = await container.getAsync(services.Config);
-        (await container.getAsync(services.Logger)).info({ storageTimeoutMs }, 'talk');
-      };`),
-    );
-    const settings = { PLUGINS: './missing.js', DATABASE_URL: 'memory:', STORAGE_TIMEOUT: '7s' };
-    const { stderr } = await start('export --plugins ./talk.js', settings).result();
-    expect(JSON.parse(stderr)).to.include({ msg: 'talk', storageTimeoutMs: 7000 });
-  });
-
   it('adds a storage whose unexpected error is reported without its message, which may contain plants', async () => {
     write('bad.js', GARDEN.replace("log('add');", "throw new TypeError('name of a plant');"));
     const { exitCode, stderr } = await start('import', { PLUGINS: './bad.js' }).result('{"id":1,"name":"Monstera"}\n');

@@ -1,9 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { createRequest, serve, type TestPlant } from '../support/client.js';
-import { Program } from '../support/executable.js';
 import { RawClient } from '../support/raw-http.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -22,12 +21,10 @@ describe('A power cut while a response is sent', () => {
   const random = randomNumbers();
   const folder = realpathSync(temporaryFolder());
   const plants = new Map<bigint, TestPlant>();
-  before(function () {
-    skipUnlessTraceable(this);
-    for (let id = 1n; id <= PLANTS; id++) plants.set(id, { id, name: `${id} `.repeat(NAME_LENGTH / 4) });
-  });
+  for (let id = 1n; id <= PLANTS; id++) plants.set(id, { id, name: `${id} `.repeat(NAME_LENGTH / 4) });
 
   it('loses no acknowledged plant and does not corrupt the SQLite file', async function () {
+    skipUnlessTraceable(this);
     this.timeout(120_000 + CUTS * 1000);
     const [trace, database] = [join(folder, 'trace'), join(folder, 'plants.db')];
     const environment = { DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal' };
@@ -48,30 +45,4 @@ describe('A power cut while a response is sent', () => {
     expect(losses.integrityErrors).to.deep.equal([]);
     expect(losses.checkpoints).to.be.above(1);
   });
-
-  for (const synchronous of ['OFF', 'NORMAL']) {
-    it(`loses acknowledged plants of a program with synchronous=${synchronous}, which the simulation detects`, async () => {
-      const [trace, database] = [join(folder, `trace-${synchronous}`), join(folder, `${synchronous}.db`)];
-      const script = [process.execPath, '--input-type=module', '--eval', UNSAFE_PROGRAM, database, synchronous];
-      const program = new Program(new URL('.', import.meta.url).pathname, [...traceCommand(trace), ...script], {});
-      expect(await program.exited(), program.stderr).to.equal(0);
-      const { lost } = await simulatePowerCuts(trace, database, plants, folder, random, 1);
-      expect(lost).to.be.above(0);
-    });
-  }
 });
-
-/** A program that responds as the service does but syncs less. */
-const UNSAFE_PROGRAM = `
-  import { writeFileSync, writeSync } from 'node:fs';
-  import { loadSqliteDriver } from '${new URL('../../adapters/driven/knex/sqlite.js', import.meta.url)}';
-  const [path, synchronous] = process.argv.slice(1);
-  writeFileSync(path, '');
-  const connection = await loadSqliteDriver().open(path, 'rw');
-  await connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = ' + synchronous);
-  await connection.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-  for (let id = 1; id <= 20; id++) {
-    await connection.all('INSERT INTO plants (id, name) VALUES (?, ?)', [id, (id + ' ').repeat(${NAME_LENGTH / 4})]);
-    writeSync(1, 'HTTP/1.1 200 OK\\r\\nX-Request-Id: ' + id + '\\r\\n\\r\\n');
-  }
-  process.exit();`;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
@@ -54,15 +54,6 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
       await expectReadable(folder, url, PLANT);
     });
   }
-
-  it('fail if the write-ahead log lacks its shared-memory file', async () => {
-    await storePlant();
-    for (const suffix of ['', '-wal']) copyFileSync(join(data, `plants.db${suffix}`), join(data, `copy.db${suffix}`));
-    const copy = { DATABASE_URL: `sqlite:${join(view, 'copy.db')}` };
-    const { exitCode, stdout, stderr } = await plantStore(folder, ['export'], copy).result();
-    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: '' });
-    expect(stderr).to.match(/^plant-store: cannot open .*: permission denied for the file or its directory\n$/);
-  });
 
   it('print the missing migration if the schema is missing; export fails', async () => {
     const file = await SqliteFile.create(join(data, 'plants.db'));

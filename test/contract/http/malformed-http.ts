@@ -7,7 +7,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const LARGE = 1_000_000;
 
 /** Changes to a valid request that make it malformed. */
-const CHANGES: Readonly<Record<string, (request: string) => string>> = {
+export const CHANGES: Readonly<Record<string, (request: string) => string>> = {
   'a request without Host': (request) => request.replace(/Host: .*\r\n/, ''),
   'two Hosts': (request) => request.replace(/(Host: .*\r\n)/, '$1$1'),
   'a Host with a space': (request) => request.replace(/Host: .*/, 'Host: a b'),
@@ -36,7 +36,8 @@ const CHANGES: Readonly<Record<string, (request: string) => string>> = {
   'a line of SMTP': () => 'EHLO plants.example\r\n',
 };
 
-const BAD_CHUNKS: Readonly<Record<string, string>> = {
+/** Bodies in chunks, one of which is malformed. */
+export const BAD_CHUNKS: Readonly<Record<string, string>> = {
   'a size that is not a number': 'x\r\n{}\r\n0\r\n\r\n',
   'a negative size': '-2\r\n{}\r\n0\r\n\r\n',
   'a size beyond 64 bits': 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n',

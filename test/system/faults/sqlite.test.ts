@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import { create, readiness, serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
-import { temporaryFolder } from '../../support/temporary.js';
-import { CLIENTS, Load } from '../load.js';
 import { randomNumbers } from '../random.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
@@ -42,6 +40,11 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
       },
     },
     { what: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
+    {
+      ...{ what: 'the file is moved', creates: 'fail at once' },
+      inject: () => renameSync(path, `${path}.moved`),
+      heal: () => renameSync(`${path}.moved`, path),
+    },
     ...[0, 1, 2].map(
       (round): Fault => ({
         what: `the disk is full (round ${round + 1})`,
@@ -56,29 +59,11 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
       expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
   }
 
-  it('loses nothing on kill -9 while the disk is full', async () => {
-    const service = serve(disk.path, { LOG_LEVEL: 'fatal' });
-    const load = await Load.on(await service.port());
-    disk.fill(0);
-    await load.waitForOutcomes(CLIENTS, 50301);
-    await service.kill('SIGKILL').exited();
-    await load.ended();
-    disk.free();
-    await load.expectNothingLost(await serve(disk.path).port(), sqliteStore(path));
-  });
-
   it('does not start while the disk is full, and reports the reason in one line', async () => {
-    for (const isFirst of [true, false]) {
-      disk.fill(0);
-      const { exitCode, stderr } = await serve(disk.path).result();
-      expect(exitCode).to.equal(1);
-      expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full\n$/);
-      disk.free();
-      if (!isFirst) break;
-      const service = serve(disk.path);
-      await service.port();
-      await service.stop();
-    }
+    disk.fill(0);
+    const { exitCode, stderr } = await serve(disk.path).result();
+    expect(exitCode).to.equal(1);
+    expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full\n$/);
   });
 });
 
@@ -101,44 +86,4 @@ describe('When an error remounts the file system read-only, a service on SQLite'
     const stored = await sqliteStore(join(disk.path, 'plants.db')).readPlants();
     expect(stored).to.deep.equal([{ id: 1n, name: 'Monstera' }]);
   });
-});
-
-describe('When files of a SQLite database disappear under load, a service', () => {
-  const folder = temporaryFolder();
-  const path = join(folder, 'plants.db');
-  const start = () => serve(folder, { MANAGEMENT_PORT: '0', LOG_LEVEL: 'error' });
-  afterEach(() => {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-  });
-
-  for (const suffix of ['', '-wal', '-shm']) {
-    it(`rejects creates, logs the reason and keeps every acknowledged plant: plants.db${suffix}`, async () => {
-      const service = start();
-      const load = await Load.on(await service.port());
-      mkdirSync(join(folder, `moved${suffix}`));
-      const moved = join(folder, `moved${suffix}`, 'plants.db');
-      if (suffix === '') renameSync(path, moved);
-      else {
-        rmSync(path + suffix);
-        const { exitCode, stderr } = await start().result();
-        expect(exitCode, 'of a second service').to.equal(1);
-        expect(stderr).to.match(/^plant-store: cannot open .* is missing, but another process uses the database/);
-      }
-      await load.waitForOutcomes(3 * CLIENTS, 50301);
-      const reason = 'was moved, deleted, replaced or truncated; stop all processes that use it';
-      const [line] = await service.waitForOutput(RegExp(`^.*"plants\\.db${suffix} ${reason}.*$`, 'm'));
-      expect(JSON.parse(line)).to.include({ level: 'error', error: 50301 });
-      expect(await readiness(await service.managementPort())).to.equal('503 unavailable');
-      await load.stop();
-      const failedAt = load.history.findIndex(({ outcome }) => outcome === 50301);
-      const later = load.history.slice(failedAt).filter(({ outcome }) => outcome === 200);
-      expect(later, 'created after the first failure').to.have.length.below(CLIENTS);
-
-      await service.kill(suffix === '' ? 'SIGTERM' : 'SIGKILL').exited();
-      if (suffix === '') renameSync(`${path}-wal`, `${moved}-wal`);
-      const store = sqliteStore(suffix === '' ? moved : path);
-      load.expectNoViolations(await store.readPlants());
-      expect(await store.checkIntegrity()).to.deep.equal([]);
-    });
-  }
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { parse } from 'yaml';
-import { apiErrors } from '../../../adapters/driving/api/api-errors.js';
 import { create, serve } from '../../support/client.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
@@ -42,12 +41,6 @@ describe('The alert rules', () => {
       expect(labels?.['severity']).to.be.oneOf(['critical', 'warning']);
       expect(section).to.include(`\`${alert}\``);
     }
-  });
-
-  it('describe an overload as the error does', () => {
-    const [, cause = ''] = /^Too many requests (.*);/.exec(apiErrors.overloaded.message) ?? [];
-    const overloaded = rules.find(({ expr }) => expr.includes(`error="${apiErrors.overloaded.error}"`));
-    expect(overloaded?.annotations?.['summary']).to.include(`too many are ${cause} (`);
   });
 
   for (const [what, ...args] of [

@@ -158,15 +158,6 @@ describe('Behind nginx configured as in the guide', () => {
     for (const client of clients) client.close();
   });
 
-  it('connections are reused on both sides', async () => {
-    const instance = serve(folder, { DATABASE_URL: 'memory:', MANAGEMENT_PORT: '0' });
-    const client = await RawClient.connect(await start([await instance.port()]));
-    for (let times = 0; times < 20; times++) expect((await createOver(client))?.outcome).to.equal(200);
-    const metrics = await exchange(await instance.managementPort(), request('GET /metrics'));
-    expect(metrics?.body).to.match(/^plant_store_http_connections 1$/m);
-    client.close();
-  });
-
   it('a create gets a response even if a reused connection breaks', async () => {
     const relay = await startStub((socket) => {
       socket.once('data', (chunk) => {
@@ -191,24 +182,28 @@ describe('Behind nginx configured as in the guide', () => {
     });
   }
 
-  it('a create that the service does not respond to gets 50301 and is not sent again', async () => {
-    const stub = await startStub(() => {});
-    const port = await start([stub.port, stub.port], { 'proxy_read_timeout 15s;': 'proxy_read_timeout 200ms;' });
-    const response = await create(port, plant());
-    expect([response?.outcome, response?.headers['retry-after']]).to.deep.equal([50301, '5']);
-    expect(stub.requests()).to.equal(1);
-  });
-
-  for (const [what, afterMs, attempts] of [
-    ['two instances rejected is not sent to a third', 0, 2],
-    ['one instance rejected late is not sent to another', 400, 1],
+  for (const [what, startInstance, limits, attempts, response] of [
+    ['two instances rejected is not sent to a third', () => startUnavailable(50303), {}, 2, [50303, '7']],
+    [
+      'one instance rejected late is not sent to another, and gets its response',
+      () => startUnavailable(50303, 400),
+      { 'proxy_next_upstream_timeout 5s;': 'proxy_next_upstream_timeout 200ms;' },
+      1,
+      [50303, '7'],
+    ],
+    [
+      'one instance does not respond to gets 50301 and is not sent again',
+      () => startStub(() => {}),
+      { 'proxy_read_timeout 15s;': 'proxy_read_timeout 200ms;' },
+      1,
+      [50301, '5'],
+    ],
   ] as const) {
-    it(`a create that ${what}, and gets the last response`, async () => {
-      const instances = await Promise.all([1, 2, 3].map(() => startUnavailable(50303, afterMs)));
-      const changes = { 'proxy_next_upstream_timeout 5s;': 'proxy_next_upstream_timeout 200ms;' };
+    it(`a create that ${what}`, async () => {
+      const instances = await Promise.all([1, 2, 3].map(startInstance));
       const ports = instances.map(({ port }) => port);
-      const response = await create(await start(ports, afterMs > 0 ? changes : {}), plant());
-      expect([response?.outcome, response?.headers['retry-after']]).to.deep.equal([50303, '7']);
+      const { outcome, headers } = (await create(await start(ports, limits), plant())) ?? {};
+      expect([outcome, headers?.['retry-after']]).to.deep.equal(response);
       expect(instances.filter(({ requests }) => requests() > 0)).to.have.length(attempts);
     });
   }

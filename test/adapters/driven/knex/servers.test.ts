@@ -236,9 +236,8 @@ describe('The repository on PostgreSQL', () => {
     const url = new URL(await databases.create());
     url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
     const warnings: string[] = [];
-    await (
-      await openRepository(postgresDatabase({ url: url.href, timeoutMs: 10_000, warn: (text) => warnings.push(text) }))
-    ).close();
+    const warn = (text: string) => warnings.push(text);
+    await (await openRepository(postgresDatabase({ url: url.href, timeoutMs: 10_000, warn }))).close();
     expect(warnings.join()).to.match(/synchronous_commit=off/);
   });
 });
@@ -267,11 +266,10 @@ describe('The repository on MariaDB', () => {
     const url = await databases.create();
     const admin = databases.connect();
     const warnings: string[] = [];
+    const warn = (text: string) => warnings.push(text);
     await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
     try {
-      await (
-        await openRepository(mysqlDatabase({ url, timeoutMs: 10_000, warn: (text) => warnings.push(text) }))
-      ).close();
+      await (await openRepository(mysqlDatabase({ url, timeoutMs: 10_000, warn }))).close();
     } finally {
       await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
     }

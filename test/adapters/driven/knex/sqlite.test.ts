@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -252,28 +252,6 @@ describe('The SQLite repository', () => {
       const error = await catchError(openRepository({ ...database, engine: { ...database.engine, migrations } }));
       expect(error).to.have.property('message', `cannot open ${database.name}: it reported SQLITE_CONSTRAINT`);
     });
-
-    it('files that this user may not read, write or create', async () => {
-      const closed = join(folder, 'closed');
-      mkdirSync(closed);
-      const [readOnly, unreadable] = [join(closed, 'read-only.db'), join(closed, 'unreadable.db')];
-      writeFileSync(readOnly, '', { mode: 0o444 });
-      writeFileSync(unreadable, '', { mode: 0o000 });
-      chmodSync(folder, 0o755);
-      chmodSync(closed, 0o555);
-      try {
-        for (const path of [readOnly, unreadable, join(closed, 'new.db'), join(closed, 'new', 'new.db')]) {
-          const database = sqliteDatabase({ path, timeoutMs: 1000 });
-          const error = await asOrdinaryUser(() => catchError(openRepository(database)));
-          expect(error)
-            .to.be.instanceOf(StorageUnavailable)
-            .with.property('message')
-            .that.matches(/: permission denied|: its directory does not exist/);
-        }
-      } finally {
-        chmodSync(closed, 0o755);
-      }
-    });
   });
 
   describe('reveals no name, tag or SQL in the error for', () => {
@@ -357,17 +335,5 @@ function expectNothingRevealed(error: unknown): void {
     const text = [current.message, current.stack, JSON.stringify(Object.entries(current))].join('\n');
     expect(text).to.not.include(CANARY);
     expect(text).to.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
-  }
-}
-
-/** Runs `work` as an ordinary user, because permissions do not restrict root. */
-async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
-  const isRoot = process.geteuid?.() === 0;
-  const nobody = 65_534;
-  if (isRoot) process.seteuid?.(nobody);
-  try {
-    return await work();
-  } finally {
-    if (isRoot) process.seteuid?.(0);
   }
 }

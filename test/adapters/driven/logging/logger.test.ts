@@ -35,6 +35,9 @@ describe('The log', () => {
     const lines: string[] = [];
     for await (const line of createInterface(child.stderr)) lines.push(line);
     expect(lines.map((line) => JSON.parse(line).line)).to.deep.equal([...Array(900).keys(), undefined]);
+    const { time, level } = JSON.parse(lines[0] ?? '');
+    expect(level).to.equal('info');
+    expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
   it('delays an exit by 1 s at most if standard error is not read', async () => {

@@ -54,18 +54,13 @@ describe('ManagementServer', () => {
     expect(isReady, 'measured for a scrape').to.equal(false);
   });
 
-  it('closes the connection after its response', async () => {
-    const client = await RawClient.connect(port);
-    const [response, ...others] = await client.send(request('GET /metrics')).readAllResponses();
-    expect(response?.body).to.equal('plants 1\n');
-    expect(response?.headers['connection']).to.equal('close');
-    expect(others).to.deep.equal([]);
-  });
-
-  it('processes only the first of pipelined requests', async () => {
+  it('processes only the first of pipelined requests, and closes the connection after its response', async () => {
     const client = await RawClient.connect(port);
     client.send(Buffer.concat(Array(100).fill(request('GET /metrics'))));
-    expect((await client.readAllResponses()).map(({ status }) => status)).to.deep.equal([200]);
+    const [response, ...others] = await client.readAllResponses();
+    expect(response).to.include({ status: 200, body: 'plants 1\n' });
+    expect(response?.headers).to.include({ connection: 'close' });
+    expect(others).to.deep.equal([]);
     expect(scrapes).to.equal(1);
   });
 
