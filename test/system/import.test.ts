@@ -50,24 +50,27 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
 describe('An import that fails', () => {
   const folder = new CommandFolder();
   const BAD = '{"id":1,"name":"a"}\nno JSON\n';
-  const problemsIn = (stderr: string) => toLines(stderr).filter((line) => !/^\d+ plants? created|^\{/.test(line));
+  const messagesIn = (stderr: string) => toLines(stderr).filter((line) => !line.startsWith('{'));
 
-  for (const [args, problem] of [
-    [['.'], 'cannot read .: it is a directory; name a file in it'],
+  for (const [args, problem, ...counts] of [
     [['--rejects', 'no/such/folder'], 'cannot open no/such/folder: no such file or directory; check the path'],
-    [['--rejects', '/dev/full'], 'cannot write /dev/full: the disk is full; free some space'],
+    [
+      ['--rejects', '/dev/full'],
+      'cannot write /dev/full: the disk is full; free some space',
+      '1 plant created, 0 already stored, 1 line rejected',
+    ],
   ] as const) {
-    it(`reports in one line, with exit code 1: ${problem}`, async () => {
+    it(`reports what it has stored and the reason, with exit code 1: ${problem}`, async () => {
       const { exitCode, stderr } = await folder.run(['import', ...args], folder.newDatabase(), BAD);
       expect(exitCode).to.equal(1);
-      expect(problemsIn(stderr)).to.deep.equal([`plant-store: ${problem}`]);
+      expect(messagesIn(stderr)).to.deep.equal([...counts, `plant-store: ${problem}`]);
     });
   }
 
   it('because --rejects would overwrite the input, leaves the input unchanged', async () => {
     const file = folder.newFile(BAD);
     const { stderr } = await folder.run(['import', file, '--rejects', `./${file}`], folder.newDatabase());
-    expect(problemsIn(stderr).join()).to.match(/^plant-store: .*would overwrite the input/);
+    expect(messagesIn(stderr).join()).to.match(/^plant-store: .*would overwrite the input/);
     expect(readFileSync(join(folder.path, file), 'utf8')).to.equal(BAD);
   });
 });
