@@ -189,13 +189,6 @@ describe('The files of a SQLite repository', () => {
       symlinkSync(other, link);
       await expectUnavailable(repository.add([plant(1n)]), 'plants.db was moved');
     });
-
-    it('are all read', async () => {
-      const [path, link] = [newPath(), newPath()];
-      symlinkSync(path, link);
-      await openWithPlant(link);
-      expect(await readIds(await open(link, { readOnly: true }))).to.deep.equal([1n]);
-    });
   });
 
   describe('cannot be opened', () => {

@@ -46,10 +46,6 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   'no credential with a bad chunk': [post('x\r\n', { Authorization: '', 'Transfer-Encoding': 'chunked' }), 40101],
   // Lenient and strict HTTP
   'HTTP/1.0 without Host': [changed('HTTP/1.1', 'HTTP/1.0').replace('Host: test\r\n', ''), 200],
-  'HTTP/1.0 with Expect: 100-continue': [
-    `${post(newPlant(), { Expect: '100-continue' })}`.replace('HTTP/1.1', 'HTTP/1.0'),
-    200,
-  ],
   'HTTP/1.0 with chunks': [framed('Transfer-Encoding: chunked').replace('/1.1', '/1.0'), 40000],
   'version 1.2': [changed('HTTP/1.1', 'HTTP/1.2'), 40000],
   'an empty Host': [changed('Host: test', 'Host:'), 200],
