@@ -29,7 +29,7 @@ const memory: BuiltInStorage = {
   syntax: 'memory:',
   accepts: (url) => url === 'memory:',
   redact: (url) => (url === 'memory:' ? url : hide(url)),
-  open: () => new MemoryPlantRepository(),
+  open: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
 
 // In sqlite://name, the name could be a host, a relative path or an absolute path. Others write :memory: or file:name.

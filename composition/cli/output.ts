@@ -1,3 +1,10 @@
+import { inspect } from 'node:util';
+import { isPlantStoreError } from '../../core/index.js';
+import { InvalidConfig } from '../invalid-config.js';
+
+/** An exit code of BSD's sysexits.h. */
+const EX_CONFIG = 78;
+
 /** A failure that is reported in one line, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -15,6 +22,21 @@ export async function print(text: string): Promise<void> {
   process.stdout.on('error', () => {});
   const error = await new Promise<unknown>((resolve) => process.stdout.write(text, resolve));
   if (error && Object(error).code !== 'EPIPE') failTo('write to standard output', error);
+}
+
+/** Prints the message of a failed command. Resolves to the exit code of the process. */
+export async function reportFailure(error: unknown): Promise<number> {
+  if (error instanceof InvalidConfig) return fail(EX_CONFIG, error.message);
+  if (isPlantStoreError(error) || error instanceof CommandError) return fail(1, error.message);
+  // The message of any other error may contain user data.
+  const { describeError } = await import('../../adapters/driven/logging/index.js');
+  return fail(1, `internal error: ${inspect(describeError(error))}`);
+}
+
+/** Prints each line of a message. Returns the exit code. */
+export function fail(exitCode: number, message: string): number {
+  for (const line of message.split('\n')) process.stderr.write(`plant-store: ${line}\n`);
+  return exitCode;
 }
 
 /** https://nodejs.org/api/errors.html#common-system-errors */

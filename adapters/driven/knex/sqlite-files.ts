@@ -62,8 +62,12 @@ export function describeDenied(path: string, isReadOnly: boolean): string | unde
     // SQLite creates the log and its index.
     ['create files in', [folder], W_OK],
   ] as const) {
-    const denied = paths.find((name) => accessError(name, mode) === 'EACCES');
-    if (denied) return `permission denied: ${user} may not ${action} ${denied}; change its owner or permissions`;
+    for (const name of paths) {
+      const code = accessError(name, mode);
+      if (code === 'EROFS') return `the file system of ${name} is read-only`;
+      if (code === 'EACCES')
+        return `permission denied: ${user} may not ${action} ${name}; change its owner or permissions`;
+    }
   }
   return undefined;
 }

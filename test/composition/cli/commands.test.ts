@@ -26,21 +26,29 @@ describe('The command', () => {
     const before = await run(['check', ...flags], { ...database, PORT: '99999', BASE_PATH: '/variable' });
     expect(before).to.include({ exitCode: 0, stderr: '' });
     expect(before.stdout).to.match(/^HOST="127\.0\.0\.1" \(default\)\nPORT="8080"\nBASE_PATH="\/flag"\n/);
-    expect(before.stdout).to.match(RegExp(`^storage: sqlite:.*; serve applies ${migrations.join(', ')}\n$`, 'm'));
+    const driver = `driver ${loadSqliteDriver()?.name}`;
+    const planned = `${driver}; serve applies ${migrations.join(', ')}`;
+    expect(before.stdout).to.match(RegExp(`^storage: sqlite:.* contains no store yet, ${planned}\n$`, 'm'));
     expect(existsSync(folder.fileOf(database))).to.equal(false);
 
     const { stdout } = await run(['migrate'], database);
     expect(stdout).to.equal(migrations.map((name) => `applied ${name}\n`).join(''));
     const after = await run(['check'], database);
     expect(after).to.include({ exitCode: 0, stderr: '' });
-    const state = `driver ${loadSqliteDriver()?.name}; schema ${migrations.at(-1)}, current`;
-    expect(after.stdout).to.match(RegExp(`^storage: sqlite:.*, ${state}\n$`, 'm'));
+    expect(after.stdout).to.match(
+      RegExp(`^storage: sqlite:.*, ${driver}; schema ${migrations.at(-1)}, current\n$`, 'm'),
+    );
   });
 
   for (const [line, environment, exitCode, problem] of [
     ['check --prot=8080', {}, 64, /^unknown option '--prot' \(did you mean --port\?\); see plant-store check --help$/],
     ['check', { PORT: 'http', DOCS: '1' }, 78, /^PORT="http" must be .*\nplant-store: DOCS="1" must be on or off$/],
-    ['check', { HOST: '0.0.0.0' }, 78, /^ACCESS_TOKENS, .* or JWT_ISSUER must be set: HOST="0\.0\.0\.0".*$/],
+    [
+      'check',
+      { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:none/plants.db' },
+      78,
+      /^ACCESS_TOKENS, .* must be set: HOST="0\.0\.0\.0".*\nplant-store: cannot open sqlite:.*directory.*$/,
+    ],
     ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS="\.\/none\.js": Cannot find module .*$/],
     ['check', { DATABASE_URL: 'sqlite:none/plants.db' }, 1, /^cannot open sqlite:.*directory.*$/],
     ['check', { DATABASE_URL: 'sqlite:none.db?mode=rw' }, 1, /^cannot open sqlite:.*$/],
