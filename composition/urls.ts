@@ -13,21 +13,37 @@ export function assertParameters(parameters: URLSearchParams, allowed: string): 
   const known = new Map(
     allowed.split(/\s+/).map((parameter) => [parameter.replace(/=.*/, ''), parameter.split('=')[1]]),
   );
-  const names = [...known.keys()];
+  assertKnown('its', 'it', [...parameters.keys()], [...known.keys()]);
   for (const [name, value] of parameters) {
-    if (!known.has(name)) {
-      const similar = findSimilar(name, names);
-      throw new InvalidConfig(
-        similar
-          ? `its parameter ${name} is unknown; did you mean ${similar}?`
-          : `it has an unknown parameter; known are ${names.join(', ')}`,
-      );
-    }
     const values = known.get(name);
     if (values === 'FILE') assertReadable(name, value);
+    else if (values?.startsWith('{')) assertKnown(`${name}'s`, name, membersOf(name, value), values.split(/\W+/));
     else if (values !== undefined && !values.split('|').includes(value))
       throw new InvalidConfig(`${name} must be one of ${values.replaceAll('|', ', ')}`);
   }
+}
+
+/** @throws {InvalidConfig} A name is unknown. */
+function assertKnown(whose: string, what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const similar = findSimilar(unknown, known);
+  throw new InvalidConfig(
+    similar
+      ? `${whose} parameter ${unknown} is unknown; did you mean ${similar}?`
+      : `${what} has an unknown parameter; known are ${known.filter(Boolean).join(', ')}`,
+  );
+}
+
+/** @throws {InvalidConfig} The text is not a JSON object. */
+function membersOf(name: string, json: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null) return Object.keys(value);
+  } catch {
+    // The message would quote the text.
+  }
+  throw new InvalidConfig(`${name} must be a JSON object`);
 }
 
 /** @throws {InvalidConfig} The file cannot be read. */

@@ -70,6 +70,12 @@ describe('The configuration', () => {
     [settings.database, 'mysql://db/plants?multipleStatements=true', 'it has an unknown parameter; known are ssl, '],
     [settings.database, 'postgres://db/a?sslrootcert=/none', 'the file /none of sslrootcert cannot be read (ENOENT)'],
     [settings.database, 'postgres://db/plants?sslmode=verify', 'sslmode must be one of disable, no-verify, '],
+    [
+      settings.database,
+      'mysql://db/a?ssl={"verifyIdentty":true}',
+      "ssl's parameter verifyIdentty is unknown; did you ",
+    ],
+    [settings.database, 'mysql://db/plants?ssl=true', 'ssl must be a JSON object'],
     [settings.database, 'postgres://u:a/b@db/plants', encode],
     [settings.database, 'postgres://u:12/b@db/plants', encode],
     [settings.database, 'postgres://u:12#b@db/plants', encode],

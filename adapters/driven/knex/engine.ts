@@ -19,7 +19,10 @@ export type ErrorClass = 'busy' | 'unavailable' | 'rejected' | 'repeated' | 'def
 export interface Engine {
   /** The npm package of the driver; for SQLite, `sqlite3` or `node:sqlite`. */
   readonly driver: string;
-  /** The allowed parameters of a URL. In `tls=on|off ca=FILE user`, `tls` has two values, `ca` is a file, `user` any text. */
+  /**
+   * The allowed parameters of a URL. In `tls=on|off ca=FILE ssl={cert,key} user`, `tls` has two values, `ca` is a file,
+   * `ssl` a JSON object with these members, and `user` any string.
+   */
   readonly urlParameters?: string;
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;

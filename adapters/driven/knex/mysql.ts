@@ -23,7 +23,9 @@ const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1
 export const mysql: Engine = {
   driver: 'mysql2',
   maxWrites: 1,
-  urlParameters: 'ssl connectTimeout connectionLimit socketPath compress localAddress',
+  // https://nodejs.org/api/tls.html#tlscreatesecurecontextoptions
+  urlParameters: `ssl={ca,cert,key,passphrase,pfx,ciphers,minVersion,maxVersion,rejectUnauthorized,verifyIdentity}
+    connectTimeout connectionLimit socketPath compress localAddress`,
   textToIdSql: 'CAST(? AS SIGNED)',
   migrations: {
     // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.
