@@ -13,12 +13,15 @@ export type Plugin = (container: Container) => void | Promise<void>;
 /** Maximum time to load a plugin, and to create a service that it binds. */
 const MAX_PLUGIN_MS = 60_000;
 /** The methods of a container that change a binding. */
-const BINDING_METHODS: readonly unknown[] = ['bind', 'rebind', 'rebindAsync', 'unbind', 'unbindAsync'];
+const BINDING_METHODS: readonly unknown[] = ['bind', 'rebind', 'rebindAsync', 'unbind', 'unbindAsync', 'onActivation'];
 /** The methods that an adapter must have. One from a plugin might not be type-checked. */
 const METHODS = new Map<ServiceIdentifier, readonly string[]>([
   [services.Storage, ['add', 'readAll', 'ready', 'close']],
   [services.PlantRepository, ['add', 'readAll']],
   [services.TokenVerifier, ['verify']],
+  [services.CreatePlant, ['execute', 'executeAll']],
+  [services.ReadPlants, ['execute']],
+  [services.HttpServer, ['listen', 'stop']],
 ]);
 
 /**
@@ -36,6 +39,8 @@ export async function loadPlugins(
   /** The plugin that last changed the binding of each service. */
   const owners = new Map<ServiceIdentifier, string>();
   const hasStorage = () => container.isBound(services.OpenStorage, { name: database.scheme });
+  const findReplaced = () =>
+    Object.values<ServiceIdentifier>(services).filter((service) => isReplaced(container, service));
   const getAsync = async (service: ServiceIdentifier, options?: GetOptions): Promise<unknown> => {
     const plugin = owners.get(service);
     if (plugin === undefined) return container.getAsync(service, options);
@@ -50,6 +55,7 @@ export async function loadPlugins(
   };
   for (const plugin of plugins) {
     const hadStorage = hasStorage();
+    const replacedBefore = findReplaced();
     /** The container, except that it notes whose bindings the plugin changes, and creates services with `getAsync`. */
     const view = new Proxy(container, {
       get: (target, name) => {
@@ -63,6 +69,8 @@ export async function loadPlugins(
     });
     await within(timeoutMs, install(plugin, view)).catch((error: unknown) => fail(plugin, error));
     if (!hadStorage && hasStorage()) owners.set(services.Storage, plugin);
+    // By a module that the plugin loaded.
+    for (const service of findReplaced()) if (!replacedBefore.includes(service)) owners.set(service, plugin);
   }
 
   const url = describeSetting(settings.database, database.url);

@@ -47,6 +47,18 @@ const FAILURES: readonly (readonly [what: string, bad: string | undefined, reaso
   ],
   ['fails to create its storage', rebind(`.toDynamicValue(${NO_SOIL})`), 'services\\.Storage: no soil'],
   ['binds no verifier', rebind('.toConstantValue({})', 'TokenVerifier'), `services\\.TokenVerifier: ${LACKS} verify`],
+  ['binds no server', rebind('.toConstantValue({})', 'HttpServer'), `services\\.HttpServer: ${LACKS} listen, stop`],
+  [
+    'binds no verifier in a module',
+    plugin(`const { plantStoreModule: { constructor: Module } } = await import('plant-store/composition');
+      await container.loadAsync(new Module(async ({ rebind }) => (await rebind(services.TokenVerifier)).toConstantValue({})));`),
+    `services\\.TokenVerifier: ${LACKS} verify`,
+  ],
+  [
+    'fails when it decorates the storage',
+    plugin("container.onActivation(services.Storage, () => { throw new Error('no soil'); });"),
+    'services\\.Storage: no soil',
+  ],
   ['fails to open the storage of its scheme', bind(NO_SOIL), 'services\\.Storage: no soil'],
   ['does not open its storage', bind('() => new Promise(() => {})'), 'services\\.Storage: not ready after 1 s'],
 ];
