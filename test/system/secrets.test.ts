@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { serve } from '../support/client.js';
+import { exchange, request } from '../support/raw-http.js';
+import { CANARY } from '../support/secret-leaks.js';
+import { SqliteFile } from '../support/sqlite-file.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const TOKEN = 'canary-token-1234567890';
+/** SQL of another program, and the outcome of a create afterwards. The ids differ, so that each create writes. */
+const STEPS = [
+  ['', 200],
+  ["CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END", 50002],
+  ['DROP TRIGGER reject; ALTER TABLE plants RENAME TO canary_table', 50301],
+  ['ALTER TABLE canary_table RENAME TO plants; BEGIN EXCLUSIVE', 50301],
+] as const;
+
+describe('The log and the responses of a process', () => {
+  const folder = temporaryFolder();
+
+  it('contain no token, plant or SQL when the storage fails, even at level trace', async () => {
+    const settings = { LOG_LEVEL: 'trace', STORAGE_TIMEOUT: '5s', DATABASE_URL: 'sqlite:secrets.db' };
+    const service = serve(folder, { ACCESS_TOKENS: TOKEN, ...settings });
+    const port = await service.port();
+    const file = await SqliteFile.open(join(folder, 'secrets.db'));
+    for (const [id, [sql, outcome]] of STEPS.entries()) {
+      await file.exec(sql);
+      // The second line looks like a stack frame, because stack traces are logged.
+      const plant = JSON.stringify({ id, name: 'canary-name\n    at canary-frame', tag: 'canary-tag' });
+      const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+      const response = await exchange(port, request('POST /plants?canary-query', headers, plant));
+      expect(response?.outcome).to.equal(outcome);
+      if (outcome !== 200) expect(JSON.stringify(response)).not.to.match(CANARY);
+    }
+    await file.close();
+    expect(await service.stop()).to.equal(0);
+    expect(service.stdout + service.stderr).not.to.match(CANARY);
+    expect(service.stderr).not.to.match(/insert into|select /i);
+    // A log without failures would contain no secrets either.
+    expect(service.stderr.match(/"error":5\d+,"err":\{.*"stack":" +at /g)).to.have.lengthOf(3);
+  });
+});
