@@ -5,7 +5,7 @@
 
 import { apiErrors, type Operation, openApiDescription, operationsOf } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { HttpError } from 'plant-store/adapters/http';
+import { ApiException } from 'plant-store/adapters/http';
 import { JwtVerifier } from 'plant-store/adapters/jwt';
 import { type Engine, openRepository, sqlite, sqliteDatabase } from 'plant-store/adapters/knex';
 import { createApp } from 'plant-store/adapters/koa';
@@ -30,7 +30,7 @@ export const operations: readonly Operation[] = operationsOf(openApiDescription)
 const options = { createPlant, tokenVerifier: new StaticTokenVerifier(['secret-token']) };
 export const app = createApp({ ...options, log: console });
 app.use((ctx) => {
-  ctx.body = new HttpError(apiErrors.noSuchPath).apiError;
+  ctx.body = new ApiException(apiErrors.noSuchPath).apiError;
   // @ts-expect-error adapters/driving/koa: the types of Koa are available, too
   ctx.status = '200';
 });

@@ -1,8 +1,8 @@
 import { apiErrors } from '../api/index.js';
-import { HttpError } from './http-error.js';
+import { ApiException } from './api-exception.js';
 
 /** Created once: capturing a stack is slow, and it is thrown under overload. */
-const OVERLOADED = new HttpError(apiErrors.overloaded);
+const OVERLOADED = new ApiException(apiErrors.overloaded);
 
 /** Limits on the requests in flight. */
 export interface AdmissionLimits {
@@ -34,7 +34,7 @@ export class AdmissionControl {
 
   /**
    * Handles a request. `reserve` sets the memory for its body, until its end.
-   * @throws {HttpError} Too many requests are in flight, or too many bytes are reserved (50302).
+   * @throws {ApiException} Too many requests are in flight, or too many bytes are reserved (50302).
    */
   async admit<T>(handle: (reserve: (bytes: number) => void) => Promise<T>): Promise<T> {
     if (this.#inFlight >= this.limits.maxInFlight) throw OVERLOADED;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import { apiErrors } from '../api/index.js';
-import { HttpError } from './http-error.js';
+import { ApiException } from './api-exception.js';
 
 const inflaters = new Map([
   ['', undefined],
@@ -23,7 +23,7 @@ export type CollectBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
 /**
  * Checks `Expect`, media type, encoding and size, reserves memory for the body, collects it, and decompresses it.
  * @param limitBytes Maximum size after decompression.
- * @throws {HttpError} 40001, 41301, 41501, 41701, or 50302 if other requests have reserved the memory.
+ * @throws {ApiException} 40001, 41301, 41501, 41701, or 50302 if other requests have reserved the memory.
  */
 export async function readBody(
   res: ServerResponse,
@@ -34,9 +34,9 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const { req } = res;
   const { expect = '', 'content-encoding': encoding = '', 'content-length': contentLength } = req.headers;
-  if (expect !== '' && expect.toLowerCase() !== '100-continue') throw new HttpError(apiErrors.unknownExpectation);
-  if (!isJson(req)) throw new HttpError(apiErrors.unsupportedMediaType);
-  if (!inflaters.has(encoding.toLowerCase())) throw new HttpError(unknownEncoding);
+  if (expect !== '' && expect.toLowerCase() !== '100-continue') throw new ApiException(apiErrors.unknownExpectation);
+  if (!isJson(req)) throw new ApiException(apiErrors.unsupportedMediaType);
+  if (!inflaters.has(encoding.toLowerCase())) throw new ApiException(unknownEncoding);
   const createInflater = inflaters.get(encoding.toLowerCase());
   // Deflate makes incompressible data larger, by less than this.
   const maxBytes = createInflater ? limitBytes + Math.ceil(limitBytes / 1000) + 1024 : limitBytes;
@@ -52,8 +52,8 @@ export async function readBody(
   return body;
 }
 
-function tooLarge(limitBytes: number): HttpError {
-  return new HttpError({ ...apiErrors.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` });
+function tooLarge(limitBytes: number): ApiException {
+  return new ApiException({ ...apiErrors.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` });
 }
 
 function isJson(req: IncomingMessage): boolean {
@@ -89,13 +89,13 @@ async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number
   } catch {
     // The data is damaged.
   }
-  throw new HttpError(damaged);
+  throw new ApiException(damaged);
 }
 
-const rejections = new WeakMap<IncomingMessage, HttpError>();
+const rejections = new WeakMap<IncomingMessage, ApiException>();
 
 /** Makes {@link readBody} fail for a request whose body is late or malformed. Later calls have no effect. */
-export function rejectBody(req: IncomingMessage, error: HttpError): void {
+export function rejectBody(req: IncomingMessage, error: ApiException): void {
   if (req.complete || rejections.has(req)) return;
   rejections.set(req, error);
   req.emit('rejected');

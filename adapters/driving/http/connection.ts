@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { apiErrors } from '../api/index.js';
+import { ApiException, sendErrorTo } from './api-exception.js';
 import { rejectBody } from './body.js';
 import { type RequestLog, reportSafely } from './exchange.js';
-import { HttpError, sendErrorTo } from './http-error.js';
 
 /** Number of requests in progress at which a connection is not read. */
 const MAX_IN_PROGRESS = 2;
@@ -14,7 +14,7 @@ const MAX_PARSED_BYTES = 512;
 /** Maximum bytes parsed at once inside a body, which contains no request. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-const SHUTTING_DOWN = new HttpError(apiErrors.shuttingDown);
+const SHUTTING_DOWN = new ApiException(apiErrors.shuttingDown);
 
 /** A client connection. It is read in small steps, and not while several requests are in progress. */
 export class Connection {
@@ -73,12 +73,12 @@ export class Connection {
 
   /** Rejects malformed HTTP, or a request that timed out, after the responses in progress. */
   fail(error: Error): void {
-    const httpError = parserErrorToHttpError(error);
-    if (!httpError) this.#socket.destroy();
+    const exception = parserErrorToApiException(error);
+    if (!exception) this.#socket.destroy();
     // The client has sent more, but the server has stopped reading.
-    else if (httpError.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
-    else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, httpError);
-    else this.#endWith(() => this.#respond(httpError));
+    else if (exception.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
+    else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, exception);
+    else this.#endWith(() => this.#respond(exception));
   }
 
   /** Closes the connection after the responses in progress. Node no longer handles its errors and timeouts. */
@@ -147,11 +147,11 @@ export class Connection {
   }
 
   /** Responds where Node has no request to respond to, and closes the connection. */
-  #respond(httpError: HttpError): void {
+  #respond(exception: ApiException): void {
     // Node reports malformed HTTP again for each further packet.
     if (!this.#socket.writable) return;
-    const requestId = sendErrorTo(this.#socket, httpError);
-    const { status, apiError } = httpError;
+    const requestId = sendErrorTo(this.#socket, exception);
+    const { status, apiError } = exception;
     reportSafely(() => {
       if (this.#log.accessLog !== false)
         this.#log.log?.info({ requestId, status, error: apiError.error, reason: apiError.message }, 'request');
@@ -166,9 +166,9 @@ function isLast(res: ServerResponse | undefined): boolean {
 }
 
 /** Returns the error to send; `undefined` if the connection is broken. */
-function parserErrorToHttpError(error: Error): HttpError | undefined {
+function parserErrorToApiException(error: Error): ApiException | undefined {
   const code = 'code' in error ? `${error.code}` : '';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError(apiErrors.requestTimeout);
-  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(apiErrors.headersTooLarge);
-  return code.startsWith('HPE_') ? new HttpError(apiErrors.malformedHttp) : undefined;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiException(apiErrors.requestTimeout);
+  if (code === 'HPE_HEADER_OVERFLOW') return new ApiException(apiErrors.headersTooLarge);
+  return code.startsWith('HPE_') ? new ApiException(apiErrors.malformedHttp) : undefined;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../core/index.js';
 import { apiErrors } from '../api/index.js';
-import { closeIfIncomplete, HttpError, sendError, toHttpError } from './http-error.js';
+import { ApiException, closeIfIncomplete, sendError, toApiException } from './api-exception.js';
 
 /** Maximum number of headers of a request. */
 export const MAX_HEADERS = 100;
@@ -62,7 +62,7 @@ export async function handleRequest(
   const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(`${req.headers['x-request-id'] ?? ''}`) ?? [];
   const report: RequestReport = {};
   let path: string | undefined;
-  let httpError: HttpError | undefined;
+  let exception: ApiException | undefined;
   let aborted: true | undefined;
   res.setHeader('X-Request-Id', requestId);
   try {
@@ -71,16 +71,16 @@ export async function handleRequest(
     await closeIfIncomplete(res);
   } catch (error) {
     // The client closed the connection before its request was complete, so no response can be sent.
-    if (error instanceof Error && !(error instanceof HttpError) && error === req.errored) aborted = true;
-    else httpError = toHttpError(error);
+    if (error instanceof Error && !(error instanceof ApiException) && error === req.errored) aborted = true;
+    else exception = toApiException(error);
   }
-  if (httpError) await sendError(res, httpError);
+  if (exception) await sendError(res, exception);
 
   const status = aborted ? undefined : res.statusCode;
-  const error = httpError?.apiError.error;
+  const error = exception?.apiError.error;
   const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
   reportSafely(() => {
-    if (httpError?.cause !== undefined) log?.error({ requestId, error, err: httpError.cause }, 'request failed');
+    if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
     const subject = report.principal?.subject;
     const loggedPath = path?.slice(0, MAX_LOGGED_PATH_LENGTH);
     const [traceparent] = TRACEPARENT.exec(`${req.headers['traceparent']}`) ?? [];
@@ -101,13 +101,13 @@ export function reportSafely(report: () => void): void {
 
 /**
  * Checks the head of a request, and brings `req.url` into origin form. Returns its path.
- * @throws {HttpError} Too many headers (43101), a request that Node's parser accepts but HTTP does not (40000), or a
+ * @throws {ApiException} Too many headers (43101), a request that Node's parser accepts but HTTP does not (40000), or a
  * target that is not a path (40401).
  */
 function assertWellFormed(req: IncomingMessage): string {
   const { httpVersion, headers, rawHeaders } = req;
-  if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpError(apiErrors.headersTooLarge);
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw new HttpError(apiErrors.malformedHttp);
+  if (rawHeaders.length > 2 * MAX_HEADERS) throw new ApiException(apiErrors.headersTooLarge);
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw new ApiException(apiErrors.malformedHttp);
   const { host: hosts = [] } = req.headersDistinct;
   if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) {
     throw malformed('The request must have exactly one Host header');
@@ -121,13 +121,13 @@ function assertWellFormed(req: IncomingMessage): string {
     throw malformed('Transfer-Encoding must be chunked and requires HTTP/1.1; otherwise leave it out');
   }
   const target = toOriginForm(req.url ?? '');
-  if (target === undefined) throw new HttpError(apiErrors.noSuchPath);
+  if (target === undefined) throw new ApiException(apiErrors.noSuchPath);
   req.url = target;
   return target.replace(/\?.*/, '');
 }
 
-function malformed(message: string): HttpError {
-  return new HttpError({ ...apiErrors.malformedHttp, message });
+function malformed(message: string): ApiException {
+  return new ApiException({ ...apiErrors.malformedHttp, message });
 }
 
 /**

@@ -14,8 +14,8 @@ import {
   toApiError,
 } from '../api/index.js';
 import { AdmissionControl, type AdmissionLimits } from './admission-control.js';
+import { ApiException } from './api-exception.js';
 import { type CollectBody, readBody } from './body.js';
-import { HttpError } from './http-error.js';
 
 /** Options of {@link createOperations}. */
 export interface OperationOptions extends Partial<AdmissionLimits> {
@@ -52,7 +52,7 @@ export interface HttpOperation {
   readonly path: string;
   /**
    * Authenticates, reads the body and calls the use case, within the limits. Returns the JSON text of the 200.
-   * @throws {HttpError} The request is rejected.
+   * @throws {ApiException} The request is rejected.
    * @throws {StorageUnavailable} The outcome is not known.
    */
   run(request: OperationRequest): Promise<string>;
@@ -68,10 +68,10 @@ interface Input {
 const handlers: Readonly<Record<string, (input: Input, options: OperationOptions) => Promise<string>>> = {
   async createPlant({ body, codec }, { createPlant }) {
     const decoded = codec.decode(body);
-    if (decoded.kind === 'rejected') throw new HttpError(decoded.error);
+    if (decoded.kind === 'rejected') throw new ApiException(decoded.error);
     const outcome = await createPlant.execute(decoded.newPlant);
     if (outcome.kind === 'created') return codec.encode(outcome.plant);
-    throw new HttpError(toApiError(outcome), outcome.kind === 'rejected' ? { cause: outcome.error } : {});
+    throw new ApiException(toApiError(outcome), outcome.kind === 'rejected' ? { cause: outcome.error } : {});
   },
 };
 
@@ -101,10 +101,10 @@ async function authenticate(req: IncomingMessage, tokenVerifier: TokenVerifier):
   // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
   const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(credential) ?? [];
   // With two headers it is unclear which one counts.
-  if (token === undefined || more.length > 0) throw new HttpError(apiErrors.noCredential);
+  if (token === undefined || more.length > 0) throw new ApiException(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
   // Treats any other result as an invalid token: a verifier written in JavaScript is not type-checked.
-  if (!principal?.subject) throw new HttpError(apiErrors.invalidToken);
+  if (!principal?.subject) throw new ApiException(apiErrors.invalidToken);
   return principal;
 }
 

@@ -3,8 +3,8 @@ import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiErrors, openApiDescription } from '../api/index.js';
 import {
+  ApiException,
   createOperations,
-  HttpError,
   type HttpServer,
   type HttpServerOptions,
   handleRequest,
@@ -44,7 +44,7 @@ export function createApp(options: AppOptions): Koa {
   // Only requests that no route handles get here.
   app.use(({ matched = [] }: RouterContext) => {
     const methods = new Set(matched.flatMap((layer) => layer.methods).sort());
-    throw methods.size > 0 ? methodNotAllowed([...methods]) : new HttpError(apiErrors.noSuchPath);
+    throw methods.size > 0 ? methodNotAllowed([...methods]) : new ApiException(apiErrors.noSuchPath);
   });
   // Only socket errors during a response get here; Koa would print them to standard error.
   app.on('error', () => {});

@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import { apiErrors, openApiDescription } from 'plant-store/adapters/api';
 import {
+  ApiException,
   createOperations,
-  HttpError,
   handleRequest,
   methodNotAllowed,
   NodeHttpServer,
@@ -48,7 +48,7 @@ export async function createServer(options) {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const allowed = methods.get(request.raw.url.replace(/\?.*/, ''));
-    fail(request, reply, allowed ? methodNotAllowed(allowed) : new HttpError(apiErrors.noSuchPath));
+    fail(request, reply, allowed ? methodNotAllowed(allowed) : new ApiException(apiErrors.noSuchPath));
   });
   app.addHook('onResponse', async ({ raw }) => exchanges.get(raw).resolve());
   await app.ready();

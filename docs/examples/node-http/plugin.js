@@ -1,7 +1,7 @@
 import { apiErrors, openApiDescription } from 'plant-store/adapters/api';
 import {
+  ApiException,
   createOperations,
-  HttpError,
   handleRequest,
   methodNotAllowed,
   NodeHttpServer,
@@ -23,7 +23,7 @@ export function createServer(options) {
     handleRequest(req, res, options, async (report) => {
       const path = req.url.replace(/\?.*/, '');
       const found = routes.filter(({ pattern }) => pattern.test(path));
-      if (found.length === 0) throw new HttpError(apiErrors.noSuchPath);
+      if (found.length === 0) throw new ApiException(apiErrors.noSuchPath);
       const route = found.find(({ method }) => method === req.method);
       if (route === undefined) throw methodNotAllowed(found.map(({ method }) => method));
       report.route = route.path;

@@ -23,13 +23,13 @@ const headersOfErrors = new Map<number, Readonly<Record<string, string>>>([
 ]);
 
 /** Thrown to end a request with an {@link ApiError}. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
+export class ApiException extends Error {
+  override readonly name = 'ApiException';
   readonly apiError: ApiError;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(apiError: ApiError, options: ErrorOptions & Partial<Pick<HttpError, 'headers'>> = {}) {
+  constructor(apiError: ApiError, options: ErrorOptions & Partial<Pick<ApiException, 'headers'>> = {}) {
     super(apiError.message, options);
     this.apiError = apiError;
     this.status = statusOf(apiError);
@@ -38,13 +38,13 @@ export class HttpError extends Error {
 }
 
 /** Converts any error to one that is safe to send. Only `cause` has the original message. */
-export function toHttpError(error: unknown): HttpError {
-  return error instanceof HttpError ? error : new HttpError(failureToApiError(error), { cause: error });
+export function toApiException(error: unknown): ApiException {
+  return error instanceof ApiException ? error : new ApiException(failureToApiError(error), { cause: error });
 }
 
 /** Returns the error for a path that has only these methods. */
-export function methodNotAllowed(methods: readonly string[]): HttpError {
-  return new HttpError(apiErrors.methodNotAllowed, { headers: { Allow: methods.join(', ') } });
+export function methodNotAllowed(methods: readonly string[]): ApiException {
+  return new ApiException(apiErrors.methodNotAllowed, { headers: { Allow: methods.join(', ') } });
 }
 
 /**
@@ -52,10 +52,10 @@ export function methodNotAllowed(methods: readonly string[]): HttpError {
  * closes the connection: closing it at once could reset it before the client has read the response (RFC 9112 §9.6).
  * Resolves when the response is written, before the rest of the body has arrived.
  */
-export async function sendError(res: ServerResponse, httpError: HttpError): Promise<void> {
+export async function sendError(res: ServerResponse, exception: ApiException): Promise<void> {
   if (res.headersSent) return;
-  const { headers, body } = toResponse(httpError);
-  res.statusCode = httpError.status;
+  const { headers, body } = toResponse(exception);
+  res.statusCode = exception.status;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (!(await closeIfIncomplete(res))) {
     res.end(body);
@@ -76,17 +76,17 @@ export async function closeIfIncomplete(res: ServerResponse): Promise<boolean> {
 }
 
 /** Sends an Error object where Node has no request to respond to, and closes the connection. Returns the request id. */
-export function sendErrorTo(socket: Socket, httpError: HttpError): string {
+export function sendErrorTo(socket: Socket, exception: ApiException): string {
   const requestId = randomUUID();
-  const { headers, body } = toResponse(httpError);
+  const { headers, body } = toResponse(exception);
   const allHeaders = { 'X-Request-Id': requestId, Date: new Date().toUTCString(), ...headers, Connection: 'close' };
   const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${httpError.status} ${STATUS_CODES[httpError.status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${exception.status} ${STATUS_CODES[exception.status]}\r\n${lines.join('')}\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   return requestId;
 }
 
-function toResponse({ apiError, headers }: HttpError) {
+function toResponse({ apiError, headers }: ApiException) {
   const body = JSON.stringify(apiError);
   return {
     headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...headers },
