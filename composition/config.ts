@@ -12,7 +12,7 @@ export interface Parser<T> {
   readonly allowed: string;
   /** Returns the part of an invalid value that is safe to print. */
   readonly redact?: (text: string) => string;
-  /** `false` for secrets: every user of the machine can read a command line. */
+  /** `false` for secrets, because every user of the machine can read a command line. */
   readonly flag?: false;
   /** Returns `undefined` if the string is not allowed. */
   readonly parse: (text: string) => T | undefined;
@@ -57,7 +57,7 @@ const count = (max: number) => quantity(`a whole number from 1 to ${max}`, { '':
 const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
 const databaseUrl = { ...parser(STORAGE_URLS, parseStorageUrl), redact: redactStorageUrl };
-const modules = parser('paths that start with ./, ../ or /, or names of packages, separated by commas', (text) =>
+const modules = parser('paths that start with ./, ../ or /, or package names, separated by commas', (text) =>
   /(^|,)\s*(,|$)/.test(text) ? undefined : splitList(text),
 );
 const tokens = {

@@ -9,7 +9,7 @@ import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js
 import { CreatePlant, ReadPlants } from '../core/index.js';
 import { builtInStorages } from './built-in-storages.js';
 import type { Config } from './config.js';
-import { maxConnections } from './open-files.js';
+import { readMaxConnections } from './open-files.js';
 import { services } from './services.js';
 import { readTokens } from './tokens.js';
 import { readVersion } from './version.js';
@@ -106,7 +106,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
       admission,
       log,
       onRequestEnd: metrics?.onRequestEnd,
-      maxConnections: maxConnections(),
+      maxConnections: readMaxConnections(),
     });
   });
   single(services.ManagementServer, async (get) => {

@@ -1,5 +1,5 @@
 import type { Container } from 'inversify';
-import { pendingMigrations } from '../../adapters/driven/knex/index.js';
+import { readPendingMigrations } from '../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Config } from '../config.js';
 import { createContainer, describeSelected, isReplaced, services } from '../container.js';
@@ -33,7 +33,7 @@ async function describeStorage(container: Container, config: Config): Promise<st
   if (denied) throw new StorageUnavailable(`cannot open ${forServe?.name}: ${denied}`);
   const database = await describeSelected(container, { ...config, readOnly: true });
   const driver = `driver ${database?.engine.driver}`;
-  const pending = database ? await pendingMigrations(database) : [];
+  const pending = database ? await readPendingMigrations(database) : [];
   if (database && pending.length > 0)
     return `${describeDatabase(database, pending)}, ${driver}; serve applies ${pending.join(', ')}`;
   const storage = await container.getAsync(services.Storage);

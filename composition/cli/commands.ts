@@ -47,7 +47,7 @@ const table: Readonly<Record<string, Command>> = {
     load: () => import('./export.js'),
   },
   migrate: {
-    summary: 'Migrates the database schema, as every start of the service does.',
+    summary: 'Migrates the database schema, as serve does at startup.',
     example: 'plant-store migrate --dry-run --database-url sqlite:./plants.db',
     flags: {
       '--dry-run': 'print the pending migrations and change nothing',

@@ -1,4 +1,4 @@
-import { pendingMigrations } from '../../adapters/driven/knex/index.js';
+import { readPendingMigrations } from '../../adapters/driven/knex/index.js';
 import type { Config } from '../config.js';
 import { createContainer, describeSelected, services } from '../container.js';
 import { loadPlugins } from '../plugins.js';
@@ -14,7 +14,7 @@ export async function run(config: Config, { dryRun = false, json }: Flags): Prom
   // Logs warnings about settings.
   await container.getAsync(services.Logger);
   const database = await describeSelected(container, { ...config, readOnly: dryRun });
-  const names = database ? await pendingMigrations(database) : [];
+  const names = database ? await readPendingMigrations(database) : [];
   // Opening the database migrates its schema. Another storage may prepare itself in the same way.
   if (!dryRun) {
     await createServices();

@@ -1,5 +1,5 @@
 import { readConfig } from '../config.js';
-import { maxConnections } from '../open-files.js';
+import { readMaxConnections } from '../open-files.js';
 import { commands } from './commands.js';
 import { fail, print, reportFailure } from './output.js';
 import { parseCommandLine } from './program.js';
@@ -21,7 +21,7 @@ export async function run(
     }
     const { name, settings, flags, file } = commandLine;
     // Throws if the limit on open files is too low.
-    maxConnections();
+    readMaxConnections();
     const config = readConfig({ ...environment, ...settings }, name);
     const command = await commands.get(name)?.load();
     return (await command?.run(config, flags, file)) ?? 1;

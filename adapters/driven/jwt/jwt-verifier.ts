@@ -37,7 +37,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Maximum size of a JWK Set after decompression, in bytes. A hundred RSA keys take 60 kB. */
 const MAX_JWKS_BYTES = 1024 * 1024;
 
-/** Maximum age of fetched keys, in milliseconds: an attacker who blocks the issuer must not keep a revoked key valid. */
+/** Maximum age of fetched keys, in milliseconds, because an attacker who blocks the issuer must not keep a revoked key valid. */
 const MAX_JWKS_AGE_MS = 10 * 60 * 1000;
 
 /** Age of the keys from which a token causes a fetch and does not wait for it, so that a short outage has no effect. */
@@ -160,7 +160,7 @@ const fetchWithLimit: FetchImplementation = async (url, options) => {
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
-      if (bytes > MAX_JWKS_BYTES) throw new Error(`the response of the issuer exceeds ${MAX_JWKS_BYTES} bytes`);
+      if (bytes > MAX_JWKS_BYTES) throw new Error(`the issuer's response exceeds ${MAX_JWKS_BYTES} bytes`);
       yield chunk;
     }
   }

@@ -53,8 +53,8 @@ export interface Engine {
 
   /**
    * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once
-   * the inserted plants, and the holders of the taken ids, are durable. An engine may show a holder before it is
-   * durable, and a statement that writes nothing does not wait for a sync.
+   * the inserted plants, and the holders of the taken ids, are durable. An engine may make a holder visible before it
+   * is durable, and a statement that writes nothing does not wait for a sync.
    */
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
   /** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to it, as decimal text. */
@@ -70,8 +70,8 @@ export interface Engine {
 }
 
 /**
- * An error of Knex or of a driver, reduced to its code. Messages and stacks are dropped: Knex puts the SQL with all
- * values into them, and drivers quote values.
+ * A Knex or driver error, reduced to its code. Drops messages and stacks, because Knex puts the SQL with all values into
+ * them, and drivers quote values.
  */
 export class DriverError extends Error {
   override readonly name = 'DriverError';
@@ -79,14 +79,14 @@ export class DriverError extends Error {
   readonly code: string;
 
   constructor(error: unknown) {
-    const code = codeOf(error);
+    const code = toCode(error);
     super(`the storage reported ${code}`);
     this.code = code;
   }
 }
 
-/** Returns the code of an error of a driver, the operating system or Knex. */
-export function codeOf(error: unknown): string {
+/** Returns the code of a driver, system or Knex error. */
+export function toCode(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -33,8 +33,8 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
   readonly #knex: Knex;
   readonly #engine: Engine;
   readonly #timeoutMs: number;
-  readonly #pendingCalls = new Set<Promise<unknown>>();
-  #pendingProbe: Promise<void> | undefined;
+  readonly #callsInFlight = new Set<Promise<unknown>>();
+  #probeInFlight: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -118,17 +118,17 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
   /** Checks that plants can be added, without adding one. Concurrent calls share one probe. */
   async probe(): Promise<void> {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
-    this.#pendingProbe ??= this.#run(() => this.#probeWrites(), PROBE_RETRY_MS).finally(() => {
-      this.#pendingProbe = undefined;
+    this.#probeInFlight ??= this.#run(() => this.#probeWrites(), PROBE_RETRY_MS).finally(() => {
+      this.#probeInFlight = undefined;
     });
-    await this.#pendingProbe;
+    await this.#probeInFlight;
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#pendingCalls).then(async () => {
+    this.#closing ??= Promise.allSettled(this.#callsInFlight).then(async () => {
       const destroyed = this.#knex.destroy();
       // A probe that hangs in a server keeps its connection, so `destroy` would not finish.
-      if (!this.#pendingProbe || !this.#engine.hangingProbesSql) await destroyed;
+      if (!this.#probeInFlight || !this.#engine.hangingProbesSql) await destroyed;
     });
     return this.#closing;
   }
@@ -137,8 +137,8 @@ export class KnexPlantRepository implements PlantRepository, StorageLifecycle {
   async #whileOpen<T>(start: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
     const call = start();
-    this.#pendingCalls.add(call);
-    return call.finally(() => this.#pendingCalls.delete(call));
+    this.#callsInFlight.add(call);
+    return call.finally(() => this.#callsInFlight.delete(call));
   }
 
   /** Runs a statement, retries it while the engine is busy, and translates errors of the driver. */

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../../core/index.js';
-import { codeOf, type Engine, exclude, plantColumns, selectHolders, selectRows, toRow } from './engine.js';
+import { type Engine, exclude, plantColumns, selectHolders, selectRows, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenIdle, numberParameter, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenIdle, parseNumberParameter, serverDatabase } from './server.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
 
 /**
- * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB shows a row before
- * that. On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round
+ * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB makes a row visible
+ * before that. On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round
  * trip to the other nodes.
  */
 const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1)
@@ -88,7 +88,7 @@ export const mysql: Engine = {
         else await knex('plants').insert(free.map(toRow));
         return exclude(plants, free);
       } catch (error) {
-        if (codeOf(error) !== 'ER_DUP_ENTRY') throw error;
+        if (toCode(error) !== 'ER_DUP_ENTRY') throw error;
       }
       free = exclude(free, await selectHolders(knex, mysql, free));
     }
@@ -123,8 +123,8 @@ export const mysql: Engine = {
 export function mysqlDatabase(options: DatabaseServerOptions): Database {
   const { url, timeoutMs } = options;
   const uri = new URL(url);
-  const max = numberParameter(uri, 'connectionLimit', 10);
-  const connectTimeout = numberParameter(uri, 'connectTimeout', timeoutMs);
+  const max = parseNumberParameter(uri, 'connectionLimit', 10);
+  const connectTimeout = parseNumberParameter(uri, 'connectTimeout', timeoutMs);
   // Multiple statements per query would allow injection, and texts are always utf8mb4.
   for (const parameter of ['connectionLimit', 'connectTimeout', 'multipleStatements', 'charset'])
     uri.searchParams.delete(parameter);

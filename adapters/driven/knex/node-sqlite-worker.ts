@@ -19,7 +19,7 @@ export type WorkerRequest =
 /** The rows, or the error without its message, which may quote values. */
 export type WorkerReply = { readonly rows: readonly SqliteRow[] } | { readonly error: NodeSqliteError };
 
-/** An error of `node:sqlite`. */
+/** A `node:sqlite` error. */
 export interface NodeSqliteError {
   readonly code: string | undefined;
   /** SQLite's extended result code. */

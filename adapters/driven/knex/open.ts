@@ -10,7 +10,7 @@ import { assertTables, migrate, readPending, type SchemaState } from './migratio
 const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
 
 const UNKNOWN_AUTHORITY =
-  'the certificate of the server is not from a known authority; name its file with sslrootcert (PostgreSQL) or its text with ca (MySQL)';
+  "the server's certificate is not from a known authority; name its file with sslrootcert (PostgreSQL) or its text with ca (MySQL)";
 
 const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
   ECONNREFUSED: 'connection refused; check the address and that the server is running',
@@ -18,9 +18,9 @@ const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
   ETIMEDOUT: 'the server did not respond in time; check the address and the port',
   KnexTimeoutError: 'the server did not respond in time; check the address and the port',
   // https://nodejs.org/api/tls.html#x509-certificate-error-codes
-  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
+  CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the server is for another host name',
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host name",
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
@@ -89,7 +89,7 @@ export function openRepository(database: Database): Promise<KnexStorage> {
 }
 
 /** Returns the migrations that {@link openRepository} would apply, by name. Changes nothing. Throws the same errors. */
-export async function pendingMigrations(database: Database): Promise<readonly string[]> {
+export async function readPendingMigrations(database: Database): Promise<readonly string[]> {
   const { engine, fileToCreate } = database;
   if (fileToCreate && !existsSync(fileToCreate)) {
     try {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Engine, exclude, insertJsonRows, plantColumns, selectRows, toJsonRows } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenIdle, numberParameter, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenIdle, parseNumberParameter, serverDatabase } from './server.js';
 
 /** Key of the advisory lock: "PLNT". */
 const MIGRATION_LOCK_KEY = 0x504c4e54;
@@ -97,10 +97,10 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
     application_name: 'plant-store',
     keepAlive: true,
     statement_timeout: timeoutMs,
-    connectionTimeoutMillis: 1000 * numberParameter(uri, 'connect_timeout', timeoutMs / 1000),
+    connectionTimeoutMillis: 1000 * parseNumberParameter(uri, 'connect_timeout', timeoutMs / 1000),
   };
   return serverDatabase(options, postgres, connection, {
-    max: numberParameter(uri, 'max', 10),
+    max: parseNumberParameter(uri, 'max', 10),
     async configure(client: Client) {
       destroyWhenIdle(client.connection.stream, timeoutMs);
       checkResults(client);

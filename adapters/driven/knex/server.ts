@@ -36,7 +36,7 @@ export function serverDatabase<Connection>(
 }
 
 /** Reads a parameter of a URL, and throws StorageUnavailable if it is not a number above 0. */
-export function numberParameter(url: URL, name: string, defaultValue: number): number {
+export function parseNumberParameter(url: URL, name: string, defaultValue: number): number {
   const text = url.searchParams.get(name);
   const value = text === null ? defaultValue : Number(text);
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value;

@@ -5,7 +5,7 @@ import type { SqliteConnection, SqliteRow } from './sqlite-driver.js';
 /** Knex's SQLite client, for its SQL. */
 const Client: typeof Knex.Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3');
 
-/** A statement of Knex, which expects the rows in `response`, and what a write did in `context`. */
+/** A Knex statement. Knex expects the rows in `response`, and what a write did in `context`. */
 interface Query {
   readonly sql: string;
   readonly method?: string;

@@ -4,7 +4,7 @@ export type FileMode = 'rw' | 'ro' | 'immutable';
 /** A row, by column. */
 export type SqliteRow = Readonly<Record<string, unknown>>;
 
-/** A driver of SQLite. Its errors, and those of its connections, have a `code` such as `SQLITE_BUSY`. */
+/** A SQLite driver. Its errors, and those of its connections, have a `code` such as `SQLITE_BUSY`. */
 export interface SqliteDriver {
   readonly name: string;
   open(path: string, mode: FileMode): Promise<SqliteConnection>;

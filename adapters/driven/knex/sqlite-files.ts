@@ -106,11 +106,11 @@ export function watchFiles(
   // A database that was not opened for writing may have no log.
   const paths = [...names, log, index].filter((path) => existsSync(path));
   const identities = new Map(paths.map((path) => [path, identify(path)]));
-  let logSize = sizeOf(log);
+  let logSize = readSize(log);
 
   const findDamaged = () => {
     for (const [path, identity] of identities) if (identify(path) !== identity) return path;
-    const size = sizeOf(log);
+    const size = readSize(log);
     if (size === logSize || size === 0) return undefined;
     if (startsWithGap(log)) return log;
     logSize = size;
@@ -119,7 +119,7 @@ export function watchFiles(
   const canCopyLog = () => {
     // Another process may have written with its own index, or to its own log.
     if (existsSync(index) && identify(index) !== identities.get(index)) return false;
-    const isEmpty = sizeOf(log) === 0;
+    const isEmpty = readSize(log) === 0;
     if (identify(log) !== identities.get(log)) return isEmpty;
     return isEmpty ? logSize === 0 : !startsWithGap(log);
   };
@@ -151,7 +151,7 @@ export function watchContent(paths: readonly string[]): FileWatch {
 }
 
 /** Returns the size of a file in bytes; 0 if it is missing. */
-export function sizeOf(path: string): number {
+export function readSize(path: string): number {
   return Number(readStatus(path)?.size ?? 0);
 }
 

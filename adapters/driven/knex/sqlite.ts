@@ -4,12 +4,12 @@ import { basename, resolve } from 'node:path';
 import { StorageUnavailable, TEXT_FIELDS } from '../../../core/index.js';
 import {
   classifyError,
-  codeOf,
   type Engine,
   exclude,
   insertJsonRows,
   plantColumns,
   retryWhileBusy,
+  toCode,
   toJsonRows,
 } from './engine.js';
 import { nodeSqlite } from './node-sqlite.js';
@@ -19,8 +19,8 @@ import {
   describeDenied,
   type FileWatch,
   readOnlyMode,
+  readSize,
   resolveFile,
-  sizeOf,
   walFiles,
   watchContent,
   watchFiles,
@@ -91,10 +91,10 @@ export const sqlite: Engine = {
       await knex.raw(INSERT, [rows]);
       return [];
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_CONSTRAINT') throw error;
+      if (toCode(error) !== 'SQLITE_CONSTRAINT') throw error;
     }
     // At least one id is taken. RETURNING costs as much as the insert itself, so only this second statement uses it.
-    // The holder is durable: a commit is visible only after its sync, and a start syncs the log of a killed process.
+    // The holder is durable: a commit is visible only after its sync, and startup syncs a killed process's log.
     const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
     return exclude(plants, await knex.raw(returning, [rows]));
   },
@@ -117,7 +117,7 @@ export const sqlite: Engine = {
     return work();
   },
 
-  errorKey: codeOf,
+  errorKey: toCode,
 };
 
 /** Options of {@link sqliteDatabase}. */
@@ -170,10 +170,10 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
     fileToCreate: mustExist ? undefined : givenPath,
     files: {
       get sizeBytes() {
-        return sizeOf(file);
+        return readSize(file);
       },
       get logSizeBytes() {
-        return sizeOf(walFiles(file)[0]);
+        return readSize(walFiles(file)[0]);
       },
     },
     async configure() {

@@ -35,7 +35,7 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
       ({ limits }) => limits.maxInFlightBytes,
     ],
   },
-  server: { http_connections: ['Open connections of clients.', ({ connections }) => connections] },
+  server: { http_connections: ['Open client connections.', ({ connections }) => connections] },
   log: { log_lines_dropped_total: ['Log lines that could not be written.', ({ droppedLines }) => droppedLines] },
   pool: {
     storage_connections_in_use: ['Connections to the database that run a statement.', ({ inUse }) => inUse],

@@ -34,7 +34,7 @@ export const apiErrors = {
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */
-export function statusOf({ error }: ApiError): number {
+export function toStatus({ error }: ApiError): number {
   return Math.trunc(error / 100);
 }
 

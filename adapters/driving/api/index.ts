@@ -1,4 +1,4 @@
-export { type ApiError, apiErrors, failureToApiError, statusOf, toApiError } from './api-errors.js';
+export { type ApiError, apiErrors, failureToApiError, toApiError, toStatus } from './api-errors.js';
 export {
   type DescribedOperation,
   type OpenApiDescription,

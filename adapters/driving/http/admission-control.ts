@@ -1,7 +1,7 @@
 import { apiErrors } from '../api/index.js';
 import { ApiException } from './api-exception.js';
 
-/** Created once: capturing a stack is slow, and it is thrown under overload. */
+/** Created once, because capturing a stack is slow and it is thrown under overload. */
 const OVERLOADED = new ApiException(apiErrors.overloaded);
 
 /** Limits on the requests in flight. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ApiError, apiErrors, failureToApiError, statusOf } from '../api/index.js';
+import { type ApiError, apiErrors, failureToApiError, toStatus } from '../api/index.js';
 
 /** Maximum size of an unread body that is discarded after an early rejection. */
 const MAX_DISCARDED_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ export class ApiException extends Error {
   constructor(apiError: ApiError, options: ErrorOptions & Partial<Pick<ApiException, 'headers'>> = {}) {
     super(apiError.message, options);
     this.apiError = apiError;
-    this.status = statusOf(apiError);
+    this.status = toStatus(apiError);
     this.headers = options.headers ?? headersOfErrors.get(apiError.error) ?? {};
   }
 }
@@ -49,7 +49,7 @@ export function methodNotAllowed(methods: readonly string[]): ApiException {
 
 /**
  * Sends an Error object. Before the body of the request has arrived, discards the rest of it, up to a limit, and then
- * closes the connection: closing it at once could reset it before the client has read the response (RFC 9112 §9.6).
+ * closes the connection, because closing it at once could reset it before the client reads the response (RFC 9112 §9.6).
  * Resolves when the response is written, before the rest of the body has arrived.
  */
 export async function sendError(res: ServerResponse, exception: ApiException): Promise<void> {

@@ -103,7 +103,7 @@ async function authenticate(req: IncomingMessage, tokenVerifier: TokenVerifier):
   // With two headers it is unclear which one counts.
   if (token === undefined || more.length > 0) throw new ApiException(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
-  // Treats any other result as an invalid token: a verifier written in JavaScript is not type-checked.
+  // Treats any other result as an invalid token, because a verifier written in JavaScript is not type-checked.
   if (!principal?.subject) throw new ApiException(apiErrors.invalidToken);
   return principal;
 }

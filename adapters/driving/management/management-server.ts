@@ -31,7 +31,7 @@ export class ManagementServer {
       handle(req, res);
     });
     this.#server.setTimeout(TIMEOUTS.requestTimeout);
-    // Prevents unread responses from piling up: pipelined requests never reach the handler.
+    // Prevents unread responses from piling up, because pipelined requests never reach the handler.
     this.#server.maxRequestsPerSocket = 1;
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
@@ -54,18 +54,18 @@ export class ManagementServer {
 function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa {
   const router = new Router();
   /** The storage check in flight; concurrent requests share it. */
-  let pendingCheck: Promise<boolean> | undefined;
+  let checkInFlight: Promise<boolean> | undefined;
   const checkStorage = async () => {
     const isReady = storage.ready().then(() => true);
-    return isReady.catch(() => false).finally(() => (pendingCheck = undefined));
+    return isReady.catch(() => false).finally(() => (checkInFlight = undefined));
   };
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   const checkReadiness = async () => {
-    pendingCheck ??= checkStorage();
+    checkInFlight ??= checkStorage();
     const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
-    const health = (await Promise.race([pendingCheck, timeout])) ? 'ok' : 'unavailable';
+    const health = (await Promise.race([checkInFlight, timeout])) ? 'ok' : 'unavailable';
     const service = isStopping() ? 'stopping' : 'ok';
     return { isReady: health === 'ok' && service === 'ok', checks: { service, storage: health } };
   };

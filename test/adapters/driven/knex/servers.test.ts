@@ -4,8 +4,8 @@ import {
   type Database,
   mysqlDatabase,
   openRepository,
-  pendingMigrations,
   postgresDatabase,
+  readPendingMigrations,
 } from '../../../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../../../core/index.js';
 import { type OpenPlantRepository, plantRepositoryContract } from '../../../contract/index.js';
@@ -113,7 +113,7 @@ for (const { server, at } of engines) {
       const instances = await Promise.all([open(url), open(url), open(url)]);
       expect(await instances[0].add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
       expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
-      expect(await pendingMigrations(at(url))).to.deep.equal([]);
+      expect(await readPendingMigrations(at(url))).to.deep.equal([]);
     });
 
     for (const [what, change, revert] of [

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 import {
   openRepository,
-  pendingMigrations,
+  readPendingMigrations,
   type SqliteOptions,
   sqlite,
   sqliteDatabase,
@@ -217,7 +217,7 @@ describe('The files of a SQLite repository', () => {
     it('if they are missing and must exist', async () => {
       const path = newPath();
       const database = describeFile(path, { mustExist: true });
-      for (const call of [openRepository, pendingMigrations])
+      for (const call of [openRepository, readPendingMigrations])
         await expectUnavailable(call(database), `cannot open sqlite:${path}: it does not exist`);
       expect(existsSync(path)).to.equal(false);
       await (await open(path)).close();
@@ -238,7 +238,7 @@ describe('The files of a SQLite repository', () => {
         const repository = await openRepository(withMigrations(path));
         // A copy without the log.
         copyFileSync(path, `${path}.copy`);
-        expect(await pendingMigrations(withMigrations(`${path}.copy`))).to.deep.equal([]);
+        expect(await readPendingMigrations(withMigrations(`${path}.copy`))).to.deep.equal([]);
         await repository.close();
       }
     });

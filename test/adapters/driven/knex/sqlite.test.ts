@@ -7,7 +7,7 @@ import { after, describe, it } from 'mocha';
 import {
   type Database,
   openRepository,
-  pendingMigrations,
+  readPendingMigrations,
   type SchemaState,
   sqlite,
   sqliteDatabase,
@@ -239,7 +239,7 @@ describe('The SQLite repository', () => {
         const path = newFile();
         await (await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))).close();
         await (await openRaw(path)).exec(sql);
-        for (const call of [openRepository, openRead, pendingMigrations])
+        for (const call of [openRepository, openRead, readPendingMigrations])
           await expectCannotOpen(path, `the table plants ${reason}`, call);
       });
     }

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, failureToApiError, statusOf, toApiError } from '../../../../adapters/driving/api/index.js';
+import { apiErrors, failureToApiError, toApiError, toStatus } from '../../../../adapters/driving/api/index.js';
 import { Plant, PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {
   it('starts each number with its HTTP status, and has a one-line message for it', () => {
     for (const apiError of Object.values(apiErrors)) {
-      expect(`${apiError.error}`).to.match(RegExp(`^${statusOf(apiError)}0`));
+      expect(`${apiError.error}`).to.match(RegExp(`^${toStatus(apiError)}0`));
       expect(apiError.message).to.match(/^[^\r\n]{10,}$/);
     }
   });
