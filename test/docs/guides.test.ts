@@ -87,7 +87,7 @@ describe('The code in the guides', () => {
       const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
       // Rejects if a test fails.
       const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-      const names = [...stdout.matchAll(/^ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
+      const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
       const expected = httpContract.filter(({ group }) => group === 'specification');
       expect(names).to.deep.equal(expected.map(({ name }) => name));
     });
