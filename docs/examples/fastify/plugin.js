@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import { apiErrors, openApiDescription } from 'plant-store/adapters/api';
 import {
+  AdmissionControl,
   ApiException,
   createOperations,
   handleRequest,
@@ -65,10 +66,13 @@ export async function createServer(options) {
 
 /** The plugin: the service uses this server instead of Koa. */
 export default (container) => {
-  container
-    .rebind(services.HttpServer)
-    .toResolvedValue(
-      (config, createPlant, tokenVerifier, log) => createServer({ ...config, createPlant, tokenVerifier, log }),
-      [services.Config, services.CreatePlant, services.TokenVerifier, services.Logger],
-    );
+  container.rebind(services.HttpServer).toResolvedValue(
+    (config, createPlant, tokenVerifier, log, metrics) => {
+      const admission = new AdmissionControl(config);
+      metrics?.observe('load', admission);
+      const { onRequestEnd } = metrics ?? {};
+      return createServer({ ...config, createPlant, tokenVerifier, log, admission, onRequestEnd });
+    },
+    [services.Config, services.CreatePlant, services.TokenVerifier, services.Logger, services.Metrics],
+  );
 };
