@@ -78,9 +78,11 @@ export function generateDocument({ machine, sections }: Data): string {
 
 /** Reasons why some targets are missed. */
 const LIMITS = [
-  'Sections are as old as their dates. Profiles of 2026-11-20 explain most of the targets that are missed; the rate of the',
-  'Koa echo and the start are not explained yet:',
+  'Profiles explain most of the targets that are missed; the start is not explained yet. The machine is virtual and its disk',
+  'noisy: the ranges, widest for one client, show by how much rounds differ.',
   '',
+  '- **Koa echo**: it does not validate, log, limit or store anything. The HTTP adapter also reads in small steps, which',
+  '  costs about 5 %.',
   '- **SQLite relative to `memory:`**: the difference is the time that a SQLite thread spends parsing the text of each',
   '  batch, on cores that it shares with the clients.',
   '- **One client**: the log line, the metrics and the check of the database file take additional time.',
