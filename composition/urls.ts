@@ -17,7 +17,8 @@ export function assertParameters(parameters: URLSearchParams, allowed: string): 
   for (const [name, value] of parameters) {
     const values = known.get(name);
     if (values === 'FILE') assertReadable(name, value);
-    else if (values?.startsWith('{')) assertKnown(`${name}'s`, name, membersOf(name, value), values.split(/\W+/));
+    else if (values?.startsWith('{'))
+      assertKnown(`${name}'s`, name, membersOf(name, value), values.split(/\W+/).filter(Boolean));
     else if (values !== undefined && !values.split('|').includes(value))
       throw new InvalidConfig(`${name} must be one of ${values.replaceAll('|', ', ')}`);
   }
@@ -31,7 +32,7 @@ function assertKnown(whose: string, what: string, names: readonly string[], know
   throw new InvalidConfig(
     similar
       ? `${whose} parameter ${unknown} is unknown; did you mean ${similar}?`
-      : `${what} has an unknown parameter; known are ${known.filter(Boolean).join(', ')}`,
+      : `${what} has an unknown parameter; known are ${known.join(', ')}`,
   );
 }
 
@@ -39,7 +40,7 @@ function assertKnown(whose: string, what: string, names: readonly string[], know
 function membersOf(name: string, json: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(json);
-    if (typeof value === 'object' && value !== null) return Object.keys(value);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.keys(value);
   } catch {
     // The message would quote the text.
   }

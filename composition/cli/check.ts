@@ -18,10 +18,10 @@ export async function run(config: Config): Promise<number> {
   await container.getAsync(services.Logger);
   const credentialsCode = await attempt(async () => {
     if (!isReplaced(container, services.TokenVerifier, services.StaticTokens)) isCredentialConfigured(config);
-    await container.getAsync(services.TokenVerifier);
+    if (pluginsCode === 0) await container.getAsync(services.TokenVerifier);
   });
   // A plugin that failed may have been meant to bind the storage.
-  if (pluginsCode !== 0) return pluginsCode;
+  if (pluginsCode !== 0) return Math.max(pluginsCode, credentialsCode);
   const storageCode = await attempt(async () => print(`storage: ${await describeStorage(container, config)}\n`));
   return Math.max(credentialsCode, storageCode);
 }
@@ -37,8 +37,7 @@ async function describeStorage(container: Container, config: Config): Promise<st
   if (database && pending.length > 0)
     return `${describeDatabase(database, pending)}, ${driver}; serve applies ${pending.join(', ')}`;
   const storage = await container.getAsync(services.Storage);
-  await storage.ready();
-  await storage.close();
+  await storage.ready().finally(() => storage.close());
   return database
     ? `${database.name}, ${driver}; schema ${Object.keys(database.engine.migrations).at(-1)}, current`
     : `${storage.name ?? 'a plugin'}, without a schema`;

@@ -110,10 +110,12 @@ export function describeError(error: unknown, withStack = true, causes = 0): obj
 
 /**
  * Parsers and drivers quote values in messages: JSON.parse the body, Knex the SQL. Their errors have a class or members of
- * their own, which the errors of plugins and of system calls lack.
+ * their own. So do those of failed system calls, whose messages have only a path or an address, unless Knex has added SQL.
  */
 function isMessageSafe(error: Error): boolean {
-  if (isPlantStoreError(error) || 'syscall' in error) return true;
+  if (isPlantStoreError(error)) return true;
+  if ('syscall' in error && 'code' in error)
+    return [`${error.syscall} `, `${error.code}: `].some((start) => error.message.startsWith(start));
   return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;
 }
 

@@ -116,7 +116,7 @@ export class Connection {
       if (bytes === null) break;
       // Subtracts headers, too, so that the rest is never too large.
       this.#bodyBytes -= bytes.length;
-      // Otherwise, the next data, or the end, emits 'readable'.
+      // Otherwise, later data emits 'readable', and Node resumes the socket after each request, which emits 'end'.
     } while (this.#socket.readableLength > 0);
     this.#announceClose();
   }

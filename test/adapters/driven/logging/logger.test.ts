@@ -88,6 +88,10 @@ describe('describeError', () => {
         'the message of a cause of a cause',
         async () => new Error('', { cause: new Error('', { cause: await parseError() }) }),
       ],
+      [
+        'the SQL that Knex adds to the message of a failed system call',
+        async () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
+      ],
       ['a thrown value that is not an error', async () => CANARY],
       ['a cause that is not an error', async () => new Error('', { cause: { token: CANARY } })],
       ['the message and other members of an error that has some', async () => withMember(new Error(CANARY))],
