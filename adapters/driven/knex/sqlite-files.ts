@@ -98,8 +98,7 @@ export function watchFiles(
   [log, index]: readonly [string, string],
   copyLog: () => void,
 ): FileWatch {
-  const identify = (path: string) => {
-    const status = readStatus(path);
+  const identify = (path: string, status = readStatus(path)) => {
     // Only the log may become empty: SQLite can truncate it after copying it to the database.
     return status && (status.size > 0n || path === log) ? `${status.dev} ${status.ino}` : undefined;
   };
@@ -109,11 +108,15 @@ export function watchFiles(
   let logSize = readSize(log);
 
   const findDamaged = () => {
-    for (const [path, identity] of identities) if (identify(path) !== identity) return path;
-    const size = readSize(log);
-    if (size === logSize || size === 0) return undefined;
-    if (startsWithGap(log)) return log;
-    logSize = size;
+    for (const [path, identity] of identities) {
+      const status = readStatus(path);
+      if (identify(path, status) !== identity) return path;
+      if (path !== log) continue;
+      const size = Number(status?.size ?? 0);
+      if (size === logSize || size === 0) continue;
+      if (startsWithGap(log)) return log;
+      logSize = size;
+    }
     return undefined;
   };
   const canCopyLog = () => {

@@ -165,6 +165,12 @@ export function withTimeout<T>(timeoutMs: number | undefined, call: Promise<T>):
   return new Promise((resolve, reject) => {
     const fail = () => reject(new StorageTimeout(`the storage did not respond within ${timeoutMs} ms`));
     const timer = setTimeout(fail, timeoutMs);
-    call.then(resolve, reject).finally(() => clearTimeout(timer));
+    const settle =
+      <V>(end: (result: V) => void) =>
+      (result: V) => {
+        clearTimeout(timer);
+        end(result);
+      };
+    call.then(settle(resolve), settle(reject));
   });
 }

@@ -3,6 +3,7 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import { apiErrors } from '../api/index.js';
 import { ApiException } from './api-exception.js';
+import { countHeaders } from './exchange.js';
 
 const inflaters = new Map([
   ['', undefined],
@@ -57,10 +58,10 @@ function tooLarge(limitBytes: number): ApiException {
 }
 
 function isJson(req: IncomingMessage): boolean {
-  const [contentType = '', ...more] = req.headersDistinct['content-type'] ?? [];
+  const { 'content-type': contentType = '' } = req.headers;
   const { type, parameters } = parseContentType(contentType);
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  if (type !== 'application/json' || charset !== 'utf-8' || more.length > 0) return false;
+  if (type !== 'application/json' || charset !== 'utf-8' || countHeaders(req, 'content-type') > 1) return false;
   // Parsers use the first or the last of several charsets. Quoted text is not a parameter.
   const unquoted = contentType.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '');
   return unquoted.split(/;\s*charset\s*=/i).length <= 2;
@@ -102,6 +103,7 @@ export function rejectBody(req: IncomingMessage, error: ApiException): void {
 }
 
 function untilRejected<T>(req: IncomingMessage, body: Promise<T>): Promise<T> {
+  if (req.complete && !rejections.has(req)) return body;
   return new Promise((resolve, reject) => {
     const fail = () => reject(rejections.get(req));
     req.once('rejected', fail);

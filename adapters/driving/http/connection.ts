@@ -57,8 +57,8 @@ export class Connection {
     this.#latest = res;
     this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
     this.#inProgress.add(res);
-    res.once('prefinish', () => this.#socket.writableLength > 0 && this.#socket.setTimeout(this.#maxIdleMs));
-    res.once('close', () => {
+    res.on('prefinish', () => this.#socket.writableLength > 0 && this.#socket.setTimeout(this.#maxIdleMs));
+    res.on('close', () => {
       this.#inProgress.delete(res);
       // The rest of its body may never arrive.
       if (!res.req.complete) this.#socket.destroySoon();

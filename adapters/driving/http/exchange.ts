@@ -68,7 +68,7 @@ export async function handleRequest(
   try {
     path = assertWellFormed(req);
     await handle(report);
-    await closeIfIncomplete(res);
+    if (!req.complete) await closeIfIncomplete(res);
   } catch (error) {
     // The client closed the connection before its request was complete, so no response can be sent.
     if (error instanceof Error && !(error instanceof ApiException) && error === req.errored) aborted = true;
@@ -81,11 +81,12 @@ export async function handleRequest(
   const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
   reportSafely(() => {
     if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
+    if (!accessLog) return;
     const subject = report.principal?.subject;
     const loggedPath = path?.slice(0, MAX_LOGGED_PATH_LENGTH);
     const [traceparent] = TRACEPARENT.exec(`${req.headers['traceparent']}`) ?? [];
     const fields = { requestId, traceparent, method, path: loggedPath, subject, status, error, aborted, durationMs };
-    if (accessLog) log?.info(fields, 'request');
+    log?.info(fields, 'request');
   });
   reportSafely(() => onRequestEnd?.({ method, route: report.route, status, error, durationMs }));
 }
@@ -108,12 +109,12 @@ function assertWellFormed(req: IncomingMessage): string {
   const { httpVersion, headers, rawHeaders } = req;
   if (rawHeaders.length > 2 * MAX_HEADERS) throw new ApiException(apiErrors.headersTooLarge);
   if (httpVersion !== '1.1' && httpVersion !== '1.0') throw new ApiException(apiErrors.malformedHttp);
-  const { host: hosts = [] } = req.headersDistinct;
-  if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) {
+  const hosts = countHeaders(req, 'host');
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
     throw malformed('The request must have exactly one Host header');
   }
   // RFC 9112 §3.2: a host with an optional port, or nothing.
-  if (!hosts.every((host) => /^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i.test(host))) {
+  if (!/^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i.test(headers.host ?? '')) {
     throw malformed('The Host header must be a host with an optional port');
   }
   const coding = headers['transfer-encoding'];
@@ -124,6 +125,16 @@ function assertWellFormed(req: IncomingMessage): string {
   if (target === undefined) throw new ApiException(apiErrors.noSuchPath);
   req.url = target;
   return target.replace(/\?.*/, '');
+}
+
+/** Returns how often a header was sent. Of some headers, Node keeps only the first; `headersDistinct` is slow. */
+export function countHeaders({ rawHeaders }: IncomingMessage, lowerCaseName: string): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) count++;
+  }
+  return count;
 }
 
 function malformed(message: string): ApiException {

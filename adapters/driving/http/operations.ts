@@ -16,6 +16,7 @@ import {
 import { AdmissionControl, type AdmissionLimits } from './admission-control.js';
 import { ApiException } from './api-exception.js';
 import { type CollectBody, readBody } from './body.js';
+import { countHeaders } from './exchange.js';
 
 /** Options of {@link createOperations}. */
 export interface OperationOptions extends Partial<AdmissionLimits> {
@@ -97,11 +98,10 @@ export function createOperations(options: OperationOptions): readonly HttpOperat
 
 /** Throws 40101 without a bearer token, and 40102 if it is not valid. */
 async function authenticate(req: IncomingMessage, tokenVerifier: TokenVerifier): Promise<Principal> {
-  const [credential = '', ...more] = req.headersDistinct['authorization'] ?? [];
   // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
-  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(credential) ?? [];
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(req.headers.authorization ?? '') ?? [];
   // With two headers it is unclear which one counts.
-  if (token === undefined || more.length > 0) throw new ApiException(apiErrors.noCredential);
+  if (token === undefined || countHeaders(req, 'authorization') > 1) throw new ApiException(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
   // Treats any other result as an invalid token, because a verifier written in JavaScript is not type-checked.
   if (!principal?.subject) throw new ApiException(apiErrors.invalidToken);
@@ -112,6 +112,12 @@ function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new StorageUnavailable(`no response within ${timeoutMs} ms`));
     const timer = setTimeout(fail, timeoutMs);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const settle =
+      <V>(end: (result: V) => void) =>
+      (result: V) => {
+        clearTimeout(timer);
+        end(result);
+      };
+    work.then(settle(resolve), settle(reject));
   });
 }

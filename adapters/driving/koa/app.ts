@@ -64,8 +64,10 @@ function createRouter(options: AppOptions): Router {
     router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
       const { req, res, params: parameters } = ctx;
       const { report } = ctx.state;
-      ctx.body = await run({ req, res, parameters, report, collect: (maxBytes) => collect(ctx, maxBytes) });
+      const body = await run({ req, res, parameters, report, collect: (maxBytes) => collect(ctx, maxBytes) });
+      // First, so that Koa does not look for the type of a string.
       ctx.set('Content-Type', 'application/json');
+      ctx.body = body;
     });
   }
 
