@@ -44,7 +44,8 @@ function problemsIn(document: string, markdown: string): string[] {
   ].map(([, link = '']) => link);
   const codePaths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   return [
-    ...links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, document, text)),
+    // Links to `../../actions/` are relative to the page of the repository on GitHub.
+    ...links.filter((link) => !/^([a-z]+:|\.\.\/\.\.\/actions\/)/.test(link) && !leadsSomewhere(link, document, text)),
     ...codePaths.filter((code) => FILE.test(code) && !NOT_IN_REPOSITORY.test(code) && !isInRepository(code)),
   ];
 }
