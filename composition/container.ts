@@ -64,7 +64,8 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     return new BatchingPlantRepository(metrics?.instrument(storage) ?? storage, {
       maxWrites: config.maxWrites ?? (await get(services.Storage)).maxWrites ?? 1,
       maxPendingRows: config.maxInFlight,
-      // A code unit counts 2 bytes here and at least 1 in a body, so AdmissionControl rejects first.
+      // Holds everything that AdmissionControl admits: a code unit counts 2 bytes here, and at least 1 in a body. Rejects
+      // only creates that arrive while others, whose clients already have a 50301, still wait for the storage.
       maxPendingBytes: 2 * config.maxInFlightBytes,
     });
   });
