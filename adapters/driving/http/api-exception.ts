@@ -13,7 +13,6 @@ const LINGER_MS = 1000;
 const headersOfErrors = new Map<number, Readonly<Record<string, string>>>([
   // It is not certain where the next request begins.
   [apiErrors.malformedHttp.error, { Connection: 'close' }],
-  [apiErrors.headersTooLarge.error, { Connection: 'close' }],
   [apiErrors.noCredential.error, { 'WWW-Authenticate': 'Bearer realm="plant-store"' }],
   [apiErrors.invalidToken.error, { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' }],
   [apiErrors.storageUnavailable.error, { 'Retry-After': '5' }],
@@ -57,7 +56,7 @@ export async function sendError(res: ServerResponse, exception: ApiException): P
   const { headers, body } = toResponse(exception);
   res.statusCode = exception.status;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-  if (!(await closeIfIncomplete(res))) {
+  if (res.req.complete || !(await closeIfIncomplete(res))) {
     res.end(body);
     return;
   }
@@ -70,7 +69,7 @@ export async function sendError(res: ServerResponse, exception: ApiException): P
 /** Lets a response that precedes the body of its request close the connection. Returns whether it does. */
 export async function closeIfIncomplete(res: ServerResponse): Promise<boolean> {
   // A body in the same packet as its headers is complete one turn later.
-  if (!res.req.complete) await nextTurn();
+  await nextTurn();
   if (!res.req.complete && !res.headersSent) res.setHeader('Connection', 'close');
   return !res.req.complete;
 }
@@ -96,7 +95,6 @@ function toResponse({ apiError, headers }: ApiException) {
 
 function discardBody(req: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    if (req.destroyed) return resolve();
     let discardedBytes = 0;
     const timer = setTimeout(resolve, LINGER_MS).unref();
     req.on('data', (chunk: Buffer) => {
@@ -104,7 +102,6 @@ function discardBody(req: IncomingMessage): Promise<void> {
       discardedBytes += chunk.length;
       if (discardedBytes > MAX_DISCARDED_BYTES) resolve();
     });
-    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve());
-    req.resume();
+    req.once('close', resolve).resume();
   });
 }

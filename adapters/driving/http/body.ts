@@ -48,7 +48,7 @@ export async function readBody(
 
   const received = await untilRejected(req, collect(maxBytes));
   const body = received && createInflater ? await inflate(received, createInflater(), limitBytes) : received;
-  if (body === undefined || received === undefined) throw tooLarge(limitBytes);
+  if (body === undefined) throw tooLarge(limitBytes);
   reserve(body.length);
   return body;
 }
@@ -95,15 +95,14 @@ async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number
 
 const rejections = new WeakMap<IncomingMessage, ApiException>();
 
-/** Makes {@link readBody} fail for a request whose body is late or malformed. Later calls have no effect. */
+/** Makes {@link readBody} fail for a request whose body is late or malformed. */
 export function rejectBody(req: IncomingMessage, error: ApiException): void {
-  if (req.complete || rejections.has(req)) return;
   rejections.set(req, error);
   req.emit('rejected');
 }
 
 function untilRejected<T>(req: IncomingMessage, body: Promise<T>): Promise<T> {
-  if (req.complete && !rejections.has(req)) return body;
+  if (req.complete) return body;
   return new Promise((resolve, reject) => {
     const fail = () => reject(rejections.get(req));
     req.once('rejected', fail);

@@ -40,7 +40,7 @@ export class Connection {
     this.#log = log;
     // A 'readable' listener stops Node from reading by itself (docs/decisions/0032-reading-in-small-steps.md).
     socket.on('readable', () => this.#read());
-    socket.on('resume', () => this.#readOn());
+    for (const event of ['resume', 'drain']) socket.on(event, () => this.#readOn());
   }
 
   /** Whether every request that arrived has a response. */
@@ -57,11 +57,8 @@ export class Connection {
     this.#latest = res;
     this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
     this.#inProgress.add(res);
-    res.on('prefinish', () => this.#socket.writableLength > 0 && this.#socket.setTimeout(this.#maxIdleMs));
     res.on('close', () => {
       this.#inProgress.delete(res);
-      // The rest of its body may never arrive.
-      if (!res.req.complete) this.#socket.destroySoon();
       this.#endIfDone();
       this.#readOn();
     });
@@ -79,6 +76,12 @@ export class Connection {
     else if (exception.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
     else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, exception);
     else this.#endWith(() => this.#respond(exception));
+  }
+
+  /** Closes a connection without traffic, unless the next response is not ready or the first request is late. */
+  closeIfIdle(): void {
+    const isIdle = this.#latest !== undefined && this.#inProgress.size === 0;
+    if (isIdle || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
   /** Closes the connection after the responses in progress. Node no longer handles its errors and timeouts. */
@@ -123,8 +126,11 @@ export class Connection {
 
   #canRead(): boolean {
     const { size } = this.#inProgress;
-    // Node has paused the socket until the client reads these responses, and fails an assertion if data arrives before.
-    if (size > 1 && [...this.#inProgress].some((res) => res.writableLength > 0)) return false;
+    const { writableNeedDrain, writableHighWaterMark } = this.#socket;
+    let unread = 0;
+    for (const { writableLength } of this.#inProgress) unread += writableLength;
+    // At this limit Node pauses the socket, and fails an assertion if data arrives before the client reads responses.
+    if (writableNeedDrain || unread >= writableHighWaterMark) return false;
     const req = this.#latest?.req;
     if (req?.complete !== false) return size < MAX_IN_PROGRESS && !isLast(this.#latest);
     return size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;

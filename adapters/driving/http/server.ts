@@ -61,6 +61,8 @@ export class NodeHttpServer implements HttpServer {
       if (this.#connections.get(req.socket)?.add(res)) listener(req, res);
     };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
+    // Node does not close a connection whose client does not read.
+    server.setTimeout(keepAliveTimeoutMs, (socket) => this.#connections.get(socket)?.closeIfIdle());
     server.on('clientError', (error, socket) => this.#connections.get(socket)?.fail(error));
     server.on('connect', ({ socket }) => this.#connections.get(socket)?.close());
   }

@@ -1,33 +1,53 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import type { NewPlant } from '../../../../core/index.js';
 import { RawClient, request } from '../../../support/raw-http.js';
-import { httpSuite, newPlant, post, readOutcomes } from './support.js';
+import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 httpSuite('A connection', {}, ({ start }) => {
-  it('carries 300 pipelined requests, a few of which are in progress at a time', async () => {
-    let inFlight = 0;
-    let maxInFlight = 0;
-    const server = await start({
-      createPlant: {
-        async execute() {
-          maxInFlight = Math.max(maxInFlight, ++inFlight);
-          await new Promise(setImmediate);
-          inFlight--;
-          return { kind: 'id-taken' };
-        },
-      },
-    });
-    // A body is read in larger steps, which must end with it.
-    const requests = Array.from({ length: 300 }, (_, index) =>
-      post(newPlant({ name: 'x'.repeat(index ? 1 : 20_000) })),
-    );
-    const outcomes = await server.sendToEnd(...requests, post('{}', { Connection: 'close' }));
-    expect(outcomes).to.deep.equal([...Array(300).fill(40901), 40002]);
-    expect(maxInFlight).to.be.within(1, 12);
-  });
-
   const page = request('GET /docs/swagger-ui-bundle.js');
   const last = post('{}', { Connection: 'close' });
+
+  for (const [creates, bodyBytes, maxInFlight] of [
+    [300, 50, 4],
+    [300, 600, 8],
+    // A body is read in larger steps, which must end with it. Each response is larger than Node's buffer.
+    [50, 100_000, 8],
+  ] as const) {
+    it(`carries ${creates} pipelined creates of ${bodyBytes} bytes, a few of which are in progress at a time`, async () => {
+      const gate = new Gate();
+      let inFlight = 0;
+      const execute = (plant: NewPlant) => {
+        inFlight++;
+        return gate.createPlant.execute(plant);
+      };
+      const server = await start({ createPlant: { execute } });
+      const requests = Array.from({ length: creates }, () => post(newPlant({ name: 'x'.repeat(bodyBytes - 40) })));
+      const outcomes = server.sendToEnd(...requests, last);
+      await gate.arrived;
+      for (let times = 0; times < 10; times++) await server.waitUntilRead();
+      expect(inFlight).to.be.within(1, maxInFlight);
+      gate.open();
+      expect(await outcomes).to.deep.equal([...Array(creates).fill(200), 40002]);
+    });
+  }
+
+  it('carries further requests after a rejection whose body came with its headers', async () => {
+    const server = await start();
+    expect(await server.sendToEnd(request('POST /nothing', {}, '{}'), last)).to.deep.equal([40401, 40002]);
+  });
+
+  it('stays open for a response that takes longer than the keep-alive timeout', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant, keepAliveTimeoutMs: 50 });
+    const slow = server.send();
+    await gate.arrived;
+    const idle = await server.connect(request('GET /nothing'));
+    expect(await readOutcomes(idle)).to.deep.equal([40401]);
+    gate.open();
+    expect(await slow).to.equal(200);
+  });
+
   const body = post(newPlant({ name: 'x'.repeat(5000) }));
   const pieces = Array.from({ length: 6 }, (_, index) => body.subarray(index * 1000, (index + 1) * 1000));
   for (const [what, sent, outcomes] of [
@@ -56,7 +76,8 @@ httpSuite('A connection', {}, ({ start }) => {
 
   const expectation = { Expect: '100-continue' };
   for (const [what, bytes, outcomes, created] of [
-    ['an HTTP/1.0 request', () => `${post()}`.replace('HTTP/1.1', 'HTTP/1.0'), [200], 1],
+    // It gets no 100 Continue.
+    ['an HTTP/1.0 request', () => `${post(newPlant(), expectation)}`.replace('HTTP/1.1', 'HTTP/1.0'), [200], 1],
     [
       'a request to upgrade',
       () => request('GET /nothing', { Connection: 'Upgrade', Upgrade: 'websocket' }),
@@ -85,14 +106,18 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(server.created).to.be.empty;
   });
 
-  it('is closed after CONNECT even if the client does not read', async () => {
-    const client = await (await start({ keepAliveTimeoutMs: 200 })).connect();
-    client.socket.pause();
-    const many = Array.from({ length: 80 }, () => request('GET /openapi.json'));
-    client.send(Buffer.concat([...many, request('CONNECT a:1')]));
-    // A client that does not read notices a closed connection only when it writes.
-    const writing = setInterval(() => client.send('x'), 50);
-    await new Promise((resolve) => client.socket.once('close', resolve));
-    clearInterval(writing);
-  });
+  for (const [what, bytes] of [
+    ['pages', Array(12).fill(page)],
+    ['a page and CONNECT', [...Array(12).fill(page), request('CONNECT a:1')]],
+  ] as const) {
+    it(`is closed if the client does not read: ${what}`, async () => {
+      const client = await (await start({ docs: true, keepAliveTimeoutMs: 200 })).connect();
+      client.socket.pause();
+      client.send(Buffer.concat(bytes));
+      // A client that does not read notices a closed connection only when it writes.
+      const writing = setInterval(() => client.send('x'), 500);
+      await new Promise((resolve) => client.socket.once('close', resolve));
+      clearInterval(writing);
+    });
+  }
 });

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { handleRequest, NodeHttpServer } from '../../../../adapters/driving/http/index.js';
 import {
   PlantRejected,
   StorageUnavailable,
   TokenIssuerUnavailable,
   type TokenVerifier,
 } from '../../../../core/index.js';
+import { exchange, request } from '../../../support/raw-http.js';
 import { Gate, httpSuite, type Options } from './support.js';
 
 const SECRET = 'secret text: SELECT name FROM plants /var/lib/plants.db';
@@ -52,6 +54,18 @@ httpSuite('The response', {}, ({ start }) => {
       }
     });
   }
+
+  it('stays as it is if a handler fails after it has started', async () => {
+    const server = new NodeHttpServer((req, res) => {
+      void handleRequest(req, res, {}, () => {
+        res.end('sent');
+        throw cause;
+      });
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    expect(await exchange(port, request('GET /'))).to.include({ status: 200, body: 'sent' });
+    await server.stop(500);
+  });
 
   it('is 50301 after the storage timeout, and the permit is free', async () => {
     const { createPlant } = new Gate();

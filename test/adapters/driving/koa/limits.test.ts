@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { AdmissionControl } from '../../../../adapters/driving/http/index.js';
 import { request } from '../../../support/raw-http.js';
 import { Gate, httpSuite, newPlant, post } from './support.js';
 
@@ -26,7 +27,8 @@ httpSuite('Requests in flight', {}, ({ start }) => {
   });
 
   it('release their permit after a rejection because of their headers or body', async () => {
-    const server = await start({ maxInFlight: 1, bodyLimitBytes: 1024 });
+    const admission = new AdmissionControl({ maxInFlight: 1 });
+    const server = await start({ admission, bodyLimitBytes: 1024 });
     for (const [bytes, error] of [
       [post(newPlant(), { 'Content-Type': 'text/plain' }), 41501],
       [post('', { 'Content-Length': '2000' }), 41301],
@@ -36,7 +38,7 @@ httpSuite('Requests in flight', {}, ({ start }) => {
       [post('z\r\n', { 'Transfer-Encoding': 'chunked' }), 40000],
     ] as const) {
       expect(await server.send(bytes)).to.equal(error);
-      expect(await server.send(), `after ${error}`).to.equal(200);
+      expect(admission, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
     }
   });
 

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { apiErrors } from '../../../../adapters/driving/api/index.js';
 import { request } from '../../../support/raw-http.js';
 import { HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
 
@@ -64,6 +65,15 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
       { requestId: 'third', method: 'POST', path: '/plants', subject, status: 400, error: 40001 },
     ]);
     for (const { durationMs } of lines) expect(durationMs).to.be.a('number').within(0, 10_000);
+  });
+
+  it('and the metrics have malformed HTTP', async () => {
+    const { lines, options } = recordLog();
+    const ended: object[] = [];
+    const own = await start({ ...options, onRequestEnd: (request) => ended.push(request) });
+    await own.send('garbage\r\n\r\n');
+    expect(ended).to.deep.equal([{ status: 400, error: 40000 }]);
+    expect(lines[0]).to.include({ status: 400, error: 40000, reason: apiErrors.malformedHttp.message });
   });
 
   it('has no line per request if accessLog is false, even for malformed HTTP', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { expect } from 'chai';
 import { it } from 'mocha';
@@ -22,12 +23,20 @@ httpSuite('A shutdown', {}, ({ start }) => {
     expect(await stopped).to.equal(true);
   });
 
-  it('does not wait for a client that was rejected early and keeps its connection open', async () => {
-    const server = await start();
-    const client = await server.connect(request('POST /plants', { 'Content-Length': '1000' }));
-    expect(await client.readResponse()).to.include({ outcome: 40101 });
-    expect(await server.stop(LONG_MS)).to.equal(true);
-  });
+  for (const [bytes, outcome] of [
+    [request('POST /plants', { 'Content-Length': '1000' }), 40101],
+    ['garbage\r\n\r\n', 40000],
+  ] as const) {
+    it(`does not wait for a client that got ${outcome} and keeps its connection open`, async () => {
+      const server = await start();
+      const socket = createConnection({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.write(bytes);
+      const [response] = await once(socket, 'data');
+      expect(`${response}`).to.include(outcome);
+      expect(await server.stop(LONG_MS)).to.equal(true);
+      socket.destroy();
+    });
+  }
 
   it('finishes requests in flight, also pipelined ones, and announces the end of the connection', async () => {
     const { gate, server } = await startBlocked();
@@ -74,6 +83,22 @@ httpSuite('A shutdown', {}, ({ start }) => {
     });
   }
 
+  it('responds with 50303 to a request that it reads after half of its timeout, and that has not arrived', async () => {
+    const { gate, server } = await startBlocked();
+    const late = await server.connect('POST');
+    const large = () => post(newPlant({ name: 'x'.repeat(500) }));
+    const client = await server.connect(
+      Buffer.concat([...Array(8).fill(large()), post('', { 'Content-Length': '9' })]),
+    );
+    await gate.arrived;
+    await server.waitUntilRead();
+    const stopped = server.stop(1000);
+    expect(await late.readResponse()).to.include({ outcome: 50303 });
+    gate.open();
+    expect(await readOutcomes(client)).to.deep.equal([...Array(8).fill(200), 50303]);
+    expect(await stopped).to.equal(true);
+  });
+
   it('disconnects a client that does not read its response after half of its timeout', async () => {
     const server = await start();
     const client = await server.connect();
@@ -109,7 +134,7 @@ httpSuite('A shutdown', {}, ({ start }) => {
   it('disconnects clients with unfinished requests at its timeout, and reports them', async () => {
     const { gate, server } = await startBlocked();
     // Node's own closeAllConnections does not know a connection after CONNECT.
-    const client = await server.connect(Buffer.concat([post(), request('CONNECT a:1')]));
+    const client = await server.connect(Buffer.concat([post(), request('GET /nothing'), request('CONNECT a:1')]));
     await gate.arrived;
     const startedAt = performance.now();
     const stopped = server.stop(100);
