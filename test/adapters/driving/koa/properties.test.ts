@@ -2,8 +2,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { it } from 'mocha';
-import { type RawClient, request } from '../../../support/raw-http.js';
-import { chunk, httpSuite, newPlant, post } from './support.js';
+import { RawClient, request } from '../../../support/raw-http.js';
+import { chunk, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
@@ -46,6 +46,31 @@ httpSuite('Arbitrary packets', {}, ({ server, start }) => {
         expect(await own.sendWhenFree()).to.equal(200);
       }),
       { numRuns: 50 },
+    );
+  });
+
+  it('get a response to each pipelined request, in their order, also if the client reads late', async () => {
+    const own = await start({ docs: true });
+    // Node pauses a connection when unread responses reach the size of its write buffer: 16 or 64 KiB.
+    const creates = [50, 5000, 20_000, 70_000].map(
+      (length) => [post(newPlant({ name: 'x'.repeat(length) })), 200] as const,
+    );
+    const others = [
+      [request('GET /docs/swagger-ui-bundle.js'), 200],
+      [request('GET /nothing'), 40401],
+      [post('{}'), 40002],
+    ] as const;
+    const requests = fc.array(fc.constantFrom(...creates, ...others), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(requests, fc.boolean(), async (sent, isLate) => {
+        const client = await RawClient.connect(own.port);
+        if (isLate) client.socket.pause();
+        client.send(Buffer.concat([...sent.map(([bytes]) => bytes), post('', { Connection: 'close' })]));
+        if (isLate) await own.waitUntilRead();
+        client.socket.resume();
+        expect(await readOutcomes(client)).to.deep.equal([...sent.map(([, outcome]) => outcome), 40001]);
+      }),
+      { numRuns: 30 },
     );
   });
 
