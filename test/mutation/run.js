@@ -12,7 +12,7 @@ import { Instrumenter } from '@stryker-mutator/instrumenter';
 const AREAS = {
   core: ['core', 'adapters/driving/api', 'adapters/driven/batching'],
   'adapters/driving/api': ['adapters/driving/api', 'adapters/driving/ndjson'],
-  'adapters/driving/http': ['adapters/driving/koa'],
+  'adapters/driving/http': ['adapters/driving/koa', 'examples'],
   'adapters/driving/koa': ['adapters/driving/koa'],
   'adapters/driving/ndjson': ['adapters/driving/ndjson'],
   'adapters/driven/batching': ['adapters/driven/batching'],
@@ -25,6 +25,8 @@ const AREAS = {
 /** Code and tests of other tiers, generated code, and code of the browser. */
 const EXCLUDED =
   /knex\/(mysql|postgres|server|servers\.test|batched-sqlite\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
+/** Files whose tests run concurrently, so that it is not known which of them reaches a mutant. */
+const CONCURRENT = /timeouts\.test\.js$/;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { accept: { type: 'boolean' } } });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -95,7 +97,9 @@ async function findRuns() {
     for (const [id, reaching] of found) {
       const [, folders] = areas.find(([area]) => mutants.get(id).startsWith(`${area}/`));
       if (!folders.some((folder) => file.startsWith(`dist/test/${folder}/`))) continue;
-      const tests = Object.entries(durations).filter(([test]) => always[id] || perTest[test]?.[id]);
+      const isReached = Object.values(perTest).some((reached) => reached[id]);
+      const isWhole = always[id] || (isReached && CONCURRENT.test(file));
+      const tests = Object.entries(durations).filter(([test]) => isWhole || perTest[test]?.[id]);
       if (tests.length > 0) reaching.push({ file, tests, cpuSeconds, durationMs: sum(tests.map(([, ms]) => ms)) });
     }
   });

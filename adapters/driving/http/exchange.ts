@@ -71,7 +71,7 @@ export async function handleRequest(
     if (!req.complete) await closeIfIncomplete(res);
   } catch (error) {
     // The client closed the connection before its request was complete, so no response can be sent.
-    if (error instanceof Error && !(error instanceof ApiException) && error === req.errored) aborted = true;
+    if (error instanceof Error && error === req.errored) aborted = true;
     else exception = toApiException(error);
   }
   if (exception) await sendError(res, exception);

@@ -86,17 +86,16 @@ export class NodeHttpServer implements HttpServer {
     const closed = once(this.#server.close(), 'close');
     for (const connection of this.#connections.values()) connection.stop();
     let isComplete = true;
-    const halfTime = setTimeout(() => {
+    setTimeout(() => {
       for (const connection of this.#connections.values()) connection.rejectLate();
-    }, timeoutMs / 2);
-    const deadline = setTimeout(() => {
+    }, timeoutMs / 2).unref();
+    setTimeout(() => {
       for (const [socket, { hasResponded }] of this.#connections) {
         isComplete &&= hasResponded;
         socket.destroy();
       }
-    }, timeoutMs);
+    }, timeoutMs).unref();
     await closed;
-    for (const timer of [halfTime, deadline]) clearTimeout(timer);
     return isComplete;
   }
 }

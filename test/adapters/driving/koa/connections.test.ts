@@ -32,6 +32,15 @@ httpSuite('A connection', {}, ({ start }) => {
     });
   }
 
+  it('counts until it is closed', async () => {
+    const server = await start();
+    const client = await server.connect(post());
+    await client.readResponse();
+    expect(server.connections).to.equal(1);
+    client.close();
+    while (server.connections !== 0) await new Promise(setImmediate);
+  });
+
   it('carries further requests after a rejection whose body came with its headers', async () => {
     const server = await start();
     expect(await server.sendToEnd(request('POST /nothing', {}, '{}'), last)).to.deep.equal([40401, 40002]);

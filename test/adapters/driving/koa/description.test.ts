@@ -1,10 +1,12 @@
 import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { openApiDescription } from '../../../../adapters/driving/api/index.js';
+import { createApp } from '../../../../adapters/driving/koa/index.js';
 import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
-import { HEADERS, httpSuite, type Options, TestServer } from './support.js';
+import { APP_OPTIONS, HEADERS, httpSuite, type Options, TestServer } from './support.js';
 
 /** How to provoke a response: options of the server, and what differs from the example of the description. */
 interface Provocation {
@@ -88,12 +90,39 @@ describe('docs/openapi.yaml', () => {
   }
 });
 
+describe('Another description', () => {
+  const { post } = openApiDescription.paths['/plants'] ?? {};
+  const withPath = (path: string, operation: object) => ({
+    ...openApiDescription,
+    paths: { [path]: { post: { ...post, operationId: 'createPlant', ...operation } } },
+  });
+
+  it('may have an operation at a path with parameters', async () => {
+    const server = await TestServer.start({ description: withPath('/gardens/{gardenId}/plants', {}) });
+    const bytes = request('POST /gardens/green/plants', HEADERS, '{"id":1,"name":"Monstera"}');
+    const response = await server.exchange(bytes).finally(() => server.stop());
+    expect(response).to.include({ outcome: 200 });
+  });
+
+  it('is rejected if an operation has no handler', () => {
+    const added = withPath('/plants', { operationId: 'waterPlant' });
+    expect(() => createApp({ ...APP_OPTIONS, description: added })).to.throw('no handler for the operation waterPlant');
+  });
+});
+
 httpSuite('/openapi.json', { basePath: '/garden' }, ({ server }) => {
   it('is the description with a server URL from the path prefix, whatever the Host header', async () => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
     const response = await server().exchange(request('GET /garden/openapi.json?x', headers));
     expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
     expect(await server().send(request('GET /openapi.json'))).to.equal(40401);
+  });
+
+  it('has the same server URL if the request target is absolute', async () => {
+    for (const target of ['http://test/garden/openapi.json', 'https://test/garden/openapi.json?http://x/y'])
+      expect((await server().exchange(request(`GET ${target}`)))?.json()).to.have.deep.property('servers', [
+        { url: '/garden' },
+      ]);
   });
 
   it('supports HEAD', async () => {

@@ -48,6 +48,7 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   'HTTP/1.0 without Host': [changed('HTTP/1.1', 'HTTP/1.0').replace('Host: test\r\n', ''), 200],
   'HTTP/1.0 with chunks': [framed('Transfer-Encoding: chunked').replace('/1.1', '/1.0'), 40000],
   'version 1.2': [changed('HTTP/1.1', 'HTTP/1.2'), 40000],
+  'an IPv6 address as Host': [changed('Host: test', 'Host: [fd00::1]:80'), 200],
   'an empty Host': [changed('Host: test', 'Host:'), 200],
   'two hosts in one Host header': [changed('Host: test', 'Host: a, b'), 40000],
   'lines that end in LF alone': [`${post()}`.replaceAll('\r\n', '\n'), 40000],

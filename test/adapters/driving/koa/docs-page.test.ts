@@ -21,7 +21,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
 
   it('is where / redirects, whatever the Host header', async () => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    for (const target of ['/', '/?x', 'http://evil.example/']) {
+    for (const target of ['/', '/?x', 'http://evil.example/', 'http://evil.example', 'http://evil.example?x']) {
       const response = await get(target, headers);
       expect(response, target).to.include({ status: 302 }).and.have.nested.include({ 'headers.location': 'docs' });
       expect(JSON.stringify(response)).to.not.include('evil');
@@ -38,7 +38,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
       });
-      expect(response?.body).to.not.be.empty;
+      expect(response?.body).to.not.be.empty.and.not.include('createHash');
       expect(response?.headers['content-security-policy']?.split('; ')).to.have.members(POLICY);
       const same = await get(path, { 'If-None-Match': response?.headers['etag'] });
       expect(same).to.include({ status: 304, body: '' });

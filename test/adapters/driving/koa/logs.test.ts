@@ -11,7 +11,7 @@ const CANARY = 'canary7f3a';
 /** Records log lines. */
 function recordLog() {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const write = (fields: object) => void lines.push({ ...fields });
+  const write = (fields: object, message: string) => void lines.push({ ...fields, message });
   return { lines, options: { log: { info: write, error: write } } satisfies Options };
 }
 
@@ -52,19 +52,57 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
 const { lines: sharedLines, options: sharedOptions } = recordLog();
 
 httpSuite('The log', sharedOptions, ({ server, start }) => {
-  it('has one line per request, with its id, its caller and its duration', async () => {
+  it('has one line per request, and the metrics have its route', async () => {
+    const { lines, options } = recordLog();
+    const ended: object[] = [];
+    const own = await start({ ...options, onRequestEnd: ({ durationMs, ...fields }) => ended.push(fields) });
+    await own.send(post(newPlant(), { 'X-Request-Id': 'first' }));
+    await own.send(request(`GET /${'x'.repeat(300)}?x=y`, { 'X-Request-Id': 'second' }));
+    await own.send(post('{', { 'X-Request-Id': 'third' }));
+    const [subject, message] = ['tester', 'request'];
+    expect(lines.map(({ durationMs, ...fields }) => JSON.parse(JSON.stringify(fields)))).to.deep.equal([
+      { requestId: 'first', method: 'POST', path: '/plants', subject, status: 200, message },
+      { requestId: 'second', method: 'GET', path: `/${'x'.repeat(255)}`, status: 404, error: 40401, message },
+      { requestId: 'third', method: 'POST', path: '/plants', subject, status: 400, error: 40001, message },
+    ]);
+    expect(JSON.parse(JSON.stringify(ended))).to.deep.equal([
+      { method: 'POST', route: '/plants', status: 200 },
+      { method: 'GET', status: 404, error: 40401 },
+      { method: 'POST', route: '/plants', status: 400, error: 40001 },
+    ]);
+  });
+
+  it('has the duration of a request in milliseconds', async () => {
+    const { lines, options } = recordLog();
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { kind: 'id-taken' } as const;
+    };
+    const startedAt = performance.now();
+    await (await start({ ...options, createPlant: { execute: slow } })).send();
+    expect(lines[0]?.['durationMs']).to.be.within(19, performance.now() - startedAt);
+  });
+
+  it('has the traceparent of a request if it is well-formed', async () => {
     const { lines, options } = recordLog();
     const own = await start(options);
-    await own.send(post(newPlant(), { 'X-Request-Id': 'first' }));
-    await own.send(request('GET /nothing/here?x=y', { 'X-Request-Id': 'second' }));
-    await own.send(post('{', { 'X-Request-Id': 'third' }));
-    const subject = 'tester';
-    expect(lines.map(({ durationMs, ...fields }) => JSON.parse(JSON.stringify(fields)))).to.deep.equal([
-      { requestId: 'first', method: 'POST', path: '/plants', subject, status: 200 },
-      { requestId: 'second', method: 'GET', path: '/nothing/here', status: 404, error: 40401 },
-      { requestId: 'third', method: 'POST', path: '/plants', subject, status: 400, error: 40001 },
-    ]);
-    for (const { durationMs } of lines) expect(durationMs).to.be.a('number').within(0, 10_000);
+    const valid = `00-${'1'.repeat(32)}-${'a'.repeat(16)}-01`;
+    const invalid = [
+      `x${valid}`,
+      `${valid}x`,
+      valid.replace('1', 'g'),
+      valid.replace('a', 'g'),
+      valid.replace('a', ''),
+    ];
+    for (const traceparent of [
+      valid,
+      ...invalid,
+      valid.replace('1', ''),
+      `g${valid.slice(1)}`,
+      `${valid.slice(0, -1)}g`,
+    ])
+      await own.send(request('GET /', { traceparent }));
+    expect(lines.map(({ traceparent }) => traceparent)).to.deep.equal([valid, ...Array(8).fill(undefined)]);
   });
 
   it('and the metrics have malformed HTTP', async () => {
@@ -73,7 +111,7 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     const own = await start({ ...options, onRequestEnd: (request) => ended.push(request) });
     await own.send('garbage\r\n\r\n');
     expect(ended).to.deep.equal([{ status: 400, error: 40000 }]);
-    expect(lines[0]).to.include({ status: 400, error: 40000, reason: apiErrors.malformedHttp.message });
+    expect(lines[0]).to.include({ message: 'request', status: 400, reason: apiErrors.malformedHttp.message });
   });
 
   it('has no line per request if accessLog is false, even for malformed HTTP', async () => {

@@ -51,6 +51,11 @@ export class TestServer {
     return server;
   }
 
+  /** Number of open connections. */
+  get connections(): number | undefined {
+    return this.#server.connections;
+  }
+
   stop(timeoutMs = 500): Promise<boolean> {
     return this.#server.stop(timeoutMs);
   }
