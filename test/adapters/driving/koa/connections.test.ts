@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
+import { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
 import type { NewPlant } from '../../../../core/index.js';
 import { RawClient, request } from '../../../support/raw-http.js';
 import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
@@ -10,7 +11,8 @@ httpSuite('A connection', {}, ({ start }) => {
 
   for (const [creates, bodyBytes, maxInFlight] of [
     [300, 50, 4],
-    [300, 600, 8],
+    // Slightly larger than a step, so that most steps end in a body.
+    [300, 410, 8],
     // A body is read in larger steps, which must end with it. Each response is larger than Node's buffer.
     [50, 100_000, 8],
   ] as const) {
@@ -43,7 +45,8 @@ httpSuite('A connection', {}, ({ start }) => {
 
   it('carries further requests after a rejection whose body came with its headers', async () => {
     const server = await start();
-    expect(await server.sendToEnd(request('POST /nothing', {}, '{}'), last)).to.deep.equal([40401, 40002]);
+    const rejected = ['/nothing', '*'].map((target) => request(`POST ${target}`, {}, '{}'));
+    expect(await server.sendToEnd(...rejected, last)).to.deep.equal([40401, 40401, 40002]);
   });
 
   it('stays open for a response that takes longer than the keep-alive timeout', async () => {
@@ -63,6 +66,15 @@ httpSuite('A connection', {}, ({ start }) => {
     ['requests', Array(12).fill(page), Array(12).fill(200)],
     ['a body in pieces', [page, page, page, ...pieces], [200, 200, 200, 200]],
     ['requests after a slow one', [post(), ...Array(5).fill(page)], Array(6).fill(200)],
+    [
+      'bodies after a slow request and a page',
+      [
+        Buffer.concat([post(), page, body.subarray(0, -50)]),
+        Buffer.concat([body.subarray(-50), body.subarray(0, 300)]),
+        body.subarray(300),
+      ],
+      [200, 200, 200, 200],
+    ],
   ] as const) {
     it(`carries ${what} of a client that has unread responses`, async () => {
       let authenticate = () => {};
@@ -115,9 +127,41 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(server.created).to.be.empty;
   });
 
+  it('can be reset during a response, about which Koa prints nothing', async () => {
+    const printed: unknown[] = [];
+    const { error } = console;
+    console.error = (text) => printed.push(text);
+    try {
+      const server = await start({ docs: true });
+      const client = await RawClient.connect(server.port);
+      client.socket.pause();
+      client.send(Buffer.concat(Array(7).fill(page)));
+      await server.waitUntilRead();
+      client.socket.resetAndDestroy();
+      while (server.connections !== 0) await new Promise(setImmediate);
+    } finally {
+      console.error = error;
+    }
+    expect(printed).to.deep.equal([]);
+  });
+
+  it('can be reset after CONNECT', async () => {
+    // Koa would handle the error of a connection with a request in progress.
+    const gate = new Gate();
+    const server = new NodeHttpServer(() => gate.pass());
+    const { port } = await server.listen(0, '127.0.0.1');
+    const client = await RawClient.connect(port);
+    client.send(Buffer.concat([post(), request('CONNECT a:1')]));
+    await gate.arrived;
+    client.socket.resetAndDestroy();
+    while (server.connections !== 0) await new Promise(setImmediate);
+    await server.stop(500);
+  });
+
   for (const [what, bytes] of [
     ['pages', Array(12).fill(page)],
-    ['a page and CONNECT', [...Array(12).fill(page), request('CONNECT a:1')]],
+    // Few enough for one step, so that CONNECT is processed.
+    ['pages and CONNECT', [...Array(7).fill(page), request('CONNECT a:1')]],
   ] as const) {
     it(`is closed if the client does not read: ${what}`, async () => {
       const client = await (await start({ docs: true, keepAliveTimeoutMs: 200 })).connect();

@@ -34,6 +34,8 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   // Targets
   'a target with a truncated IPv6 address': [request('POST http://[::1/x', HEADERS), 40401],
   'a path with a truncated percent escape': [request('POST /plants%', HEADERS), 40401],
+  'a URL inside the path': [changed('/plants', '/plantshttp://test'), 40401],
+  'a fragment': [changed('/plants', '/plants#x'), 40401],
   'the target *': [request('OPTIONS *', HEADERS), 40401],
   'non-ASCII bytes in the path': [Buffer.from(changed('/plants', '/plants?\xe9'), 'latin1'), 40000],
   'a request to upgrade': [post(newPlant(), { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' }), 200],

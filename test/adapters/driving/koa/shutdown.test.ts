@@ -18,7 +18,9 @@ httpSuite('A shutdown', {}, ({ start }) => {
     const server = await start();
     const [unused, idle] = [await server.connect(), await server.connect(post())];
     expect(await idle.readResponse()).to.include({ outcome: 200 });
+    expect(server.isStopping).to.equal(false);
     const stopped = server.stop(LONG_MS);
+    expect(server.isStopping).to.equal(true);
     expect(await Promise.all([unused, idle].map(readOutcomes))).to.deep.equal([[], []]);
     expect(await stopped).to.equal(true);
   });

@@ -56,6 +56,10 @@ export class TestServer {
     return this.#server.connections;
   }
 
+  get isStopping(): boolean {
+    return this.#server.isStopping;
+  }
+
   stop(timeoutMs = 500): Promise<boolean> {
     return this.#server.stop(timeoutMs);
   }
