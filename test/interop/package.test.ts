@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
@@ -21,9 +21,6 @@ const PUBLISHED = [
   /^docs\/(api|decisions|operate|tutorial)\/[\w.@-]+$/,
   /^docs\/examples\/[\w-]+\/[\w.-]+$/,
 ];
-
-/** Folders of the repository to which guides may link although they are not in the package. */
-const NOT_PUBLISHED = /^(test|\.ci|\.github|adapters\/driving\/koa\/docs-page)\//;
 
 const JSON_CODEC = 'adapters/driving/api core ajv ajv-formats';
 
@@ -73,18 +70,6 @@ describe('The package', () => {
     expect(PUBLISHED.filter((pattern) => !files.some((file) => pattern.test(file)))).to.deep.equal([]);
   });
 
-  it('contains every file to which its documents link, except in unpublished folders', () => {
-    const documents = files.filter((file) => file.endsWith('.md'));
-    const targets = documents.flatMap((document) => {
-      const text = read(document).replaceAll(/^ *```.*?^ *```|`[^`\n]*`/gms, '');
-      const links = [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!#|[a-z]+:)([^)#\s"]+)/g)];
-      return links.map(([, link = '']) => join(dirname(document), link));
-    });
-    expect(targets).to.include('docs/embed.md');
-    const missing = targets.filter((target) => !existsSync(join(folder, target)));
-    expect(missing.filter((target) => !NOT_PUBLISHED.test(target))).to.deep.equal([]);
-  });
-
   it('contains source maps, each with its source', () => {
     for (const map of ['dist/core/plant.js.map', 'dist/core/plant.d.ts.map'])
       expect(files).to.include(join(dirname(map), JSON.parse(read(map)).sources[0]));
@@ -123,12 +108,6 @@ describe('The package', () => {
       expect(loaded).to.have.members(names.split(/\s+/));
     });
   }
-
-  it('loads no Node built-in for plant-store/core', () => {
-    expect(load('core')).to.deep.equal(['core']);
-    // Proves that built-ins are detected.
-    expect(load('adapters/driven/static-token')).to.include('node:crypto');
-  });
 
   /** Compiles a program that embeds the package. Returns the errors, except those in other packages. */
   function compile(compiler: string, module: string, moduleResolution: string, options = {}): string[] {
