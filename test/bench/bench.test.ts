@@ -4,7 +4,6 @@ import { describe, it } from 'mocha';
 import { inRepository } from '../support/paths.js';
 import { type Contender, run } from './harness/bench.js';
 import { checkRun } from './harness/run-check.js';
-import { linearFit } from './harness/statistics.js';
 import { chartOf, clientsChartOf } from './report/chart.js';
 import { generateDocument } from './report/document.js';
 
@@ -30,11 +29,6 @@ describe('The benchmarks', () => {
       [1, 3],
     ]);
     expect(section.ratios).to.deep.equal([{ work: 'a / b', atLeast: 1, samples: [2, 3] }]);
-  });
-
-  it('fit a line', () => {
-    const { intercept, slope } = linearFit([1, 8, 128].map((x) => [x, 5 + 2 * x] as const));
-    expect([intercept.toFixed(9), slope.toFixed(9)]).to.deep.equal(['5.000000000', '2.000000000']);
   });
 
   const load = { responses: 100, failures: 0, broken: 0, connections: 4 };

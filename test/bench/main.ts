@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRepository } from '../support/paths.js';
 import { bulk, createPlant, start } from './benches/commands.js';
-import { scale, tenMillion } from './benches/scale.js';
-import { clients, idle, instances, latency, onEngines } from './benches/throughput.js';
+import { slowDisk, tenMillion } from './benches/scale.js';
+import { clients, latency, onEngines } from './benches/throughput.js';
 import { run } from './harness/bench.js';
 import { describeMachine } from './harness/machine.js';
 import { chartOf, clientsChartOf } from './report/chart.js';
 import { type Data, generateDocument, type Section, sectionLines } from './report/document.js';
 
 /** All benchmarks, in the order of the document. */
-const benches = [...onEngines, clients, latency, bulk, tenMillion, start, idle, createPlant, scale, instances];
+const benches = [...onEngines, clients, latency, bulk, tenMillion, start, createPlant, slowDisk];
 const USAGE = `Usage: npm run bench [-- [--quick] NAME…]
 
 Runs all benchmarks, or those named, and writes docs/benchmarks.json and what is generated from it.

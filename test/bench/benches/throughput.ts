@@ -1,7 +1,6 @@
-import { cpus } from 'node:os';
-import type { Bench, Figures, Target } from '../harness/bench.js';
+import type { Bench, Target } from '../harness/bench.js';
 import * as programs from '../harness/candidates.js';
-import { mibPerThousandConnections, runRound } from '../harness/round.js';
+import { runRound } from '../harness/round.js';
 
 /** Compares the service with other programs, under a closed loop. */
 function closedLoop(
@@ -125,23 +124,6 @@ export const clients: Bench = {
   ],
 };
 
-export const idle: Bench = {
-  name: 'idle',
-  title: 'Idle connections',
-  how: 'Growth of resident memory, per 1,000 connections, while 3,000 connections are opened in addition to 1,000. Each connection creates one plant and stays open. Memory is read two seconds later.',
-  prepare: ({ folder, quick }) => [
-    {
-      head: 'program',
-      columns: [{ key: 'mib', title: 'MiB per 1,000 connections', digits: 1 }],
-      rounds: quick ? 1 : 5,
-      contenders: [onSqlite, programs.fastify, koaEcho].map((candidate) => [
-        candidate.name,
-        async (): Promise<Figures> => ({ mib: await mibPerThousandConnections(candidate, folder) }),
-      ]),
-    },
-  ],
-};
-
 export const latency: Bench = {
   name: 'latency',
   title: 'Latency at a fixed rate',
@@ -166,28 +148,6 @@ export const latency: Bench = {
           ...{ key: 'p99Ms', of: onSqlite.name, against: koaEcho.name, atMost: 2 },
         },
       ],
-    },
-  ],
-};
-
-export const instances: Bench = {
-  name: 'instances',
-  title: 'Instances on one machine',
-  how: `Closed loop, 64 connections, divided among the instances, with one load generator each. The load generators and PostgreSQL run on the same machine, with ${cpus().length} processors.`,
-  prepare: (settings) => [
-    {
-      head: 'run',
-      columns: [
-        { key: 'rate', title: 'requests/s', digits: 0 },
-        { key: 'cpuUs', title: 'processor of the instances, µs/request', digits: 1 },
-        { key: 'serviceCores', title: 'processors busy with the instances', digits: 2 },
-        { key: 'busyCores', title: 'processors busy in total', digits: 2 },
-      ],
-      contenders: ['one instance', 'two instances'].map((name, index) => [
-        name,
-        () => runRound(onPostgres, { connections: 64, instances: index + 1 }, settings),
-      ]),
-      ratios: [{ work: 'two instances on PostgreSQL: relative to one', of: 'two instances', against: 'one instance' }],
     },
   ],
 };

@@ -1,11 +1,9 @@
-import { Agent } from 'node:http';
-import { cpus } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from './bench.js';
 import type { IdOrder } from './bulk.js';
 import type { Candidate } from './candidates.js';
-import { createOne, type LoadResult, type Pace, runLoad } from './load.js';
+import { createOne, type Pace, runLoad } from './load.js';
 import { checkRun } from './run-check.js';
 import { type Server, startServer } from './server.js';
 import { sum } from './statistics.js';
@@ -15,8 +13,6 @@ import { sqliteFile } from './stores.js';
 export interface Load {
   readonly connections: number;
   readonly ids?: IdOrder;
-  /** Number of instances on the same store, among which the connections are divided. */
-  readonly instances?: number;
   /** SQLite file to use and keep, instead of an empty store. */
   readonly file?: string;
   /** After a closed loop, measures an open loop at this fraction of its rate. */
@@ -31,38 +27,30 @@ export interface Load {
  */
 export async function runRound(
   candidate: Candidate,
-  { connections, ids = 'ascending', instances = 1, file, peakFraction, syncDelayMs }: Load,
+  { connections, ids = 'ascending', file, peakFraction, syncDelayMs }: Load,
   { folder, loadSeconds, warmUpSeconds }: Settings,
 ) {
   const store = file === undefined ? await candidate.storage?.create(folder) : sqliteFile(file);
   const syncCount = store && syncDelayMs !== undefined ? store.countSyncs(folder, syncDelayMs) : undefined;
-  const servers: Server[] = [];
+  let server: Server | undefined;
   try {
-    while (servers.length < instances) servers.push(await startServer(candidate, store, folder, syncCount?.command));
-    for (const { port } of servers) await createOne(port);
+    server = await startServer(candidate, store, folder, syncCount?.command);
+    const { port } = server;
+    await createOne(port);
     const rowsBefore = (await store?.rows()) ?? 0;
     const syncsBefore = await syncCount?.read();
-    const load = async (seconds: number, pace?: Pace) => {
-      const options = { connections: connections / instances, ids, pace };
-      const results = await Promise.all(servers.map(({ port }) => runLoad(port, seconds, options)));
-      return results.reduce(merge);
-    };
-    const usage = () => ({
-      serviceMs: sum(servers, (server) => server.cpuMs()),
-      machineMs: sum(cpus(), ({ times: { user, nice, sys, irq } }) => user + nice + sys + irq),
-      nowMs: performance.now(),
-    });
+    const load = (seconds: number, pace?: Pace) => runLoad(port, seconds, { connections, ids, pace });
 
     const warmUp = await load(warmUpSeconds);
     const peak = peakFraction === undefined ? undefined : await load(Math.ceil(loadSeconds / 2));
     const pace = peak && { rate: Math.round(peak.rate * (peakFraction ?? 1)), warmUpSeconds };
-    const before = usage();
+    const cpuMsBefore = server.cpuMs();
     const measured = await load(loadSeconds, pace);
-    const after = usage();
-    const memoryMib = sum(servers, (server) => server.peakMemoryMib());
+    const cpuMs = server.cpuMs() - cpuMsBefore;
+    const memoryMib = server.peakMemoryMib();
     const last = load(1);
-    await setTimeout(500); // To kill the programs under load.
-    await Promise.all(servers.map((server) => server.kill()));
+    await setTimeout(500); // To kill the program under load.
+    await server.kill();
     const killed = await last;
 
     const whole = [warmUp, ...(peak ? [peak] : []), measured];
@@ -70,29 +58,19 @@ export async function runRound(
     const responses = sum([...whole, killed], (result) => result.responses);
     const syncsAfter = await syncCount?.read();
     const syncs = syncsBefore && syncsAfter && syncsAfter.syncs - syncsBefore.syncs;
-    const serviceMs = after.serviceMs - before.serviceMs;
-    const elapsedMs = after.nowMs - before.nowMs;
     checkRun(whole, killed, rows);
     return {
       ...{ ...measured, rate: pace?.rate ?? measured.rate, peak: peak?.rate },
-      cpuUs: (serviceMs * 1000) / measured.responses,
-      serviceCores: serviceMs / elapsedMs,
-      busyCores: (after.machineMs - before.machineMs) / elapsedMs,
+      cpuUs: (cpuMs * 1000) / measured.responses,
       memoryMib,
       syncs: syncs && syncs / responses,
       responsesPerSync: syncs && responses / syncs,
       syncMs: syncs && (syncsAfter.totalMs - syncsBefore.totalMs) / syncs,
     };
   } finally {
-    await Promise.all(servers.map((server) => server.kill()));
+    await server?.kill();
     await store?.drop?.();
   }
-}
-
-/** Adds up two concurrent loads, except for the latencies. */
-function merge(one: LoadResult, other: LoadResult): LoadResult {
-  const keys = ['connections', 'responses', 'failures', 'broken', 'rate'] as const;
-  return { ...one, ...Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) };
 }
 
 /** Returns the time from the start of a program to its first response, with a new SQLite file. */
@@ -104,27 +82,6 @@ export async function msToFirstResponse(candidate: Candidate, folder: string): P
     await createOne(server.port);
     return performance.now() - beganMs;
   } finally {
-    await server.kill();
-  }
-}
-
-/** Returns by how much 1,000 idle connections increase the memory of a program. */
-export async function mibPerThousandConnections(candidate: Candidate, folder: string): Promise<number> {
-  const server = await startServer(candidate, await candidate.storage?.create(folder), folder);
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: Infinity });
-  const memoryMibWith = async (connections: number) => {
-    // Requests at the same time need a connection each.
-    await Promise.all(Array.from({ length: connections }, () => createOne(server.port, agent)));
-    await setTimeout(2000);
-    const { length } = Object.values(agent.freeSockets).flat();
-    if (length !== connections) throw new Error(`${candidate.name} kept ${length} of ${connections} connections open`);
-    return server.memoryMib();
-  };
-  try {
-    const before = await memoryMibWith(1000);
-    return ((await memoryMibWith(4000)) - before) / 3;
-  } finally {
-    agent.destroy();
     await server.kill();
   }
 }
