@@ -14,13 +14,17 @@ const UNKNOWN_AUTHORITY =
 
 const CONNECT_ERROR_MESSAGES: Engine['openErrorMessages'] = {
   ECONNREFUSED: 'connection refused; check the address and that the server is running',
-  ENOTFOUND: 'unknown host name',
+  ECONNRESET: 'the server closed the connection; check the address, the port and its log',
+  EAI_AGAIN: 'the name server did not respond; check DNS',
+  EHOSTUNREACH: 'no route to the server; check the address and the network',
+  ENETUNREACH: 'no route to the server; check the address and the network',
+  ENOTFOUND: 'unknown host name; check the address',
   ETIMEDOUT: 'the server did not respond in time; check the address and the port',
   KnexTimeoutError: 'the server did not respond in time; check the address and the port',
   // https://nodejs.org/api/tls.html#x509-certificate-error-codes
   CERT_HAS_EXPIRED: "the server's certificate has expired; renew it",
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
-  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host name",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host name; use that name in the URL",
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,

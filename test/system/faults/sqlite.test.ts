@@ -63,7 +63,7 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
     disk.fill(0);
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);
-    expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full\n$/);
+    expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: the disk .*is full; .*\n$/);
   });
 });
 

@@ -248,7 +248,10 @@ describe('The files of a SQLite repository', () => {
       const raw = await SqliteFile.create(path);
       toClose.push(raw);
       await raw.exec('PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM sqlite_schema');
-      await expectUnavailable(open(path, { timeoutMs: 300 }), 'timed out waiting for a lock held by another process');
+      await expectUnavailable(
+        open(path, { timeoutMs: 300 }),
+        'timed out waiting for a lock held by another process; stop that process, or wait for it',
+      );
       await raw.exec('ROLLBACK');
       await open(path);
     });

@@ -181,7 +181,10 @@ describe('The SQLite repository', () => {
     // One at a time, they would take twenty times as long.
     expect(performance.now() - start).to.be.within(timeoutMs / 2, timeoutMs * 10);
     for (const error of errors) expect(error).to.be.instanceOf(StorageUnavailable);
-    await expectCannotOpen(path, 'timed out waiting for a lock held by another process');
+    await expectCannotOpen(
+      path,
+      'timed out waiting for a lock held by another process; stop that process, or wait for it',
+    );
   });
 
   it('throws StorageUnavailable and is not ready while the table is missing', async () => {
