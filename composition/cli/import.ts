@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { fstatSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { type ImportSummary, importPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
@@ -23,8 +24,8 @@ export async function run(config: Config, { rejects, json }: Flags, path = '-'):
   // Node reads a directory as an empty stream.
   if (path === '-' && fstatSync(STANDARD_INPUT).isDirectory()) failTo(`read ${inputName}`, 'EISDIR');
   const input = path === '-' ? process.stdin : (await openFile(path, 'r')).createReadStream();
-  if (path !== '-' && rejects && isSameFile(path, rejects))
-    throw new CommandError(`--rejects ${rejects} would overwrite the input; choose another file`);
+  if (rejects && (await hasOtherContents(rejects).catch((error) => failTo(`open ${rejects}`, error))))
+    throw new CommandError(`--rejects ${rejects} would overwrite a file of another kind; choose another file`);
   const output = rejects ? (await openFile(rejects, 'w')).createWriteStream() : process.stderr;
   // Ignored here, because the next rejected line or the final `finished` reports the error.
   output.on('error', () => {});
@@ -70,13 +71,16 @@ export async function run(config: Config, { rejects, json }: Flags, path = '-'):
 }
 
 const STANDARD_INPUT = 0;
+const START_OF_REJECTED_LINE = '{"line":';
 
 function describeSummary({ created, alreadyStored, rejected }: ImportSummary): string {
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
   return `${count(created, 'plant')} created, ${alreadyStored} already stored, ${count(rejected, 'line')} rejected`;
 }
 
-function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((name) => statSync(name, { throwIfNoEntry: false }));
-  return one?.isFile() === true && one.dev === two?.dev && one.ino === two.ino;
+/** Returns whether a file contains anything but rejected lines. It may be the input, or the store. */
+async function hasOtherContents(path: string): Promise<boolean> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  const start = await text(createReadStream(path, { end: START_OF_REJECTED_LINE.length - 1 }));
+  return start !== '' && start !== START_OF_REJECTED_LINE;
 }

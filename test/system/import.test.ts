@@ -67,11 +67,22 @@ describe('An import that fails', () => {
     });
   }
 
-  it('because --rejects would overwrite the input, leaves the input unchanged', async () => {
+  it('because --rejects would overwrite a file that contains anything else, leaves that file unchanged', async () => {
     const file = folder.newFile(BAD);
-    const { stderr } = await folder.run(['import', file, '--rejects', `./${file}`], folder.newDatabase());
-    expect(messagesIn(stderr).join()).to.match(/^plant-store: .*would overwrite the input/);
+    const { exitCode, stderr } = await folder.run(['import', '--rejects', `./${file}`], folder.newDatabase(), BAD);
+    expect(exitCode).to.equal(1);
+    expect(messagesIn(stderr)).to.deep.equal([
+      `plant-store: --rejects ./${file} would overwrite a file of another kind; choose another file`,
+    ]);
     expect(readFileSync(join(folder.path, file), 'utf8')).to.equal(BAD);
+  });
+
+  it('writes the rejected lines again when it is repeated', async () => {
+    const [database, file] = [folder.newDatabase(), folder.newFile('')];
+    await folder.run(['import', '--rejects', file], database, BAD);
+    const { stderr } = await folder.run(['import', '--rejects', file], database, BAD);
+    expect(messagesIn(stderr)).to.deep.equal(['0 plants created, 1 already stored, 1 line rejected']);
+    expect(toLines(readFileSync(join(folder.path, file), 'utf8'))).to.have.lengthOf(1);
   });
 });
 
