@@ -62,6 +62,8 @@ export async function loadPlugins(
         const member: unknown = name === 'getAsync' ? getAsync : Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: readonly [ServiceIdentifier, ...unknown[]]) => {
+          if (BINDING_METHODS.includes(name) && args[0] === undefined)
+            throw new TypeError(`it calls ${String(name)} with undefined; check the name of the service`);
           if (BINDING_METHODS.includes(name) && args[0] !== services.OpenStorage) owners.set(args[0], plugin);
           return Reflect.apply(member, target, args);
         };

@@ -46,6 +46,11 @@ const FAILURES: readonly (readonly [what: string, bad: string | undefined, reaso
     `services\\.Storage: ${LACKS} readAll, ready, close`,
   ],
   ['fails to create its storage', rebind(`.toDynamicValue(${NO_SOIL})`), 'services\\.Storage: no soil'],
+  [
+    'misspells a service',
+    rebind('.toConstantValue({})', 'TokenVerifer'),
+    'it calls rebind with undefined; check the .*',
+  ],
   ['binds no verifier', rebind('.toConstantValue({})', 'TokenVerifier'), `services\\.TokenVerifier: ${LACKS} verify`],
   ['binds no server', rebind('.toConstantValue({})', 'HttpServer'), `services\\.HttpServer: ${LACKS} listen, stop`],
   [
