@@ -48,6 +48,8 @@ async function applyPending(transaction: Knex.Transaction, engine: Engine): Prom
     }
     await transaction(TABLE).insert({ name, batch: 1, migration_time: transaction.fn.now() });
   }
+  // Rolls back if another program owns a table.
+  await assertTables(transaction, engine);
   return pending.length === Object.keys(engine.migrations).length ? 'created' : 'migrated';
 }
 

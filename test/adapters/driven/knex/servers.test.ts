@@ -154,8 +154,11 @@ for (const { server, at } of engines) {
 
     it('does not take over a table of another program', async () => {
       const url = await databases.create();
-      await databases.connect(url).raw('CREATE TABLE plants (plant TEXT)');
+      const admin = databases.connect(url);
+      await admin.raw('CREATE TABLE plants (plant TEXT)');
       expect(`${await catchError(openRepository(at(url)))}`).to.match(/: the table plants lacks columns: /);
+      // MySQL commits each statement of a migration.
+      if (server.client === 'pg') expect(await admin.schema.hasTable('plant_store_migrations')).to.equal(false);
     });
 
     it('migrates in several statements, also after a crash between them', async () => {
