@@ -93,8 +93,9 @@ function serverStorage(
       const parsed = URL.canParse(url) ? new URL(url) : undefined;
       // In postgres://user:12/3@host, the password would be part of the path, and printed.
       if (url.includes('@') && (parsed === undefined || /[@#]/.test(parsed.pathname + parsed.hash)))
-        throw new InvalidConfig('percent-encode special characters of its user and password');
+        throw new InvalidConfig('percent-encode special characters of its user and password, or correct its port');
       if (parsed === undefined || parsed.hash !== '') return false;
+      if (!/^\/./.test(parsed.pathname)) throw new InvalidConfig('name the database after the host, as in /plants');
       assertParameters(parsed.searchParams, engine.urlParameters ?? '');
       return true;
     },

@@ -225,7 +225,10 @@ function conflicts(config: Partial<Config>, environment: Environment): string[] 
   const problems = ordered
     .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
     .map((pair) => pair.map((key) => describeEffective(settings[key], environment)).join(' must not be less than '));
-  if (config.port !== 0 && config.port === config.managementPort && config.host === config.managementHost) {
+  const { host, managementHost, port, managementPort } = config;
+  const canShareAddress =
+    host === managementHost || [host, managementHost].some((each) => each === '0.0.0.0' || each === '::');
+  if (canShareAddress && port !== 0 && port === managementPort) {
     const pair = [settings.managementPort, settings.port].map((setting) => describeEffective(setting, environment));
     problems.push(pair.join(' must differ from '));
   }

@@ -17,6 +17,7 @@ export function assertParameters(parameters: URLSearchParams, allowed: string): 
   for (const [name, value] of parameters) {
     const values = known.get(name);
     if (values === 'FILE') assertReadable(name, value);
+    else if (values === 'NUMBER' && !(Number(value) > 0)) throw new InvalidConfig(`${name} must be a number above 0`);
     else if (values?.startsWith('{'))
       assertKnown(`${name}'s`, name, membersOf(name, value), values.split(/\W+/).filter(Boolean));
     else if (values !== undefined && !values.split('|').includes(value))

@@ -64,7 +64,7 @@ describe('The configuration', () => {
       expect(problemsOf({ DATABASE_URL_FILE: file('no-url', text) })[0]).to.match(/^DATABASE_URL_FILE="[^"]+" must be/);
   });
 
-  const encode = 'percent-encode special characters of its user and password';
+  const encode = 'percent-encode special characters of its user and password, or correct its port';
   for (const [{ variable, allowed }, text, reason] of [
     [settings.database, 'postgres://db/plants?sslmod=on', 'its parameter sslmod is unknown; did you mean sslmode?'],
     [settings.database, 'mysql://db/plants?multipleStatements=true', 'it has an unknown parameter; known are ssl, '],
@@ -76,6 +76,10 @@ describe('The configuration', () => {
       "ssl's parameter verifyIdentty is unknown; did you ",
     ],
     [settings.database, 'mysql://db/plants?ssl=true', 'ssl must be a JSON object'],
+    [settings.database, 'mysql://db/plants?connectTimeout=10s', 'connectTimeout must be a number above 0'],
+    [settings.database, 'postgres://db/plants?max=0', 'max must be a number above 0'],
+    [settings.database, 'mysql://db', 'name the database after the host, as in /plants'],
+    [settings.database, 'postgres://u@db:54320000/plants', encode],
     [settings.database, 'postgres://u:a/b@db/plants', encode],
     [settings.database, 'postgres://u:12/b@db/plants', encode],
     [settings.database, 'postgres://u:12#b@db/plants', encode],
@@ -159,6 +163,13 @@ describe('The configuration', () => {
     const invalid = { HOST: 'a\nb', PORT: 'http', ACCESS_TOKENS: 'a b', JWT_JWKS_URL: 'ftp://issuer.example' };
     const variables = problemsOf(invalid).map((problem) => problem.split(/\W/, 1)[0]);
     expect(variables).to.have.members([...Object.keys(invalid), 'JWT_ISSUER']);
+  });
+
+  it('rejects the same port for both listeners if one of them listens on every address', () => {
+    const problem = 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"';
+    for (const hosts of [{ HOST: '0.0.0.0' }, { MANAGEMENT_HOST: '::' }])
+      expect(problemsOf({ ...hosts, PORT: '3001' })).to.deep.equal([problem]);
+    expect(readConfig({ HOST: '10.0.0.1', PORT: '3001' })).to.include({ port: 3001, managementPort: 3001 });
   });
 
   for (const [variable, text, problem] of [

@@ -20,8 +20,8 @@ export interface Engine {
   /** The npm package of the driver; for SQLite, `sqlite3` or `node:sqlite`. */
   readonly driver: string;
   /**
-   * The allowed parameters of a URL. In `tls=on|off ca=FILE ssl={cert,key} user`, `tls` has two values, `ca` is a file,
-   * `ssl` a JSON object with these members, and `user` any string.
+   * The allowed parameters of a URL. In `tls=on|off ca=FILE max=NUMBER ssl={cert,key} user`, `tls` has two values, `ca` is
+   * a file, `max` a number above 0, `ssl` a JSON object with these members, and `user` any string.
    */
   readonly urlParameters?: string;
   /** Default number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */

@@ -25,7 +25,7 @@ export const mysql: Engine = {
   maxWrites: 1,
   // https://nodejs.org/api/tls.html#tlscreatesecurecontextoptions
   urlParameters: `ssl={ca,cert,key,passphrase,pfx,ciphers,minVersion,maxVersion,rejectUnauthorized,verifyIdentity}
-    connectTimeout connectionLimit socketPath compress localAddress`,
+    connectTimeout=NUMBER connectionLimit=NUMBER socketPath compress localAddress`,
   textToIdSql: 'CAST(? AS SIGNED)',
   migrations: {
     // Binary collation: 'a' and 'A ' differ. LONGTEXT: TEXT is limited to 64 KiB.
@@ -76,7 +76,7 @@ export const mysql: Engine = {
     ER_DBACCESS_DENIED_ERROR: 'this user has no access to the database',
     ER_OPTION_PREVENTS_STATEMENT: 'the server is read-only',
     HANDSHAKE_NO_SSL_SUPPORT: 'the server does not support TLS; enable it there, or remove ssl',
-    ER_TABLEACCESS_DENIED_ERROR: 'this user lacks a table privilege; grant SELECT, INSERT and UPDATE',
+    ER_TABLEACCESS_DENIED_ERROR: 'this user lacks a table privilege; grant SELECT, INSERT, UPDATE and CREATE',
   },
 
   async insert(knex, plants) {

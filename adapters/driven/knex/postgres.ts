@@ -22,8 +22,8 @@ export const postgres: Engine = {
   driver: 'pg',
   maxWrites: 2,
   urlParameters: `sslmode=disable|no-verify|prefer|require|verify-ca|verify-full sslrootcert=FILE sslcert=FILE sslkey=FILE
-    host port user password application_name options connect_timeout statement_timeout lock_timeout
-    idle_in_transaction_session_timeout max`,
+    host port user password application_name options connect_timeout=NUMBER statement_timeout lock_timeout
+    idle_in_transaction_session_timeout max=NUMBER`,
   textToIdSql: 'CAST(? AS BIGINT)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],
