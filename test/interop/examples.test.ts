@@ -318,10 +318,4 @@ describe('Installed from the tarball,', () => {
       expect(await program.stop()).to.equal(0);
     });
   });
-
-  it('the example of a unit test of a use case passes', async () => {
-    const mocha = inRepository('node_modules/mocha/bin/mocha.js');
-    copyExample('use-case-test');
-    expect(await outputOf(start(mocha, {}, '--no-config', 'create-plant.test.js'))).to.include('1 passing');
-  });
 });

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import { createKoaServer } from 'plant-store/adapters/koa';
+import { MemoryPlantRepository } from 'plant-store/adapters/memory';
+import { CreatePlant } from 'plant-store/core';
+
+const tokenVerifier = { verify: async () => ({ subject: 'tester' }) };
+const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
+const body = '{"id":1,"name":"Monstera"}';
+
+it('creates a plant', async () => {
+  const createPlant = new CreatePlant(new MemoryPlantRepository());
+  const outcome = await createPlant.execute({ id: 1n, name: 'Monstera' });
+  expect(outcome.kind).to.equal('created');
+});
+
+it('responds 40901 if the id is taken', async () => {
+  const createPlant = { execute: async () => ({ kind: 'id-taken' }) };
+  const server = createKoaServer({ createPlant, tokenVerifier });
+  const { port } = await server.listen(0, '127.0.0.1');
+  const response = await fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body });
+  await server.stop(1000);
+  expect(await response.json()).to.include({ error: 40901 });
+});

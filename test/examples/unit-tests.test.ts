@@ -1,0 +1,3 @@
+import { inRepository } from '../support/paths.js';
+
+await import(inRepository('docs/examples/unit-tests/create-plant.test.js'));
