@@ -12,20 +12,16 @@ const tiers = {
     'adapters/driving/ndjson/lines*',
   ],
   test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
-  engines: ['adapters/driven/knex/{servers,batched-sqlite}*', 'composition/{service,cli/engines}*'],
+  engines: ['adapters/driven/knex/servers*', 'composition/{service,cli/engines}*'],
   system: ['system'],
-  sqlite: [
-    'adapters/driven/knex/{sqlite,batched-sqlite}*',
-    'system/faults/sqlite*',
-    'composition/cli/{commands,engines,executable}*',
-  ],
+  sqlite: ['adapters/driven/knex/sqlite*', 'system/faults/sqlite*', 'composition/cli/{commands,engines,executable}*'],
   interop: ['interop'],
   cluster: ['cluster'],
   runtimes: ['runtimes'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {
-  test: ['adapters/driven/knex/{servers,batched-sqlite}*'],
+  test: ['adapters/driven/knex/servers*'],
 };
 
 const tier = process.env.TEST_TIER ?? 'test';

@@ -24,7 +24,7 @@ const AREAS = {
 };
 /** Code and tests of other tiers, generated code, and code of the browser. */
 const EXCLUDED =
-  /knex\/(mysql|postgres|server|servers\.test|batched-sqlite\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
+  /knex\/(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
 /** Files whose tests run concurrently, so that it is not known which of them reaches a mutant. */
 const CONCURRENT = /timeouts\.test\.js$/;
 
