@@ -7,13 +7,11 @@ import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
-import { randomNumbers } from './random.js';
 
 /** Maximum time from the first response to the kill. */
 const MAX_LIFETIME_MS = 150;
 
 describe('Exactly the acknowledged plants are stored', () => {
-  const random = randomNumbers();
   const folder = temporaryFolder();
 
   for (const { engine, times } of [
@@ -36,7 +34,7 @@ describe('Exactly the acknowledged plants are stored', () => {
           load.start(port);
           await load.waitForOutcomes(1, 200);
           await retried;
-          await setTimeout(random() * MAX_LIFETIME_MS);
+          await setTimeout(Math.random() * MAX_LIFETIME_MS);
           await service.kill('SIGKILL').exited();
           await load.ended();
         }

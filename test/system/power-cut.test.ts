@@ -7,7 +7,6 @@ import { RawClient } from '../support/raw-http.js';
 import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { simulatePowerCuts, traceCommand } from './power-cut.js';
-import { randomNumbers } from './random.js';
 import { skipUnlessTraceable } from './system-calls.js';
 
 /** Expected number of power cuts. */
@@ -18,7 +17,6 @@ const NAME_LENGTH = 20_000;
 const CLIENTS = 8;
 
 describe('A power cut while a response is sent', () => {
-  const random = randomNumbers();
   const folder = realpathSync(temporaryFolder());
   const plants = new Map<bigint, TestPlant>();
   for (let id = 1n; id <= PLANTS; id++) plants.set(id, { id, name: `${id} `.repeat(NAME_LENGTH / 4) });
@@ -40,7 +38,7 @@ describe('A power cut while a response is sent', () => {
     });
     await Promise.all(clients);
     await service.killGroup('SIGTERM').exited();
-    const losses = await simulatePowerCuts(trace, database, plants, folder, random, CUTS);
+    const losses = await simulatePowerCuts(trace, database, plants, folder, CUTS);
     expect(losses).to.include({ lost: 0, unexpected: 0 });
     expect(losses.integrityErrors).to.deep.equal([]);
     expect(losses.checkpoints).to.be.above(1);

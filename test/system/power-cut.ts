@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestPlant } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import type { Random } from './random.js';
 import { isBefore, type SystemCall, strace, systemCalls } from './system-calls.js';
 
 /** Returns the command prefix that traces a program for {@link simulatePowerCuts}. */
@@ -37,7 +36,6 @@ export async function simulatePowerCuts(
   database: string,
   plants: ReadonlyMap<bigint, TestPlant>,
   folder: string,
-  random: Random,
   cuts: number,
 ): Promise<Losses> {
   const calls = systemCalls(readFileSync(traceFile, 'latin1')).filter(({ result }) => result >= 0);
@@ -49,9 +47,9 @@ export async function simulatePowerCuts(
   const integrityErrors = new Set<string>();
   for (const [index, response] of responses.entries()) {
     // Always at the last response, because no later sync can hide its loss.
-    if (random() * responses.length > cuts && index < responses.length - 1) continue;
+    if (Math.random() * responses.length > cuts && index < responses.length - 1) continue;
     disk.advanceTo(response.call);
-    for (const keepUnsynced of [() => 0, random]) {
+    for (const keepUnsynced of [() => 0, Math.random]) {
       disk.cutPower(keepUnsynced);
       // Opening the file throws if it is no longer a database.
       const errors = await store.checkIntegrity().catch((error: unknown) => [`${error}`]);

@@ -8,12 +8,10 @@ import { create, readiness, serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
-import { randomNumbers } from '../random.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 describe('Under load, a service on SQLite loses nothing and recovers', () => {
-  const random = randomNumbers();
   const disk = new Disk();
   const path = join(disk.path, 'plants.db');
   let other: SqliteFile;
@@ -49,7 +47,7 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
       (round): Fault => ({
         what: `the disk is full (round ${round + 1})`,
         creates: 'fail',
-        inject: () => disk.fill(Math.floor((random() * round * 200 * 1024) / 2)),
+        inject: () => disk.fill(Math.floor(Math.random() * round * 100 * 1024)),
         heal: () => disk.free(),
       }),
     ),
