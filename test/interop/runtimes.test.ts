@@ -14,9 +14,7 @@ describe('The core', () => {
   /** The command that runs a file in each runtime. */
   const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
     'this Node': [process.execPath],
-    'Node 22': [installed('node-22/bin/node')],
     'Node 24': [NODE_24],
-    'Node 26': [installed('node-26/bin/node')],
     Deno: [installed('@deno/linux-x64-glibc/deno'), 'run', '--no-config', '--no-remote', '--no-npm'],
     Bun: [installed('@oven/bun-linux-x64/bin/bun'), 'run'],
     Chromium: ['/usr/bin/chromium', '--headless', '--no-sandbox', '--virtual-time-budget=60000', '--dump-dom'],
