@@ -21,7 +21,8 @@ export function onStop(stop: (signal: NodeJS.Signals) => void): void {
     if (first === now) stop(signal);
     else if (now - first > SAME_SIGNAL_WINDOW_MS) exit(signal);
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, exit).on(signal, handle);
+  // In this order, because Node forgets pending signals when it removes the last listener.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handle).off(signal, exit);
 }
 
 /** Returns the exit code of a process terminated by a signal. */
