@@ -5,7 +5,6 @@ import { before, beforeEach, describe, it } from 'mocha';
 import { httpContract } from '../contract/http/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
 import { expectContractButForListed } from '../examples/http-contract.js';
-import { batchedStorage } from '../support/batched-storage.js';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
@@ -296,7 +295,7 @@ describe('Installed from the tarball,', () => {
           const { GardenRepository } = await import(inRepository('docs/examples/own-repository/garden.js'));
           const { default: pg } = await import('pg' as string);
           await garden.raw('TRUNCATE garden');
-          return batchedStorage(new GardenRepository(new pg.Pool({ connectionString: url })));
+          return new GardenRepository(new pg.Pool({ connectionString: url }));
         },
       }),
     );

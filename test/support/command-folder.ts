@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLI, type CommandResult, Program, plantStore } from './executable.js';
+import { CLI, type CommandResult, Program } from './executable.js';
 import { temporaryFolder } from './temporary.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -30,11 +30,6 @@ export class CommandFolder {
   /** Returns the path of a SQLite database file. */
   fileOf({ DATABASE_URL }: { readonly DATABASE_URL: string }): string {
     return join(this.path, DATABASE_URL.slice('sqlite:'.length));
-  }
-
-  /** Runs the executable until it exits, by default without lines such as "created a new, empty store". */
-  run(args: readonly string[], environment: Environment, input = ''): Promise<CommandResult> {
-    return plantStore(this.path, args, { LOG_LEVEL: 'warn', ...environment }).result(input);
   }
 
   /** Runs a shell command line, in which `$PLANT_STORE` is the executable. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
+import { runInProcess } from '../composition/cli/in-process.js';
 import { toLines } from '../support/client.js';
 import { CommandFolder } from '../support/command-folder.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
@@ -31,13 +32,13 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
         await program.waitForOutput(/"line":4001,/);
         expect(await program.kill(signal).exited()).to.equal(exitCode);
 
-        const { exitCode: again, stderr } = await folder.run(['import'], database, ALL);
+        const { exitCode: again, stderr } = await runInProcess(folder.path, ['import'], database, ALL);
         expect(again).to.equal(0);
         const summary = /^(\d+) plants? created, (\d+) already stored, 0 lines rejected\n$/.exec(stderr);
         const [created = 0, stored = 0] = summary?.slice(1).map(Number) ?? [];
         expect(created + stored, stderr).to.equal(20_000);
         expect(stored).to.be.at.least(4000);
-        const exported = await folder.run(['export'], database);
+        const exported = await runInProcess(folder.path, ['export'], database);
         expect(exported.stdout === ALL, 'the export is the text that was imported').to.equal(true);
         if (signal === 'SIGKILL') return;
         expect(program.stderr).to.include(`\n${stored} plants created, 0 already stored, 1 line rejected\n`);
@@ -61,7 +62,7 @@ describe('An import that fails', () => {
     ],
   ] as const) {
     it(`reports what it has stored and the reason, with exit code 1: ${problem}`, async () => {
-      const { exitCode, stderr } = await folder.run(['import', ...args], folder.newDatabase(), BAD);
+      const { exitCode, stderr } = await runInProcess(folder.path, ['import', ...args], folder.newDatabase(), BAD);
       expect(exitCode).to.equal(1);
       expect(messagesIn(stderr)).to.deep.equal([...counts, `plant-store: ${problem}`]);
     });
@@ -69,7 +70,12 @@ describe('An import that fails', () => {
 
   it('because --rejects would overwrite a file that contains anything else, leaves that file unchanged', async () => {
     const file = folder.newFile(BAD);
-    const { exitCode, stderr } = await folder.run(['import', '--rejects', `./${file}`], folder.newDatabase(), BAD);
+    const { exitCode, stderr } = await runInProcess(
+      folder.path,
+      ['import', '--rejects', `./${file}`],
+      folder.newDatabase(),
+      BAD,
+    );
     expect(exitCode).to.equal(1);
     expect(messagesIn(stderr)).to.deep.equal([
       `plant-store: --rejects ./${file} would overwrite a file of another kind; choose another file`,
@@ -79,8 +85,8 @@ describe('An import that fails', () => {
 
   it('writes the rejected lines again when it is repeated', async () => {
     const [database, file] = [folder.newDatabase(), folder.newFile('')];
-    await folder.run(['import', '--rejects', file], database, BAD);
-    const { stderr } = await folder.run(['import', '--rejects', file], database, BAD);
+    await runInProcess(folder.path, ['import', '--rejects', file], database, BAD);
+    const { stderr } = await runInProcess(folder.path, ['import', '--rejects', file], database, BAD);
     expect(messagesIn(stderr)).to.deep.equal(['0 plants created, 1 already stored, 1 line rejected']);
     expect(toLines(readFileSync(join(folder.path, file), 'utf8'))).to.have.lengthOf(1);
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
+import { runInProcess } from '../composition/cli/in-process.js';
 import { create, serve } from '../support/client.js';
 import { CommandFolder } from '../support/command-folder.js';
 import { plantLines } from '../support/plants.js';
@@ -33,7 +34,7 @@ describe('On a terminal', () => {
 
   it('export shows its progress only if standard output is not that terminal, which is not dumb', async () => {
     const database = folder.newDatabase();
-    await folder.run(['import'], database, plantLines(1, 3000));
+    await runInProcess(folder.path, ['import'], database, plantLines(1, 3000));
     expect(await run('$PLANT_STORE export', database)).to.include({
       stdout: plantLines(1, 3000).replaceAll('\n', '\r\n'),
     });
