@@ -22,7 +22,7 @@ describe('Behind pgbouncer', () => {
     server = await PrivateServer.install(privateServers.postgres, folder);
     await server.start();
   });
-  after(() => server.kill());
+  after(() => server?.kill());
 
   /** Starts a pooler in front of the server and returns its URL. */
   async function startPooler(...settings: string[]): Promise<string> {
