@@ -5,7 +5,7 @@ import { before, describe, it } from 'mocha';
 import { readConfig, settings } from '../../../composition/config.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
-import { commandBlocks } from './guide.js';
+import { commandsUnder } from './guide.js';
 
 const UNIT = inRepository('docs/operate/plant-store@.service');
 /** Maximum exposure level, from 0 (fully confined) to 10 (unconfined). */
@@ -48,7 +48,7 @@ describe('The systemd unit', () => {
     expect(unit).not.to.match(/^Exec\w+=[-@:]*[+!]/m);
     expect(unit).not.to.match(/^(RuntimeDirectory|ConfigurationDirectory)=/m);
     const [, group] = /^SupplementaryGroups=(.*)$/m.exec(unit) ?? [];
-    const [commands = ''] = commandBlocks().get('Under systemd') ?? [];
+    const [commands = ''] = commandsUnder('Under systemd');
     expect(commands.split('\n').map((line) => line.split(/ {2,}#/)[0])).to.include.members([
       `groupadd --system ${group}`,
       `install -d -m 750 -g ${group} /etc/plant-store`,
