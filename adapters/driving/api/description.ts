@@ -28,11 +28,12 @@ export interface Operation {
 /** The description of the HTTP API, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
 export const openApiDescription: OpenApiDescription = document;
 
-/** Returns the operations of a description. */
+/** Returns the operations of a description. Each GET is followed by its HEAD (RFC 9110 §9.1). */
 export function operationsOf({ paths }: OpenApiDescription): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, { operationId, requestBody }]) => {
-      return { operationId, method: method.toUpperCase(), path, hasBody: requestBody !== undefined };
+    Object.entries(item).flatMap(([method, { operationId, requestBody }]) => {
+      const methods = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
+      return methods.map((each) => ({ operationId, method: each, path, hasBody: requestBody !== undefined }));
     }),
   );
 }

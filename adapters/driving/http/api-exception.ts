@@ -43,7 +43,7 @@ export function toApiException(error: unknown): ApiException {
 
 /** Returns the error for a path that has only these methods. */
 export function methodNotAllowed(methods: readonly string[]): ApiException {
-  return new ApiException(apiErrors.methodNotAllowed, { headers: { Allow: methods.join(', ') } });
+  return new ApiException(apiErrors.methodNotAllowed, { headers: { Allow: methods.toSorted().join(', ') } });
 }
 
 /**

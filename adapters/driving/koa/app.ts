@@ -43,7 +43,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(createRouter(options).routes());
   // Only requests that no route handles get here.
   app.use(({ matched = [] }: RouterContext) => {
-    const methods = new Set(matched.flatMap((layer) => layer.methods).sort());
+    const methods = new Set(matched.flatMap((layer) => layer.methods));
     throw methods.size > 0 ? methodNotAllowed([...methods]) : new ApiException(apiErrors.noSuchPath);
   });
   // Only socket errors during a response get here; Koa would print them to standard error.
