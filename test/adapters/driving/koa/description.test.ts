@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { openApiDescription } from '../../../../adapters/driving/api/index.js';
 import { createApp } from '../../../../adapters/driving/koa/index.js';
-import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
+import {
+  type CreatePlantOutcome,
+  PlantRejected,
+  StorageUnavailable,
+  TokenIssuerUnavailable,
+} from '../../../../core/index.js';
 import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
 import { APP_OPTIONS, HEADERS, httpSuite, type Options, TestServer } from './support.js';
@@ -17,9 +22,16 @@ interface Provocation {
   readonly act?: (server: TestServer, bytes: Buffer) => Promise<RawResponse | undefined>;
 }
 
-const creating = (execute: () => ReturnType<NonNullable<Options['createPlant']>['execute']>): Provocation => ({
-  options: { createPlant: { execute } },
+const creating = (outcome: CreatePlantOutcome): Provocation => ({
+  options: { createPlant: { execute: async () => outcome } },
 });
+
+/** Makes every use case throw. */
+const failing = (error: Error): Provocation => {
+  const fail = () => Promise.reject(error);
+  return { options: { createPlant: { execute: fail } } };
+};
+
 const unavailable = async () => {
   throw new TokenIssuerUnavailable('no response');
 };
@@ -37,15 +49,15 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
     options: { headersTimeoutMs: 1, requestTimeoutMs: 1 },
     act: (server, bytes) => server.exchange(bytes.subarray(0, -1)),
   },
-  40901: creating(async () => ({ kind: 'id-taken' })),
-  40902: creating(async () => ({ kind: 'already-stored', plant: Object.create(null) })),
+  40901: creating({ kind: 'id-taken' }),
+  40902: creating({ kind: 'already-stored', plant: Object.create(null) }),
   41301: { options: { bodyLimitBytes: 1 } },
   41501: { headers: { 'Content-Type': 'text/plain' } },
   41701: { headers: { Expect: 'x' } },
   43101: { headers: { X: 'x'.repeat(17_000) } },
-  50001: creating(() => Promise.reject(new Error())),
-  50002: creating(async () => ({ kind: 'rejected', error: new PlantRejected('no') })),
-  50301: creating(() => Promise.reject(new StorageUnavailable('no response'))),
+  50001: failing(new Error()),
+  50002: creating({ kind: 'rejected', error: new PlantRejected('no') }),
+  50301: failing(new StorageUnavailable('no response')),
   50302: { options: { maxInFlight: 0 } },
   50303: {
     async act(server, bytes) {
