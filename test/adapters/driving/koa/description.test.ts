@@ -1,7 +1,7 @@
 import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { openApiDescription } from '../../../../adapters/driving/api/index.js';
+import { apiErrors, openApiDescription } from '../../../../adapters/driving/api/index.js';
 import { createApp } from '../../../../adapters/driving/koa/index.js';
 import {
   type CreatePlantOutcome,
@@ -74,6 +74,12 @@ describe('docs/openapi.yaml', () => {
   it('passes the recommended rules of the linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
+  });
+
+  it('declares every error number, except the two that belong to no operation', () => {
+    const declared = Object.values(operations).flatMap(({ responses }) => Object.values(responses).flatMap(errorsOf));
+    const missing = Object.values(apiErrors).filter(({ error }) => !declared.includes(error));
+    expect(missing).to.deep.equal([apiErrors.noSuchPath, apiErrors.methodNotAllowed]);
   });
 
   for (const [name, { parameters = [], requestBody, responses }] of Object.entries(operations)) {
