@@ -126,11 +126,12 @@ export class Connection {
 
   #canRead(): boolean {
     const { size } = this.#inProgress;
-    const { writableNeedDrain, writableHighWaterMark } = this.#socket;
+    const { writable, writableNeedDrain, writableHighWaterMark } = this.#socket;
     let unread = 0;
     for (const { writableLength } of this.#inProgress) unread += writableLength;
-    // At this limit Node pauses the socket, and fails an assertion if data arrives before the client reads responses.
-    if (writableNeedDrain || unread >= writableHighWaterMark) return false;
+    // At these limits Node pauses the socket, and fails an assertion, which ends the process, if data arrives before the
+    // client reads responses. A socket that is not writable stays paused.
+    if (!writable || writableNeedDrain || unread >= writableHighWaterMark) return false;
     const req = this.#latest?.req;
     if (req?.complete !== false) return size < MAX_IN_PROGRESS && !isLast(this.#latest);
     return size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;

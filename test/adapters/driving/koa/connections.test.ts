@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
@@ -143,6 +144,21 @@ httpSuite('A connection', {}, ({ start }) => {
       console.error = error;
     }
     expect(printed).to.deep.equal([]);
+  });
+
+  it('is not read after it is destroyed, although Node reports the end of its responses first', async () => {
+    const responses: ServerResponse[] = [];
+    const server = new NodeHttpServer((_, res) => responses.push(res));
+    const { port } = await server.listen(0, '127.0.0.1');
+    // More than the server parses at once.
+    const client = (await RawClient.connect(port)).send(Buffer.concat(Array(30).fill(request('GET /nothing'))));
+    while (responses.length === 0) await new Promise(setImmediate);
+    responses[0]?.req.socket.destroy();
+    const parsed = [...responses];
+    for (const res of parsed) res.emit('close');
+    expect(responses).to.deep.equal(parsed).and.have.property('length').below(30);
+    await client.ended();
+    await server.stop(500);
   });
 
   it('can be reset after CONNECT', async () => {
