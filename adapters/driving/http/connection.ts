@@ -114,8 +114,7 @@ export class Connection {
       this.#hasStopped = !this.#canRead();
       if (this.#hasStopped) break;
       const maxBytes = Math.max(MAX_PARSED_BYTES, Math.min(this.#bodyBytes, MAX_BODY_BYTES));
-      // Emits 'data', to which the parser listens, or 'end'.
-      const bytes: Uint8Array | null = this.#socket.read(Math.min(this.#socket.readableLength, maxBytes) || 1);
+      const bytes = this.#readAtMost(maxBytes);
       if (bytes === null) break;
       // Subtracts headers, too, so that the rest is never too large.
       this.#bodyBytes -= bytes.length;
@@ -124,13 +123,25 @@ export class Connection {
     this.#announceClose();
   }
 
+  /** Emits 'data', to which the parser listens, or 'end'. */
+  #readAtMost(maxBytes: number): Uint8Array | null {
+    try {
+      return this.#socket.read(Math.min(this.#socket.readableLength, maxBytes) || 1);
+    } catch (error) {
+      if (Object(error).code !== 'ERR_INTERNAL_ASSERTION') throw error;
+      // If a version of Node pauses by another rule than canRead, this connection ends instead of the process.
+      this.#socket.destroy();
+      return null;
+    }
+  }
+
   #canRead(): boolean {
     const { size } = this.#inProgress;
     const { writable, writableNeedDrain, writableHighWaterMark } = this.#socket;
     let unread = 0;
     for (const { writableLength } of this.#inProgress) unread += writableLength;
-    // At these limits Node pauses the socket, and fails an assertion, which ends the process, if data arrives before the
-    // client reads responses. A socket that is not writable stays paused.
+    // At these limits Node pauses the socket, and fails an assertion if data arrives before the client reads responses.
+    // A socket that is not writable stays paused.
     if (!writable || writableNeedDrain || unread >= writableHighWaterMark) return false;
     const req = this.#latest?.req;
     if (req?.complete !== false) return size < MAX_IN_PROGRESS && !isLast(this.#latest);

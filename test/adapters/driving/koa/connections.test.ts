@@ -161,6 +161,22 @@ httpSuite('A connection', {}, ({ start }) => {
     await server.stop(500);
   });
 
+  it('is closed, and the process goes on, if Node fails an assertion', async () => {
+    const assertionError = Object.assign(new Error('an assertion failed'), { code: 'ERR_INTERNAL_ASSERTION' });
+    const fail = () => {
+      throw assertionError;
+    };
+    const server = new NodeHttpServer((req, res) => {
+      req.socket.on('data', fail);
+      res.end();
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const client = (await RawClient.connect(port)).send(request('GET /'));
+    expect(await client.readResponse()).to.include({ status: 200 });
+    await client.send('G').ended();
+    await server.stop(500);
+  });
+
   it('can be reset after CONNECT', async () => {
     // Koa would handle the error of a connection with a request in progress.
     const gate = new Gate();
