@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
@@ -166,10 +166,12 @@ httpSuite('A connection', {}, ({ start }) => {
     const fail = () => {
       throw assertionError;
     };
-    const server = new NodeHttpServer((req, res) => {
+    const listener: RequestListener = (req, res) => {
       req.socket.on('data', fail);
       res.end();
-    });
+    };
+    // Longer than a test takes.
+    const server = new NodeHttpServer(listener, { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 });
     const { port } = await server.listen(0, '127.0.0.1');
     const client = (await RawClient.connect(port)).send(request('GET /'));
     expect(await client.readResponse()).to.include({ status: 200 });
