@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { inRepository } from '../support/paths.js';
 import { bulk, createPlant, start } from './benches/commands.js';
 import { slowDisk, tenMillion } from './benches/scale.js';
-import { clients, latency, onEngines } from './benches/throughput.js';
+import { clients, idle, latency, onEngines } from './benches/throughput.js';
 import { run } from './harness/bench.js';
 import { describeMachine } from './harness/machine.js';
 import { chartOf, clientsChartOf } from './report/chart.js';
 import { type Data, generateDocument, type Section, sectionLines } from './report/document.js';
 
 /** All benchmarks, in the order of the document. */
-const benches = [...onEngines, clients, latency, bulk, tenMillion, start, createPlant, slowDisk];
+const benches = [...onEngines, clients, latency, bulk, tenMillion, start, idle, createPlant, slowDisk];
 const USAGE = `Usage: npm run bench [-- [--quick] NAME…]
 
 Runs all benchmarks, or those named, and writes docs/benchmarks.json and what is generated from it.

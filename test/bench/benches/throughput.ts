@@ -1,6 +1,6 @@
-import type { Bench, Target } from '../harness/bench.js';
+import type { Bench, Figures, Target } from '../harness/bench.js';
 import * as programs from '../harness/candidates.js';
-import { runRound } from '../harness/round.js';
+import { mibPerThousandConnections, runRound } from '../harness/round.js';
 
 /** Compares the service with other programs, under a closed loop. */
 function closedLoop(
@@ -119,6 +119,23 @@ export const clients: Bench = {
           }
           return rates;
         },
+      ]),
+    },
+  ],
+};
+
+export const idle: Bench = {
+  name: 'idle',
+  title: 'Idle connections',
+  how: 'Growth of resident memory, per 1,000 connections, while 3,000 connections are opened in addition to 1,000. Each connection creates one plant and stays open. Memory is read two seconds later.',
+  prepare: ({ folder, quick }) => [
+    {
+      head: 'program',
+      columns: [{ key: 'mib', title: 'MiB per 1,000 connections', digits: 1 }],
+      rounds: quick ? 1 : 5,
+      contenders: [onSqlite, programs.fastify, koaEcho].map((candidate) => [
+        candidate.name,
+        async (): Promise<Figures> => ({ mib: await mibPerThousandConnections(candidate, folder) }),
       ]),
     },
   ],

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { type IncomingMessage, request } from 'node:http';
+import { type Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { inRepository } from '../../support/paths.js';
@@ -57,9 +57,9 @@ export async function runLoad(
 }
 
 /** Creates one plant and checks the response, including name and tag, which the load generator does not check. */
-export async function createOne(port: number): Promise<void> {
+export async function createOne(port: number, agent?: Agent): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-  const sent = request({ port, host: '127.0.0.1', path: '/plants', method: 'POST', headers });
+  const sent = request({ port, host: '127.0.0.1', path: '/plants', method: 'POST', headers, agent });
   sent.end(JSON.stringify({ id: firstIdOfLoad(), name: 'Monstera', tag: 'indoor' }));
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
     sent.once('response', resolve).once('error', reject),

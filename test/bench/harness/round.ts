@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { Settings } from './bench.js';
@@ -82,6 +83,27 @@ export async function msToFirstResponse(candidate: Candidate, folder: string): P
     await createOne(server.port);
     return performance.now() - beganMs;
   } finally {
+    await server.kill();
+  }
+}
+
+/** Returns by how much 1,000 idle connections increase the memory of a program. */
+export async function mibPerThousandConnections(candidate: Candidate, folder: string): Promise<number> {
+  const server = await startServer(candidate, await candidate.storage?.create(folder), folder);
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: Infinity });
+  const memoryMibWith = async (connections: number) => {
+    // Requests at the same time need a connection each.
+    await Promise.all(Array.from({ length: connections }, () => createOne(server.port, agent)));
+    await setTimeout(2000);
+    const { length } = Object.values(agent.freeSockets).flat();
+    if (length !== connections) throw new Error(`${candidate.name} kept ${length} of ${connections} connections open`);
+    return server.memoryMib();
+  };
+  try {
+    const before = await memoryMibWith(1000);
+    return ((await memoryMibWith(4000)) - before) / 3;
+  } finally {
+    agent.destroy();
     await server.kill();
   }
 }

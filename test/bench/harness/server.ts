@@ -38,6 +38,8 @@ export async function startServer(
       const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+) /s.exec(read(`${pid}/stat`)) ?? [];
       return (Number(user) + Number(system)) * TICK_MS;
     },
+    /** Returns the resident memory. */
+    memoryMib: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`${pid}/status`))?.[1]) / 1024,
     /** Returns the peak resident memory. */
     peakMemoryMib: () => Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`${pid}/status`))?.[1]) / 1024,
     /** Kills the program and waits until it has exited. */
