@@ -77,6 +77,7 @@ export const mysql: Engine = {
     ER_OPTION_PREVENTS_STATEMENT: 'the server is read-only',
     HANDSHAKE_NO_SSL_SUPPORT: 'the server does not support TLS; enable it there, or remove ssl',
     ER_TABLEACCESS_DENIED_ERROR: 'this user lacks a table privilege; grant SELECT, INSERT, UPDATE and CREATE',
+    PROTOCOL_CONNECTION_LOST: 'the server closed the connection; check the address, the port and its log',
   },
 
   async insert(knex, plants) {
