@@ -226,9 +226,9 @@ function conflicts(config: Partial<Config>, environment: Environment): string[] 
     .filter(([larger, smaller]) => Number(config[larger]) < Number(config[smaller]))
     .map((pair) => pair.map((key) => describeEffective(settings[key], environment)).join(' must not be less than '));
   const { host, managementHost, port, managementPort } = config;
-  const canShareAddress =
+  const addressesOverlap =
     host === managementHost || [host, managementHost].some((each) => each === '0.0.0.0' || each === '::');
-  if (canShareAddress && port !== 0 && port === managementPort) {
+  if (addressesOverlap && port !== 0 && port === managementPort) {
     const pair = [settings.managementPort, settings.port].map((setting) => describeEffective(setting, environment));
     problems.push(pair.join(' must differ from '));
   }

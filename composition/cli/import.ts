@@ -78,7 +78,7 @@ function describeSummary({ created, alreadyStored, rejected }: ImportSummary): s
   return `${count(created, 'plant')} created, ${alreadyStored} already stored, ${count(rejected, 'line')} rejected`;
 }
 
-/** Returns whether a file contains anything but rejected lines. It may be the input, or the store. */
+/** Returns whether a file starts with anything but a rejected line. The file may be the input, or the store. */
 async function hasOtherContents(path: string): Promise<boolean> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
   const start = await text(createReadStream(path, { end: START_OF_REJECTED_LINE.length - 1 }));
