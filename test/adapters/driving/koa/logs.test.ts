@@ -105,7 +105,7 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     expect(lines.map(({ traceparent }) => traceparent)).to.deep.equal([valid, ...Array(8).fill(undefined)]);
   });
 
-  it('and the metrics have malformed HTTP', async () => {
+  it('has a line for malformed HTTP, and the metrics count it', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
     const own = await start({ ...options, onRequestEnd: (request) => ended.push(request) });

@@ -49,7 +49,7 @@ httpSuite('Arbitrary packets', {}, ({ server, start }) => {
     );
   });
 
-  it('get a response to each pipelined request, in their order, also if the client reads late', async () => {
+  it('get a response to each pipelined request, in order, even if the client reads late', async () => {
     const own = await start({ docs: true });
     // Node pauses a connection when unread responses reach the size of its write buffer: 16 or 64 KiB.
     const creates = [50, 5000, 20_000, 70_000].map(
