@@ -23,9 +23,9 @@ export async function run(config: Config, { rejects, json }: Flags, path = '-'):
   const [inputName, rejectsName] = [path === '-' ? 'standard input' : path, rejects || 'standard error'];
   // Node reads a directory as an empty stream.
   if (path === '-' && fstatSync(STANDARD_INPUT).isDirectory()) failTo(`read ${inputName}`, 'EISDIR');
+  if (rejects && (await isNeeded(rejects, path).catch((error) => failTo(`open ${rejects}`, error))))
+    throw new CommandError(`--rejects ${rejects} would overwrite the input or other data; choose another file`);
   const input = path === '-' ? process.stdin : (await openFile(path, 'r')).createReadStream();
-  if (rejects && (await hasOtherContents(rejects).catch((error) => failTo(`open ${rejects}`, error))))
-    throw new CommandError(`--rejects ${rejects} would overwrite a file of another kind; choose another file`);
   const output = rejects ? (await openFile(rejects, 'w')).createWriteStream() : process.stderr;
   // Ignored here, because the next rejected line or the final `finished` reports the error.
   output.on('error', () => {});
@@ -78,9 +78,12 @@ function describeSummary({ created, alreadyStored, rejected }: ImportSummary): s
   return `${count(created, 'plant')} created, ${alreadyStored} already stored, ${count(rejected, 'line')} rejected`;
 }
 
-/** Returns whether a file starts with anything but a rejected line. The file may be the input, or the store. */
-async function hasOtherContents(path: string): Promise<boolean> {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+/** Returns whether a file is the input, or starts with anything but a rejected line; it may be the store. */
+async function isNeeded(path: string, inputPath: string): Promise<boolean> {
+  const statusOf = (name: string) => statSync(name, { throwIfNoEntry: false });
+  const [status, input] = [statusOf(path), inputPath === '-' ? fstatSync(STANDARD_INPUT) : statusOf(inputPath)];
+  if (!status?.isFile()) return false;
+  if (status.dev === input?.dev && status.ino === input.ino) return true;
   const start = await text(createReadStream(path, { end: START_OF_REJECTED_LINE.length - 1 }));
   return start !== '' && start !== START_OF_REJECTED_LINE;
 }

@@ -68,20 +68,21 @@ describe('An import that fails', () => {
     });
   }
 
-  it('because --rejects would overwrite a file that contains anything else, leaves that file unchanged', async () => {
-    const file = folder.newFile(BAD);
-    const { exitCode, stderr } = await runInProcess(
-      folder.path,
-      ['import', '--rejects', `./${file}`],
-      folder.newDatabase(),
-      BAD,
-    );
-    expect(exitCode).to.equal(1);
-    expect(messagesIn(stderr)).to.deep.equal([
-      `plant-store: --rejects ./${file} would overwrite a file of another kind; choose another file`,
-    ]);
-    expect(readFileSync(join(folder.path, file), 'utf8')).to.equal(BAD);
-  });
+  for (const [what, contents, isInput] of [
+    ['other data', BAD, false],
+    ['the input', '{"line":2}\n', true],
+  ] as const) {
+    it(`because --rejects would overwrite ${what}, leaves that file unchanged`, async () => {
+      const file = folder.newFile(contents);
+      const args = ['import', ...(isInput ? [file] : []), '--rejects', `./${file}`];
+      const { exitCode, stderr } = await runInProcess(folder.path, args, folder.newDatabase(), BAD);
+      expect(exitCode).to.equal(1);
+      expect(messagesIn(stderr)).to.deep.equal([
+        `plant-store: --rejects ./${file} would overwrite the input or other data; choose another file`,
+      ]);
+      expect(readFileSync(join(folder.path, file), 'utf8')).to.equal(contents);
+    });
+  }
 
   it('writes the rejected lines again when it is repeated', async () => {
     const [database, file] = [folder.newDatabase(), folder.newFile('')];
