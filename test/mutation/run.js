@@ -17,7 +17,7 @@ const AREAS = {
   'adapters/driving/ndjson': ['adapters/driving/ndjson'],
   'adapters/driven/batching': ['adapters/driven/batching'],
   'adapters/driven/jwt': ['adapters/driven/jwt'],
-  'adapters/driven/knex': ['adapters/driven/knex'],
+  'adapters/driven/knex': ['adapters/driven/knex', 'composition'],
   'adapters/driven/memory': ['adapters/driven/memory', 'core'],
   'adapters/driven/monitoring': ['adapters/driven/monitoring', 'adapters/driven/knex'],
   'adapters/driven/static-token': ['adapters/driven/static-token'],
