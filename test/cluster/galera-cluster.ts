@@ -6,9 +6,9 @@ import { connectTo } from '../support/database-servers.js';
 import { readTable } from '../support/engines.js';
 import type { Program } from '../support/executable.js';
 import type { TestPlant } from '../support/plants.js';
-import { type Kind, PrivateServer, privateServers } from '../support/private-server.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { waitUntil } from '../support/wait-until.js';
+import { type Kind, PrivateServer, privateServers } from '../system/private-server.js';
 import { addresses, onHost, skipUnlessNetwork } from './network.js';
 
 /** Path of the library in Debian's package galera-4; set `TEST_GALERA` on other systems. */

@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
 import { FaultyProxy } from '../support/faulty-proxy.js';
-import { type Kind, PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive } from '../system/history.js';
 import { CLIENTS, Load } from '../system/load.js';
+import { type Kind, PrivateServer, postgresStandby, privateServers } from '../system/private-server.js';
 
 /** Options that make a primary, even a promoted one, wait until its standby has synced a commit. */
 const SETTINGS = ['-c', 'synchronous_standby_names=*'];

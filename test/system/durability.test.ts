@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
-import { PrivateServer, privateServers } from '../support/private-server.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { PrivateServer, privateServers } from './private-server.js';
 import { isBefore, isSyncOf, type SystemCall, skipUnlessTraceable, strace, systemCalls } from './system-calls.js';
 
 const CALLS = 'fsync,fdatasync,pwrite64,write,writev,recvfrom,read,sendto,sendmsg';

@@ -6,11 +6,11 @@ import { describe, it } from 'mocha';
 import { undeclared } from '../adapters/driving/koa/description.js';
 import { create, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import { memoryMib } from '../support/process-resources.js';
 import { RawClient, type RawResponse } from '../support/raw-http.js';
-import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { type HostileRequest, hostileRequest, lastCreate, toBytes } from './hostile-requests.js';
+import { memoryMib } from './process-resources.js';
+import { testOrSoak } from './soak.js';
 
 const REQUESTS = testOrSoak(20_000, 1_000_000);
 const CLIENTS = 32;

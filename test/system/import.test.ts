@@ -10,7 +10,7 @@ import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.
 import { plantStore } from '../support/executable.js';
 import { plantLines } from '../support/plants.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { testOrSoak } from '../support/soak.js';
+import { testOrSoak } from './soak.js';
 
 const ALL = plantLines(1, 20_000);
 

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
-import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
+import { testOrSoak } from './soak.js';
 
 /** Maximum time from the first response to the kill. */
 const MAX_LIFETIME_MS = 150;

@@ -6,10 +6,10 @@ import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
 import { freePort } from '../support/port.js';
-import { PrivateServer, privateServers } from '../support/private-server.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { Load } from './load.js';
+import { PrivateServer, privateServers } from './private-server.js';
 
 const IGNORE = 'ignore_startup_parameters = statement_timeout';
 

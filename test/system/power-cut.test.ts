@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { createRequest, serve, type TestPlant } from '../support/client.js';
 import { RawClient } from '../support/raw-http.js';
-import { testOrSoak } from '../support/soak.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { simulatePowerCuts, traceCommand } from './power-cut.js';
+import { testOrSoak } from './soak.js';
 import { skipUnlessTraceable } from './system-calls.js';
 
 /** Expected number of power cuts. */

@@ -9,10 +9,10 @@ import { catchError } from '../support/catch-error.js';
 import { create, serve } from '../support/client.js';
 import { plantStore } from '../support/executable.js';
 import { toPlant } from '../support/plants.js';
-import { PrivateServer, postgresStandby, privateServers } from '../support/private-server.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { PrivateServer, postgresStandby, privateServers } from './private-server.js';
 import { expectReadable } from './readable.js';
 
 const PLANT = '{"id":1,"name":"Monstera"}';

@@ -6,10 +6,10 @@ import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { Program } from '../support/executable.js';
 import { toPlant } from '../support/plants.js';
-import { PrivateServer, privateServers } from '../support/private-server.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
+import { PrivateServer, privateServers } from './private-server.js';
 import { expectReadable } from './readable.js';
 
 const TIMEOUT_MS = 20_000;

@@ -5,10 +5,10 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
-import { PrivateServer, privateServers } from '../../support/private-server.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { CLIENTS, Load } from '../load.js';
+import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { postgresEngine, sqliteEngine } from '../../support/engines.js';
-import { testOrSoak } from '../../support/soak.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { conclusive, violationsOf } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
+import { testOrSoak } from '../soak.js';
 import { createCertificate, startNginx } from './nginx.js';
 
 /** Disables the limits on the rate and on the connections of one client. */

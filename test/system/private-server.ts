@@ -3,11 +3,11 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Context } from 'mocha';
-import { connectTo, type DatabaseServer, isAvailable } from './database-servers.js';
-import { Program } from './executable.js';
-import { freePort } from './port.js';
-import { skipUnless } from './skip-unless.js';
-import { waitUntil } from './wait-until.js';
+import { connectTo, type DatabaseServer, isAvailable } from '../support/database-servers.js';
+import { Program } from '../support/executable.js';
+import { freePort } from '../support/port.js';
+import { skipUnless } from '../support/skip-unless.js';
+import { waitUntil } from '../support/wait-until.js';
 
 // Debian installs the programs of servers outside the PATH of ordinary users.
 const postgresFolder = `${spawnSync('pg_config', ['--bindir']).stdout}`.trim();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Program } from './executable.js';
+import type { Program } from '../support/executable.js';
 
 /** Returns the resident memory of a program in MiB: now, or the `VmHWM`, its peak. */
 export function memoryMib({ process }: Program, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
