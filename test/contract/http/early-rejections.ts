@@ -6,7 +6,8 @@ import { expectOutcome, expectThat, type Headers, newPlant, received } from './s
 import type { HttpCase } from './types.js';
 
 const LARGE_BYTES = 64 * 1024 ** 2;
-const SENT_CHUNK = Buffer.alloc(64 * 1024, ' ');
+const SENT = Buffer.alloc(0x10000, ' ');
+const SENT_CHUNK = Buffer.from(`10000\r\n${SENT}\r\n`);
 const LENGTH = { 'Content-Length': `${LARGE_BYTES}` };
 
 /** Requests that are rejected because of their heads. */
@@ -29,8 +30,8 @@ const NOT_CONTINUED: Readonly<Record<string, readonly [headers: Headers, error: 
 
 const EXPECT = { Expect: '100-continue' };
 
-/** Sends until the connection closes or has accepted {@link LARGE_BYTES}. */
-async function keepSending(connection: Connection): Promise<void> {
+/** Sends bytes again and again until the connection closes or has accepted {@link LARGE_BYTES}. */
+async function keepSending(connection: Connection, bytes: Uint8Array): Promise<void> {
   const { socket } = connection;
   const ended = new Promise<void>((resolve) => socket.once('end', resolve).once('close', () => resolve()));
   let isOpen = true;
@@ -38,7 +39,7 @@ async function keepSending(connection: Connection): Promise<void> {
     isOpen = false;
   });
   while (isOpen && socket.writable && socket.bytesWritten < LARGE_BYTES) {
-    connection.send(SENT_CHUNK);
+    connection.send(bytes);
     if (socket.writableNeedDrain) await Promise.race([once(socket, 'drain').catch(() => {}), ended]);
     else await new Promise(setImmediate);
   }
@@ -62,12 +63,17 @@ export const earlyRejectionCases: readonly HttpCase[] = [
     async (service) => await service.expectToEnd(service.post('', { Authorization: undefined, ...LENGTH }), [40101]),
   ),
   plantStoreCase('disconnects a rejected client that keeps sending', async (service) => {
-    const connection = (await service.connect()).send(service.post('', { Authorization: undefined, ...LENGTH }));
-    const response = connection.read();
-    await keepSending(connection);
-    expectOutcome(await response, 40101);
-    if (connection.socket.bytesWritten >= LARGE_BYTES)
-      throw new ContractViolation(`expected a closed connection; it accepted ${LARGE_BYTES} bytes`);
+    for (const [headers, bytes, error] of [
+      [{ Authorization: undefined, ...LENGTH }, SENT, 40101],
+      [{ 'Transfer-Encoding': 'chunked' }, SENT_CHUNK, 41301],
+    ] as const) {
+      const connection = (await service.connect()).send(service.post('', headers));
+      const response = connection.read();
+      await keepSending(connection, bytes);
+      expectOutcome(await response, error);
+      if (connection.socket.bytesWritten >= LARGE_BYTES)
+        throw new ContractViolation(`expected a closed connection; it accepted ${LARGE_BYTES} bytes`);
+    }
   }),
   plantStoreCase('reads the rest of a small rejected body before it closes the connection', async (service) => {
     const connection = await service.connect();
@@ -76,7 +82,13 @@ export const earlyRejectionCases: readonly HttpCase[] = [
     });
     connection.send(service.post('', { Authorization: undefined, 'Content-Length': '500000' }));
     expectOutcome(await connection.read(), 40101);
-    connection.send(Buffer.alloc(500_000));
+    for (let part = 0; part < 2; part++) {
+      // Long enough to notice that the connection is closed.
+      expectOutcome(await service.create(), 200);
+      if (!connection.socket.writable)
+        throw new ContractViolation('expected a connection that is open until its body ends');
+      connection.send(Buffer.alloc(250_000));
+    }
     const error = await failed;
     if (error) throw new ContractViolation(`expected a closed connection; received ${error.message}`);
   }),
