@@ -47,7 +47,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
     });
   }
 
-  for (const path of ['/', ...Object.keys(FILES)]) {
+  for (const path of ['/', '/openapi.json', ...Object.keys(FILES)]) {
     it(`allows only GET and HEAD on ${path}`, async () => {
       const client = await server().connect(request(`HEAD ${path}`));
       const head = await client.readResponse('HEAD');
