@@ -7,11 +7,11 @@ import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
 import { RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { quantile } from '../support/statistics.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { memoryMib } from './process-resources.js';
 import { testOrSoak } from './soak.js';
+import { quantile } from './statistics.js';
 
 const LOAD_MS = testOrSoak(2000, 60_000);
 /** Number of clients that saturate the service; ten times as many overload it. */

@@ -6,10 +6,10 @@ import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
 import { RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { quantile } from '../support/statistics.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { memoryMib } from './process-resources.js';
 import { testOrSoak } from './soak.js';
+import { quantile } from './statistics.js';
 
 const SLOW_CLIENTS = testOrSoak(200, 1000);
 const BYTE_EVERY_MS = testOrSoak(200, 1000);

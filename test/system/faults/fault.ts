@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { readiness } from '../../support/client.js';
 import type { TestStore } from '../../support/engines.js';
 import type { Program } from '../../support/executable.js';
-import { quantile } from '../../support/statistics.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { conclusive } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
 import { testOrSoak } from '../soak.js';
+import { quantile } from '../statistics.js';
 
 /** `STORAGE_TIMEOUT` for faults whose first creates wait for it. */
 const SHORT_TIMEOUT_MS = 2000;
