@@ -56,6 +56,8 @@ export class Connection {
     if (this.#end || isLast(latest)) return false;
     this.#latest = res;
     this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
+    // Stops reading when a chunk is unread, because a chunk of one byte takes some 400 bytes of memory.
+    if (res.req.headers['transfer-encoding'] !== undefined) Object(res.req)._readableState.highWaterMark = 1;
     this.#inProgress.add(res);
     res.on('close', () => {
       this.#inProgress.delete(res);

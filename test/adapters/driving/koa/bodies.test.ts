@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { Gate, httpSuite, newPlant, post } from './support.js';
+import { chunk, Gate, httpSuite, newPlant, post } from './support.js';
 
 const LIMIT = 100_000;
 const LARGE_BYTES = 64 * 1024 ** 2;
@@ -32,5 +32,13 @@ httpSuite('The body of a request', { bodyLimitBytes: LIMIT }, ({ server, start }
     gate.open();
     expect(await client.readResponse()).to.include({ outcome: 41301 });
     client.close();
+  });
+
+  it('takes little memory if the client sends one byte per chunk', async () => {
+    const own = await start({ bodyLimitBytes: 1024 ** 2 });
+    const body = Buffer.concat([Buffer.alloc(6 * 400_000, chunk(' ')), chunk(newPlant()), chunk('')]);
+    const before = process.resourceUsage().maxRSS;
+    expect(await own.send(post(body, { 'Transfer-Encoding': 'chunked' }))).to.equal(200);
+    expect((process.resourceUsage().maxRSS - before) / 1024, 'MiB').to.be.below(64);
   });
 });

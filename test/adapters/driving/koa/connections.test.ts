@@ -4,7 +4,7 @@ import { it } from 'mocha';
 import { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
 import type { NewPlant } from '../../../../core/index.js';
 import { RawClient, request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
+import { chunk, Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 httpSuite('A connection', {}, ({ start }) => {
   const page = request('GET /docs/swagger-ui-bundle.js');
@@ -144,6 +144,27 @@ httpSuite('A connection', {}, ({ start }) => {
       console.error = error;
     }
     expect(printed).to.deep.equal([]);
+  });
+
+  it('is not read while chunks of a body are unread, because each takes memory', async () => {
+    const bytes = Buffer.concat([
+      request('POST /', { 'Transfer-Encoding': 'chunked' }),
+      Buffer.alloc(6 * 1500, chunk(' ')),
+    ]);
+    const unread = await new Promise((resolve) => {
+      const server = new NodeHttpServer(async (req) => {
+        do await new Promise(setImmediate);
+        while (req.socket.bytesRead < bytes.length);
+        resolve(req.readableLength);
+        req.socket.destroy();
+        server.stop(500);
+      });
+      server
+        .listen(0, '127.0.0.1')
+        .then(({ port }) => RawClient.connect(port))
+        .then((client) => client.send(bytes));
+    });
+    expect(unread).to.be.below(100);
   });
 
   it('is not read after it is destroyed, although Node reports the end of its responses first', async () => {
