@@ -32,6 +32,8 @@ export class Connection {
   #hasStopped = false;
   #isStopping = false;
   #isRejecting = false;
+  /** Whether a request timed out while the server had stopped reading. */
+  #isLate = false;
 
   /** @param maxIdleMs Maximum time for the client not to read a response. */
   constructor(socket: Socket, maxIdleMs: number, log: RequestLog) {
@@ -74,16 +76,17 @@ export class Connection {
   fail(error: Error): void {
     const exception = parserErrorToApiException(error);
     if (!exception) this.#socket.destroy();
-    // The client has sent more, but the server has stopped reading.
-    else if (exception.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) return;
+    // The client has sent more, but the server has stopped reading. Node does not report this request again.
+    else if (exception.apiError === apiErrors.requestTimeout && this.#socket.readableLength > 0) this.#isLate = true;
     else if (this.#latest?.req.complete === false) rejectBody(this.#latest.req, exception);
     else this.#endWith(() => this.#respond(exception));
   }
 
-  /** Closes a connection without traffic, unless the next response is not ready or the first request is late. */
+  /** Closes a connection without traffic, unless the next response is not ready or Node will report a late request. */
   closeIfIdle(): void {
     const isIdle = this.#latest !== undefined && this.#inProgress.size === 0;
-    if (isIdle || this.#socket.writableLength > 0) this.#socket.destroy();
+    const isLate = this.#isLate && this.#latest?.req.complete === false;
+    if (isIdle || isLate || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
   /** Closes the connection after the responses in progress. Node no longer handles its errors and timeouts. */

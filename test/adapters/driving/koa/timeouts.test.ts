@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { after, before, it } from 'mocha';
 import type { CreatePlantUseCase } from '../../../../core/index.js';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, type Options, post, TestServer } from './support.js';
+import { Gate, httpSuite, newPlant, type Options, post, readOutcomes, TestServer } from './support.js';
 
 /** What a client sends before it stops. */
 const LATE: Readonly<Record<string, string | Buffer>> = {
@@ -95,6 +95,19 @@ httpSuite('Timeouts', TIMEOUTS, ({ server }) => {
     await waitForTimeoutCheck(own);
     gate.open();
     expect(await outcomes).to.deep.equal([200, 40801]);
+  });
+
+  test('disconnects a client whose body was late while the server did not read it, and does not arrive', async () => {
+    const own = await start({ docs: true, keepAliveTimeoutMs: 2000 });
+    const client = await own.connect();
+    client.socket.pause();
+    const pages = Array(5).fill(request('GET /docs/swagger-ui-bundle.js'));
+    client.send(Buffer.concat([...pages, post('', { 'Content-Length': '1000' })]));
+    await own.exchange(request('GET /nothing'));
+    client.send('x'.repeat(500));
+    await waitForTimeoutCheck(own);
+    client.socket.resume();
+    expect(await readOutcomes(client)).to.deep.equal(Array(5).fill(200));
   });
 
   test('sends no 40801 after the response to a request whose body is late, which ends the connection', async () => {
