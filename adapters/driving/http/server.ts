@@ -82,7 +82,8 @@ export class NodeHttpServer implements HttpServer {
   /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.isStopping = true;
-    // Also closes connections that are idle after a request.
+    // Node would also close connections on which responses are being sent.
+    this.#server.closeIdleConnections = () => {};
     const closed = once(this.#server.close(), 'close');
     for (const connection of this.#connections.values()) connection.stop();
     let isComplete = true;

@@ -85,6 +85,17 @@ httpSuite('A shutdown', {}, ({ start }) => {
     });
   }
 
+  it('gives the headers of a further request half of its timeout', async () => {
+    const server = await start();
+    const client = await server.connect(post());
+    await client.readResponse();
+    client.send('POST');
+    await server.waitUntilRead();
+    const stopped = server.stop(1000);
+    expect(await readOutcomes(client)).to.deep.equal([50303]);
+    expect(await stopped).to.equal(true);
+  });
+
   it('responds with 50303 to a request that it reads after half of its timeout, and that has not arrived', async () => {
     const { gate, server } = await startBlocked();
     const late = await server.connect('POST');
@@ -110,6 +121,19 @@ httpSuite('A shutdown', {}, ({ start }) => {
     const startedAt = performance.now();
     await server.stop(3000);
     expect(performance.now() - startedAt).to.be.below(3000);
+  });
+
+  it('finishes responses that the client has not read', async () => {
+    const server = await start({ docs: true });
+    const client = await server.connect();
+    client.socket.pause();
+    // More than the operating system buffers.
+    client.send(Buffer.concat(Array(7).fill(request('GET /docs/swagger-ui-bundle.js'))));
+    await server.waitUntilRead();
+    const stopped = server.stop(LONG_MS);
+    client.socket.resume();
+    expect(await readOutcomes(client)).to.deep.equal(Array(7).fill(200));
+    expect(await stopped).to.equal(true);
   });
 
   it('closes a connection on which a response is being sent', async () => {
