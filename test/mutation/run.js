@@ -24,9 +24,9 @@ const AREAS = {
 };
 /** Code and tests of other tiers, generated code, and code of the browser. */
 const EXCLUDED =
-  /knex\/(mysql|postgres|server|servers\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
-/** Files whose tests run concurrently, so that it is not known which of them reaches a mutant. */
-const CONCURRENT = /timeouts\.test\.js$/;
+  /knex\/(mysql|postgres|server|servers(-tls)?\.test|node-sqlite|node-sqlite-worker)\.js$|openapi-document\.js$|docs-page\//;
+/** Files whose tests run concurrently, or other processes, so that it is not known which of them reaches a mutant. */
+const CONCURRENT = /(timeouts|sqlite-files)\.test\.js$/;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { accept: { type: 'boolean' } } });
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
