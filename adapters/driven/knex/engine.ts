@@ -87,8 +87,8 @@ export class DriverError extends Error {
 
 /** Returns the code of a driver, system or Knex error. */
 export function toCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'an unknown error';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const { code, name } = Object(error);
+  return code ?? name;
 }
 
 export function classifyError(engine: Engine, error: unknown): ErrorClass {

@@ -126,10 +126,9 @@ async function connect<T>(database: Database, work: (knex: Knex) => Promise<T>):
 
 function toOpenError({ engine, name, describeError }: Database, error: unknown): StorageUnavailable {
   const cause = new DriverError(error);
-  // The errors of pg have no code.
-  const text = error instanceof Error ? error.message : '';
   const messages = { ...CONNECT_ERROR_MESSAGES, ...engine.openErrorMessages };
-  const message = describeError?.(cause.code) ?? messages[text] ?? messages[cause.code];
+  // The errors of pg have no code.
+  const message = describeError?.(cause.code) ?? messages[Object(error).message] ?? messages[cause.code];
   const reason = isPlantStoreError(error) ? error.message : (message ?? `it reported ${cause.code}`);
   return new StorageUnavailable(`cannot open ${name}: ${reason}`, { cause });
 }
