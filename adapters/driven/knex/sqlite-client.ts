@@ -5,13 +5,12 @@ import type { SqliteConnection, SqliteRow } from './sqlite-driver.js';
 /** Knex's SQLite client, for its SQL. */
 const Client: typeof Knex.Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3');
 
-/** A Knex statement. Knex expects the rows in `response`, and what a write did in `context`. */
+/** A Knex statement. Knex expects the rows in `response`, and in `context` what a write did, which no caller uses. */
 interface Query {
   readonly sql: string;
-  readonly method?: string;
   readonly bindings: readonly unknown[];
   response?: readonly SqliteRow[];
-  context?: SqliteRow | undefined;
+  context?: SqliteRow;
 }
 
 /** Returns a Knex client for one open connection. */
@@ -30,8 +29,7 @@ export function sqliteClient(connection: SqliteConnection, close: () => Promise<
 
     async _query(_: SqliteConnection, query: Query): Promise<Query> {
       query.response = await connection.all(query.sql, query.bindings);
-      if (['insert', 'update', 'del', 'counter'].includes(query.method ?? ''))
-        [query.context] = await connection.all('SELECT changes() AS changes, last_insert_rowid() AS lastID');
+      query.context = {};
       return query;
     }
   };
