@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, before, describe, it } from 'mocha';
@@ -12,10 +12,10 @@ const UNPRIVILEGED = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all
 describe('A command that is denied access names the user, and the file or folder that denies it:', () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
-  before(function () {
+  before(async function () {
     if (UNPRIVILEGED.length > 0) skipUnlessInstalled(this, 'setpriv', '--version');
     mkdirSync(data);
-    writeFileSync(join(data, 'plants.db'), '');
+    await plantStore(data, ['migrate']).result();
   });
   afterEach(() => {
     chmodSync(data, 0o700);
@@ -30,19 +30,19 @@ describe('A command that is denied access names the user, and the file or folder
     expect(stderr).to.match(RegExp(`the file cannot be read by user ${process.getuid?.()} \\(EACCES\\)\n$`));
   });
 
-  for (const [denied, mode, file, args, action] of [
-    ['a folder for a new store', 0o500, 'new.db', ['serve'], `create files in ${data}`],
-    ['a folder for the write-ahead log', 0o500, 'plants.db', ['serve'], `create files in ${data}`],
-    ['a folder to migrate a new store in', 0o500, 'new.db', ['migrate', '--dry-run'], `create files in ${data}`],
-    ['a folder that may not be entered', 0o600, 'plants.db', ['serve'], `enter ${data}`],
-    ['a folder that may not be entered to read', 0o600, 'plants.db', ['export'], `enter ${data}`],
-    ['a file that is read-only, to serve', 0o400, 'data/plants.db', ['serve'], `write ${join(data, 'plants.db')}`],
-    ['a file that is read-only, to check it', 0o400, 'data/plants.db', ['check'], `write ${join(data, 'plants.db')}`],
-    ['a file that is unreadable', 0o000, 'data/plants.db', ['export'], `read ${join(data, 'plants.db')}`],
+  for (const [what, denied, mode, file, args, action] of [
+    ['a folder for a new store', 'data', 0o500, 'data/new.db', ['serve'], `create files in ${data}`],
+    ['a folder for the write-ahead log', 'data', 0o500, 'data/plants.db', ['serve'], `create files in ${data}`],
+    ['a folder to migrate in', 'data', 0o500, 'data/new.db', ['migrate', '--dry-run'], `create files in ${data}`],
+    ['a folder that may not be entered', 'data', 0o600, 'data/a/plants.db', ['serve'], `enter ${data}`],
+    ['a folder that may not be entered to read', 'data', 0o600, 'data/plants.db', ['export'], `enter ${data}`],
+    ['a read-only file, to serve', 'data/plants.db', 0o400, 'data/plants.db', ['serve'], `write ${data}/plants.db`],
+    ['a read-only file, to check it', 'data/plants.db', 0o400, 'data/plants.db', ['check'], `write ${data}/plants.db`],
+    ['an unreadable file', 'data/plants.db', 0o000, 'data/plants.db', ['export'], `read ${data}/plants.db`],
   ] as const) {
-    it(denied, async () => {
-      chmodSync(file.includes('/') ? join(folder, file) : data, mode);
-      const path = file.includes('/') ? join(folder, file) : join(data, file);
+    it(what, async () => {
+      chmodSync(join(folder, denied), mode);
+      const path = join(folder, file);
       const run = plantStore(folder, args, { DATABASE_URL: `sqlite:${path}`, PORT: '0' }, UNPRIVILEGED);
       const reason = `permission denied: user ${process.getuid?.()} may not ${action}; change its owner or permissions`;
       const { exitCode, stderr } = await run.result();
@@ -50,4 +50,11 @@ describe('A command that is denied access names the user, and the file or folder
       expect(stderr).to.equal(`plant-store: cannot open sqlite:${path}: ${reason}\n`);
     });
   }
+
+  it('an export needs no right to write', async () => {
+    chmodSync(data, 0o500);
+    const store = { DATABASE_URL: `sqlite:${join(data, 'plants.db')}` };
+    const result = await plantStore(folder, ['export'], store, UNPRIVILEGED).result();
+    expect(result).to.deep.equal({ exitCode: 0, stdout: '', stderr: '' });
+  });
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
@@ -63,6 +63,14 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     const stderr = `plant-store: cannot open ${url}: its schema lacks 001_plants; run plant-store migrate\n`;
     expect(await run('export')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
     expect((await run('migrate', '--dry-run')).stdout).to.match(/ contains no store yet\nwould apply 001_plants\n$/);
+  });
+
+  it('do not read a file beside the journal of an interrupted transaction', async () => {
+    await storePlant('SIGTERM');
+    writeFileSync(join(data, 'plants.db-journal'), 'x'.repeat(1000));
+    const stderr = `plant-store: cannot open ${url}: the file system of ${view} is read-only\n`;
+    const result = await plantStore(folder, ['export'], { DATABASE_URL: url }).result();
+    expect(result).to.deep.equal({ exitCode: 1, stdout: '', stderr });
   });
 
   it('use a repository that fails if another program writes to the file meanwhile', async () => {

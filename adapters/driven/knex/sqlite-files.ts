@@ -84,8 +84,8 @@ function accessError(path: string, mode: number): unknown {
 export interface FileWatch {
   /** Throws StorageUnavailable for a damaged file. */
   assertIntact(): void;
-  /** Whether SQLite may copy the write-ahead log to the database, as it does when it closes the database. */
-  canCopyLog(): boolean;
+  /** Whether SQLite may copy the write-ahead log to the database, as it does when it closes the database. Absent: always. */
+  canCopyLog?(): boolean;
 }
 
 /**
@@ -149,7 +149,6 @@ export function watchContent(paths: readonly string[]): FileWatch {
       if (`${read()}` !== known)
         throw new StorageUnavailable('another program wrote to the SQLite file during the read; try again');
     },
-    canCopyLog: () => true,
   };
 }
 

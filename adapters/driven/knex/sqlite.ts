@@ -156,7 +156,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
         await retryWhileBusy(sqlite, timeoutMs, async () => {
           // Does not wait for a backup that reads an earlier state, unless the schema itself is new.
           const [{ busy }] = await knex.raw(`PRAGMA wal_checkpoint(${isNew ? 'TRUNCATE' : 'PASSIVE'})`);
-          if (busy === 1 && isNew) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' });
+          if (busy === 1 && isNew) throw Object.assign(new Error(), { code: 'SQLITE_BUSY' });
         });
         // The log is empty now.
         watch?.assertIntact();
@@ -184,7 +184,7 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
       const open = () => driver.open(file, mode);
       const names = [...new Set([givenPath, file])];
       if (mode === 'immutable') watch = watchContent([...names, ...walFiles(file)]);
-      if (mode === 'rw') await assertFilesComplete(file, timeoutMs, open);
+      await assertFilesComplete(file, timeoutMs, open);
       const connection = await open();
       await retryWhileBusy(sqlite, timeoutMs, () => configure(connection, timeoutMs, readOnly)).catch(async (error) => {
         await connection.close();
@@ -198,11 +198,10 @@ export function sqliteDatabase({ path, timeoutMs, readOnly = false, mustExist = 
         // The first read has created the log.
         renewWatch();
       }
-      const close = () => (watch?.canCopyLog() === false ? connection.leaveOpen() : connection.close());
+      const close = () => (watch?.canCopyLog?.() === false ? connection.leaveOpen() : connection.close());
       return {
         client: sqliteClient(connection, close),
         connection: { filename: file },
-        pool: { min: 1, max: 1 },
       };
     },
   };

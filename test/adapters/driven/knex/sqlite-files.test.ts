@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
@@ -17,6 +28,7 @@ import { toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
+import { waitUntil } from '../../../support/wait-until.js';
 
 /** A program that prints the rows of a query. */
 const QUERY = `
@@ -29,6 +41,7 @@ const QUERY = `
 const DAMAGE = `
   import { spawnSync } from 'node:child_process';
   import { rmSync } from 'node:fs';
+  import { setTimeout } from 'node:timers/promises';
   import { openRepository, sqliteDatabase } from '${new URL('../../../../adapters/driven/knex/index.js', import.meta.url)}';
   import { Plant } from '${new URL('../../../../core/index.js', import.meta.url)}';
   const [path] = process.argv.slice(1);
@@ -39,12 +52,21 @@ const DAMAGE = `
   const insert = "INSERT INTO plants (id, name) VALUES (2, 'of another process')";
   spawnSync(process.execPath, ['--input-type=module', '--eval', ${JSON.stringify(QUERY)}, path, insert]);
   await repository.close();
+  // Collects the connection.
+  await setTimeout();
+  gc();
   process.stdout.write('closed');
   process.exit();`;
 
 /** Runs a program in a process of its own, and returns its output. */
 function run(program: string, ...args: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, ...args]);
+  const { stdout, stderr } = spawnSync(process.execPath, [
+    '--expose-gc',
+    '--input-type=module',
+    '--eval',
+    program,
+    ...args,
+  ]);
   return `${stdout}${stderr}`;
 }
 
@@ -131,6 +153,8 @@ describe('The files of a SQLite repository', () => {
       const { path, repository } = await openWithPlant();
       rmSync(path + suffix);
       await expectUnavailable(repository.add([plant(2n)]), 'was moved');
+      const isCopied = async () => readFileSync(path).includes('plant 1');
+      if (suffix === '-wal') await waitUntil('the log was copied', isCopied);
       await repository.close();
       expect(await readIds(await open(path))).to.include(1n);
     });
@@ -155,19 +179,20 @@ describe('The files of a SQLite repository', () => {
     expect(run(QUERY, path, 'SELECT id FROM plants')).to.equal('[{"id":1},{"id":2}]');
   });
 
-  it('keep what is no longer in a truncated -wal if the repository is closed', async () => {
-    const path = newPath();
-    const repository = await open(path);
-    const stored = Array.from({ length: 100 }, (_, index) => toPlant({ id: BigInt(index), name: 'x'.repeat(1000) }));
-    await repository.add(stored);
-    await (await openRepository(describeFile(path))).close();
-    await repository.add([plant(-1n)]);
-    truncateSync(`${path}-wal`);
-    await expectUnavailable(repository.add([plant(1000n)]), 'truncated');
-    await repository.close();
-    copyFileSync(path, `${path}.copy`);
-    expect(await readIds(await open(`${path}.copy`))).to.deep.equal(stored.map(({ id }) => id));
-  });
+  for (const write of ['', ' after a write'])
+    it(`keep what is no longer in a truncated -wal if the repository is closed${write}`, async () => {
+      const path = newPath();
+      const repository = await open(path);
+      const stored = Array.from({ length: 100 }, (_, index) => toPlant({ id: BigInt(index), name: 'x'.repeat(1000) }));
+      await repository.add(stored);
+      await (await openRepository(describeFile(path))).close();
+      await repository.add([plant(-1n)]);
+      truncateSync(`${path}-wal`);
+      if (write) await expectUnavailable(repository.add([plant(1000n)]), 'truncated');
+      await repository.close();
+      copyFileSync(path, `${path}.copy`);
+      expect(await readIds(await open(`${path}.copy`))).to.deep.equal(stored.map(({ id }) => id));
+    });
 
   describe('through a symbolic link', () => {
     it('make creates fail after the write-ahead log was deleted, also through a link to a missing file', async () => {
@@ -253,7 +278,22 @@ describe('The files of a SQLite repository', () => {
         'timed out waiting for a lock held by another process; stop that process, or wait for it',
       );
       await raw.exec('ROLLBACK');
-      await open(path);
+      const repository = await open(path);
+      // Once it contains the schema, opening does not wait for a backup.
+      await raw.exec('BEGIN; SELECT * FROM sqlite_schema');
+      await repository.add([plant(1n)]);
+      await open(path, { timeoutMs: 300 });
     });
+  });
+
+  it('can be read, and get a write-ahead log meanwhile', async () => {
+    const path = newPath();
+    await (await openWithPlant(path)).repository.close();
+    const raw = await SqliteFile.open(path);
+    await raw.exec('PRAGMA journal_mode = DELETE').finally(() => raw.close());
+    const reader = await open(path, { readOnly: true });
+    expect(readdirSync(dirname(path))).to.deep.equal(['plants.db']);
+    await open(path);
+    expect(await readIds(reader)).to.deep.equal([1n]);
   });
 });
