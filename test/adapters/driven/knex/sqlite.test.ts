@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 import {
   type Database,
+  type Engine,
   openRepository,
   readPendingMigrations,
   type SchemaState,
@@ -24,6 +25,7 @@ import { temporaryFolder } from '../../../support/temporary.js';
 /** A name and tag that must not appear in any error. */
 const CANARY = 'canary-4711';
 const ADDED = [{ kind: 'added' }];
+const NOT_STORABLE = 'must not contain U+0000 or a lone surrogate';
 
 describe('The SQLite repository', () => {
   const folder = temporaryFolder();
@@ -35,6 +37,14 @@ describe('The SQLite repository', () => {
   /** Opens a repository, and closes it after the tests. */
   async function open(path: string, timeoutMs = 10_000): Promise<OpenPlantRepository> {
     const repository = await openRepository(sqliteDatabase({ path, timeoutMs }));
+    toClose.push(repository);
+    return repository;
+  }
+
+  /** Opens a repository whose engine differs in some members. */
+  async function openChanged(change: Partial<Engine>, path = newFile(), options: Partial<Database> = {}) {
+    const database = sqliteDatabase({ path, timeoutMs: 2000 });
+    const repository = await openRepository({ ...database, ...options, engine: { ...database.engine, ...change } });
     toClose.push(repository);
     return repository;
   }
@@ -95,17 +105,30 @@ describe('The SQLite repository', () => {
   });
 
   describe('writes', () => {
-    it('with a sync at every commit', async () => {
+    it('with a sync at every commit, and with a short wait for locks', async () => {
       const path = newFile();
       const repository = await open(path);
-      // The pragma is per connection, so a trigger reads it on the repository's connection.
+      // The pragmas are per connection, so a trigger reads them on the repository's connection.
       const raw = await openRaw(path);
       await raw.exec(`
-        CREATE TABLE seen (synchronous);
+        CREATE TABLE seen (synchronous, timeout);
         CREATE TRIGGER look AFTER INSERT ON plants
-        BEGIN INSERT INTO seen SELECT synchronous FROM pragma_synchronous; END`);
+        BEGIN INSERT INTO seen SELECT * FROM pragma_synchronous, pragma_busy_timeout; END`);
       await repository.add([plant(1n)]);
-      expect(await raw.all('SELECT synchronous FROM seen')).to.deep.equal([{ synchronous: 2 }]);
+      expect(await raw.all('SELECT * FROM seen')).to.deep.equal([{ synchronous: 2, timeout: 200 }]);
+    });
+
+    it('at most 1 MiB of text, or one plant, per statement, and a large plant as a probe', async () => {
+      const batches: number[][] = [];
+      const insert: Engine['insert'] = async (_, plants) => {
+        batches.push(plants.map(({ name }) => name.length));
+        return [];
+      };
+      const sizes = [2 ** 21, 600_000, 600_000, 1, 1];
+      const repository = await openChanged({ insert });
+      await repository.ready();
+      await repository.add(sizes.map((size, id) => plant(BigInt(id), 'x'.repeat(size))));
+      expect(batches).to.deep.equal([[4000], [2 ** 21], [600_000], [600_000], [1, 1]]);
     });
 
     it('an application id', async () => {
@@ -137,15 +160,34 @@ describe('The SQLite repository', () => {
   it('reports whether its schema was created, migrated or current', async () => {
     const states: SchemaState[] = [];
     const path = newFile();
-    const added = { ...sqlite.migrations, '002_sites': ['CREATE TABLE sites (name TEXT)'] };
+    const added = { ...sqlite.migrations, '002_sites': ['CREATE TABLE sites (name TEXT)'], '003_none': [] };
     for (const migrations of [sqlite.migrations, sqlite.migrations, added]) {
-      const database = sqliteDatabase({ path, timeoutMs: 10_000 });
-      const engine = { ...database.engine, migrations };
-      const repository = await openRepository({ ...database, engine });
+      const repository = await openChanged({ migrations }, path);
       states.push(repository.schema);
       await repository.close();
     }
     expect(states).to.deep.equal(['created', 'current', 'migrated']);
+    await expectCannotOpen(path, 'its schema has 002_sites, 003_none; start a newer version of plant-store');
+  });
+
+  it('when opened read-only, names each missing migration', async () => {
+    const path = newFile();
+    writeFileSync(path, '');
+    const migrations = { ...sqlite.migrations, '002_sites': [] };
+    const error = await catchError(openChanged({ migrations }, path, { readOnly: true }));
+    expect(`${error}`).to.match(/: its schema lacks 001_plants, 002_sites; run plant-store migrate$/);
+    expect(await readPendingMigrations(sqliteDatabase({ path, timeoutMs: 1000 }))).to.deep.equal(['001_plants']);
+  });
+
+  it('warns about settings that acknowledge writes before they are durable', async () => {
+    const warnings: string[] = [];
+    const warn = (warning: string) => warnings.push(warning);
+    const nonDurableSettingsSql = "SELECT 'a=off' AS setting UNION ALL SELECT 'b=2'";
+    await openChanged({ nonDurableSettingsSql });
+    for (const change of [{ nonDurableSettingsSql }, { nonDurableSettingsSql: 'SELECT 1 AS setting WHERE false' }, {}])
+      await openChanged(change, newFile(), { warn });
+    const text = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
+    expect(warnings).to.deep.equal([`${text}: a=off, b=2`]);
   });
 
   it('waits for a lock of another program for longer than the busy timeout of SQLite', async () => {
@@ -163,6 +205,7 @@ describe('The SQLite repository', () => {
     const path = newFile();
     await (await openRepository(sqliteDatabase({ path, timeoutMs: 10_000 }))).close();
     const reader = await openRepository(sqliteDatabase({ path, timeoutMs: 10_000, readOnly: true }));
+    expect(reader.schema).to.equal('current');
     await readIds(reader);
     expect(await catchError(reader.add([plant(1n)]))).to.be.instanceOf(Error);
     await reader.close();
@@ -187,14 +230,18 @@ describe('The SQLite repository', () => {
     );
   });
 
-  it('throws StorageUnavailable and is not ready while the table is missing', async () => {
+  it('throws StorageUnavailable and is not ready while the table or a column is missing', async () => {
     const path = newFile();
     const repository = await open(path);
+    await repository.ready();
     const raw = await openRaw(path);
     await raw.exec('ALTER TABLE plants RENAME TO moved');
+    expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
     expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
     expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
-    await raw.exec('ALTER TABLE moved RENAME TO plants');
+    await raw.exec('ALTER TABLE moved RENAME TO plants; ALTER TABLE plants RENAME COLUMN tag TO kind');
+    expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+    await raw.exec('ALTER TABLE plants RENAME COLUMN kind TO tag');
     await repository.ready();
     expect(await repository.add([plant(1n)])).to.deep.equal(ADDED);
   });
@@ -219,6 +266,68 @@ describe('The SQLite repository', () => {
     await repository.ready();
   });
 
+  const fail = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(), { code }));
+  for (const [what, change, reason] of [
+    ['a defect', { insert: () => fail('UNKNOWN') }, 'DriverError: the storage reported UNKNOWN'],
+    [
+      'a rejected plant',
+      { insert: () => fail('SQLITE_TOOBIG') },
+      'PlantRejected: the storage rejected the plant (SQLITE_TOOBIG)',
+    ],
+    [
+      'an error after more than half of the timeout',
+      { insert: () => setTimeout(1200, 'SQLITE_FULL').then(fail) },
+      'StorageTimeout: the storage is unavailable (SQLITE_FULL)',
+    ],
+    [
+      'plants that disappear',
+      { insert: async (_, plants) => plants, select: async () => [] },
+      'StorageUnavailable: plants disappeared from the storage during a read',
+    ],
+  ] as const satisfies readonly [string, Partial<Engine>, string][]) {
+    it(`reports ${what}`, async () => {
+      const error = await errorOf((await openChanged(change)).add([plant(1n)]));
+      expect(`${error}`).to.equal(reason);
+      expect(Object(error).cause?.code).to.equal(/\((.*)\)/.exec(reason)?.[1]);
+    });
+  }
+
+  it("keeps values out of the driver's errors, which tracers export", async () => {
+    let error: unknown;
+    const insert: Engine['insert'] = async (knex) => {
+      error = await catchError(knex.raw('SELECT ? FROM missing', [CANARY]));
+      return [];
+    };
+    await (await openChanged({ insert })).add([plant(1n)]);
+    expect(`${error}`).to.include('SQLITE_ERROR').and.not.include(CANARY);
+  });
+
+  it('is not ready while an earlier probe hangs in the server', async () => {
+    const isReady = async (query: string) => (await openChanged({ hangingProbesSql: query })).ready();
+    await isReady("SELECT 1 WHERE ? = 'another statement'");
+    const error = await catchError(isReady("SELECT 1 WHERE ? LIKE 'PRAGMA %'"));
+    expect(`${error}`).to.equal('StorageUnavailable: an earlier probe hangs in the server');
+  });
+
+  for (const [what, change, waits] of [
+    ['waits for the statement of a probe', {}, true],
+    ['does not wait for a probe that may hang in a server', { hangingProbesSql: 'SELECT 1 WHERE ? IS NULL' }, false],
+  ] as const) {
+    it(`when closed, ${what}`, async () => {
+      const path = newFile();
+      const repository = await openChanged(change, path);
+      const raw = await openRaw(path);
+      await raw.exec('BEGIN EXCLUSIVE');
+      const probing = catchError(repository.ready());
+      const closing = repository.close();
+      expect(await Promise.race([closing, setImmediate('waits')])).to.equal(waits ? 'waits' : undefined);
+      await raw.exec('ROLLBACK');
+      await Promise.all([probing, closing]);
+      for (const call of [repository.add([]), repository.ready()])
+        expect(`${await catchError(call)}`).to.equal('StorageUnavailable: the repository is closed');
+    });
+  }
+
   describe('reports in one sentence that it cannot open', () => {
     const textFile = newFile();
     writeFileSync(textFile, 'These are plants, but not a database. '.repeat(100));
@@ -232,11 +341,17 @@ describe('The SQLite repository', () => {
       it(what, () => expectCannotOpen(path, reason));
     }
 
-    const otherTable = 'ALTER TABLE plants RENAME TO moved; CREATE TABLE plants AS SELECT * FROM moved';
-    const lackedColumns = 'lacks columns: id integer primary key; restore it, or choose another database';
+    it('a database of another program', async () => {
+      const path = newFile();
+      await (await SqliteFile.create(path)).exec('PRAGMA application_id = 1');
+      await expectCannotOpen(path, 'it belongs to another program');
+    });
+
+    const otherTable = 'ALTER TABLE plants RENAME TO moved; CREATE TABLE plants AS SELECT id, name FROM moved';
+    const lackedColumns = 'lacks columns: id integer primary key, tag text; restore it, or choose another database';
     for (const [what, sql, reason] of [
       ['a missing table', 'DROP TABLE plants', 'is missing or hidden from this user; restore it or grant access'],
-      ['a table without a primary key', otherTable, lackedColumns],
+      ['another table', otherTable, lackedColumns],
     ] as const) {
       it(`a database with ${what}`, async () => {
         const path = newFile();
@@ -248,11 +363,10 @@ describe('The SQLite repository', () => {
     }
 
     it('a database whose migration and rollback fail', async () => {
-      const database = sqliteDatabase({ path: newFile(), timeoutMs: 1000 });
       // Ends the transaction, so that there is nothing to roll back.
       const migrations = { one: ['CREATE TABLE t (c NOT NULL)', 'INSERT OR ROLLBACK INTO t VALUES (NULL)'] };
-      const error = await catchError(openRepository({ ...database, engine: { ...database.engine, migrations } }));
-      expect(error).to.have.property('message', `cannot open ${database.name}: it reported SQLITE_CONSTRAINT`);
+      const error = await catchError(openChanged({ migrations }));
+      expect(`${error}`).to.match(/: cannot open .*: it reported SQLITE_CONSTRAINT$/);
     });
   });
 
@@ -272,12 +386,7 @@ describe('The SQLite repository', () => {
         const repository = await open(path, 500);
         await (await openRaw(path)).exec(sql);
         for (const name of [CANARY, stackFrames]) {
-          const adding = repository.add([plant(1n, name, CANARY)]);
-          const error = await adding.then(
-            ([outcome]) => outcome?.kind === 'rejected' && outcome.error,
-            (reason) => reason,
-          );
-          expectNothingRevealed(error);
+          expectNothingRevealed(await errorOf(repository.add([plant(1n, name, CANARY)])));
         }
       });
     }
@@ -286,11 +395,11 @@ describe('The SQLite repository', () => {
       const path = newFile();
       const repository = await open(path);
       await (await openRaw(path)).exec(
-        `INSERT INTO plants (id, name, tag) VALUES (1, '${CANARY}' || char(0), '${CANARY}')`,
+        `INSERT INTO plants (id, name, tag) VALUES (1, '${CANARY}' || char(0), '${CANARY}' || char(0))`,
       );
       const error = await catchError(readIds(repository));
       expect(`${error}`).to.equal(
-        'StorageUnavailable: a stored row is not a valid plant: name must not contain U+0000 or a lone surrogate',
+        `StorageUnavailable: a stored row is not a valid plant: name ${NOT_STORABLE}; tag ${NOT_STORABLE}`,
       );
       expectNothingRevealed(error);
       // Only a plant with the same id is affected.
@@ -324,6 +433,14 @@ const KILLED_MIGRATION = `
 
 function plant(id: bigint, name = `plant ${id}`, tag?: string): Plant {
   return toPlant({ id, name, tag });
+}
+
+/** Returns the error that adding a plant throws or reports. */
+function errorOf(adding: ReturnType<PlantRepository['add']>): Promise<unknown> {
+  return adding.then(
+    ([outcome]) => outcome?.kind === 'rejected' && outcome.error,
+    (error) => error,
+  );
 }
 
 async function readIds(repository: PlantRepository): Promise<bigint[]> {
