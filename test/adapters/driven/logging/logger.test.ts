@@ -42,7 +42,11 @@ describe('The log', () => {
 
   it('delays an exit by 1 s at most if standard error is not read', async () => {
     const child = logLines(5000);
+    await once(child.stdout, 'data');
+    const start = performance.now();
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    // With a tolerance for a busy machine.
+    expect(performance.now() - start, 'ms').to.be.below(10_000);
     child.stderr.destroy();
   });
 });
