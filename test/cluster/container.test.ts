@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import { create, toLines } from '../support/client.js';
-import { sqliteStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { plantLines } from '../support/plants.js';
@@ -12,7 +11,6 @@ import { freePort } from '../support/port.js';
 import { TOKEN } from '../support/service.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { Load } from '../system/load.js';
 import { commandsUnder, run } from '../system/operate/guide.js';
 
 /** Image that replaces the official Node image, with a compiler. With the suffix `-slim`: without one. */
@@ -113,21 +111,6 @@ describe('The container', function () {
     expect((await create(port, { id: 1n, name: 'Monstera' }, headers))?.outcome).to.equal(200);
     expect((await create(port, { id: 2n, name: 'Monstera' }))?.outcome).to.equal(40102);
     await expectGracefulStop(container);
-  });
-
-  it('loses no plant under a load of small and large plants', async () => {
-    const container = start(onSqlite, { ACCESS_TOKENS: TOKEN });
-    await container.port();
-    const load = await Load.on(port, 2000);
-    const name = 'x'.repeat(1_000_000);
-    for (let round = 1n; round <= 3n; round++) {
-      const large = Array.from({ length: 100 }, (_, index) => ({ id: round * 1_000_000_000n + BigInt(index), name }));
-      const outcomes = await Promise.all(large.map((plant) => load.create(port, plant)));
-      expect([200, 50302]).to.include.members([...new Set(outcomes)]);
-    }
-    await load.stop();
-    await expectGracefulStop(container);
-    load.expectNoViolations(await sqliteStore(join(storage, 'volumes/plants/_data/plants.db')).readPlants());
   });
 
   it('imports a file into the volume while the service runs', async () => {
