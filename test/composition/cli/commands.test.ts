@@ -53,6 +53,7 @@ describe('The command', () => {
     ['check', { DATABASE_URL: 'sqlite:none/plants.db' }, 1, /^cannot open sqlite:.*directory.*$/],
     ['check', { DATABASE_URL: 'sqlite:none.db?mode=rw' }, 1, /^cannot open sqlite:.*$/],
     ['export', { DATABASE_URL: 'sqlite:none.db' }, 1, /^cannot open sqlite:.*: it does not exist$/],
+    ['import .', {}, 1, /^0 plants created, .*\nplant-store: cannot read \.: it is a directory; name a file in it$/],
     ['import none.ndjson', {}, 1, /^cannot open none\.ndjson: no such file or directory; check the path$/],
   ] as const) {
     it(`${line} exits with ${exitCode} and one line for ${JSON.stringify(environment)}`, async () => {

@@ -80,7 +80,8 @@ describe('importPlants', () => {
       yield Buffer.from(plantLines(1, 6000));
       throw new Error('read failed');
     }
-    const error = await catchError(importInto(repository, failing()));
+    const { signal } = new AbortController();
+    const error = await catchError(importInto(repository, failing(), { signal }));
     expect(error).to.be.instanceOf(Error).with.property('message', 'read failed');
     expect((await exportToText(repository)).split('\n')).to.have.lengthOf(4001);
   });
