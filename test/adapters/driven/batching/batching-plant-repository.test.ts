@@ -75,15 +75,16 @@ describe('BatchingPlantRepository', () => {
     }
 
     it('with the error of a failed write, without affecting the next write', async () => {
-      const { repository, storage } = createRepository();
+      const { repository, storage } = createRepository({ maxBatchRows: 2 });
       storage.failNext(new StorageUnavailable('the storage is unavailable'));
       const calls = [1n, 2n].map((id) => repository.add([plant(id)]));
+      const next = repository.add([plant(1n)]);
       for (const call of calls) {
         expect(await catchError(call))
           .to.be.instanceOf(StorageUnavailable)
           .with.property('message', 'the storage is unavailable');
       }
-      expect(await repository.add([plant(1n)])).to.deep.equal([{ kind: 'added' }]);
+      expect(await next).to.deep.equal([{ kind: 'added' }]);
     });
   });
 
