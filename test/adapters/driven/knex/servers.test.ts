@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import {
@@ -114,6 +115,20 @@ for (const { server, at } of engines) {
       expect(await instances[0].add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
       expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
       expect(await readPendingMigrations(at(url))).to.deep.equal([]);
+    });
+
+    it('repeats a write that the server ends because of a deadlock', async () => {
+      const url = await databases.create();
+      const repository = await open(url);
+      const other = await databases.connect(url).transaction();
+      // More rows than the write, because MariaDB ends the smaller transaction.
+      await other('plants').insert([2, 3, 4, 5].map((id) => ({ id, name: 'x' })));
+      const adding = repository.add([1n, 2n].map((id) => toPlant({ id, name: 'Aloe' })));
+      // Until the write has inserted one plant and waits for the other.
+      await setTimeout(300);
+      await other('plants').insert({ id: 1, name: 'x' });
+      await other.rollback();
+      expect(await adding).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
     });
 
     for (const [what, change, revert] of [
