@@ -363,10 +363,12 @@ describe('The SQLite repository', () => {
     }
 
     it('a database whose migration and rollback fail', async () => {
+      const path = newFile();
       // Ends the transaction, so that there is nothing to roll back.
       const migrations = { one: ['CREATE TABLE t (c NOT NULL)', 'INSERT OR ROLLBACK INTO t VALUES (NULL)'] };
-      const error = await catchError(openChanged({ migrations }));
+      const error = await catchError(openChanged({ migrations }, path));
       expect(`${error}`).to.match(/: cannot open .*: it reported SQLITE_CONSTRAINT$/);
+      expect(existsSync(`${path}-wal`), 'the file is open').to.equal(false);
     });
   });
 
