@@ -132,12 +132,12 @@ export function assertFunction<Harness extends object>(harness: Harness, name: k
 export async function runWithin(
   name: string,
   harnessFunction: (work: () => Promise<void>) => Promise<void>,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
-  let result: Promise<void> | undefined;
-  await harnessFunction(() => {
+  let result: Promise<unknown> | undefined;
+  await harnessFunction(async () => {
     result = work();
-    return result;
+    await result;
   });
   if (result === undefined) throw new InvalidHarness(`${name}(work) must call work`);
   // Rejects if the harness has caught the error.

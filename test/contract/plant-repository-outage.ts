@@ -34,17 +34,12 @@ const RECOVERY_PAUSE_MS = 20;
 /** Timeout of a case, in milliseconds: each call may take as long as the adapter waits for its storage. */
 const OUTAGE_TIMEOUT_MS = 90_000;
 
-type WithOutage = (work: () => Promise<void>) => Promise<void>;
+type WithOutage = (work: () => Promise<unknown>) => Promise<void>;
 
 /** Cases for repositories whose storage can become unavailable. */
 export const outageCases: readonly HarnessCase<HarnessWith<'whileUnavailable'>>[] = [
-  outageCase(
-    'add throws StorageUnavailable during an outage, without values of the plant',
-    async (repository, withOutage) => {
-      await withOutage(async () => {
-        assertConfidential(await assertAddFails(repository, CONFIDENTIAL));
-      });
-    },
+  outageCase('add throws StorageUnavailable during an outage, without values of the plant', (repository, withOutage) =>
+    withOutage(async () => assertConfidential(await assertAddFails(repository, CONFIDENTIAL))),
   ),
 
   outageCase(
@@ -93,10 +88,7 @@ export const outageCases: readonly HarnessCase<HarnessWith<'whileUnavailable'>>[
     async (repository, withOutage) => {
       const [stored, uncertain] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
       await addAll(repository, [stored]);
-      for (let outage = 0; outage < 2; outage++)
-        await withOutage(async () => {
-          await assertAddFails(repository, uncertain);
-        });
+      for (let outage = 0; outage < 2; outage++) await withOutage(() => assertAddFails(repository, uncertain));
       await awaitReady(repository);
       await assertAddedOrHeld(repository, uncertain, [uncertain]);
       await assertContent(repository, [stored, uncertain]);
@@ -163,7 +155,7 @@ export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'wh
       const adding = candidates.map(async (candidate) => {
         if (await isAvailable(() => assertAddedOrHeld(repository, candidate, [candidate]))) added.push(candidate);
       });
-      await Promise.all([...adding, withOutage(async () => void (await Promise.all(adding)))]);
+      await Promise.all([...adding, withOutage(() => Promise.all(adding))]);
       await awaitReady(repository);
       await assertDurable(harness, [...added, ...(await readPlants(repository))]);
     },
@@ -184,7 +176,7 @@ function outageCase<Harness extends HarnessWith<'whileUnavailable'>>(
   );
 }
 
-function whileUnavailable(harness: HarnessWith<'whileUnavailable'>, work: () => Promise<void>): Promise<void> {
+function whileUnavailable(harness: HarnessWith<'whileUnavailable'>, work: () => Promise<unknown>): Promise<void> {
   assertFunction(harness, 'whileUnavailable');
   return runWithin('whileUnavailable', (inner) => harness.whileUnavailable(inner), work);
 }

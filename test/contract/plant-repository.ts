@@ -217,9 +217,8 @@ export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
     const shuffled = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500));
     const ids = shuffled.flatMap((id) => [MIN_PLANT_ID + id, (id - 750n) * 3n, MAX_PLANT_ID - id]);
     const candidates = ids.map((id) => plant(id, `plant ${id}`));
-    for (let start = 0; start < candidates.length; start += 1000) {
+    for (let start = 0; start < candidates.length; start += 1000)
       await addAll(repository, candidates.slice(start, start + 1000));
-    }
     await Promise.all([1, 2, 3].map(() => assertContent(repository, candidates)));
     await assertContent(repository, candidates);
   }),
