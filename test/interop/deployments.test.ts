@@ -27,16 +27,7 @@ describe('In docs/operate', () => {
     );
     writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));
     const compiler = inRepository('node_modules/typescript/bin/tsc');
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--module',
-      'nodenext',
-      '--target',
-      'esnext',
-    ];
+    const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ');
     expect(outputOf(folder, [process.execPath, compiler, ...options, 'manifests.ts'])).to.equal('');
   });
 });
