@@ -18,11 +18,8 @@ const message = 'Content-Encoding must be identity, gzip, deflate or br';
 const unknownEncoding = { ...apiErrors.unsupportedMediaType, message };
 const damaged = { ...apiErrors.notJson, message: 'The body does not match its Content-Encoding' };
 
-/** Number of chunks that {@link mergeChunks} merges. */
-const MAX_SMALL_CHUNKS = 256;
-
-/** Collects the body of a request as it was sent; returns `undefined` if it has more than `maxBytes`. */
-export type CollectBody = (maxBytes: number, body: AsyncIterable<Uint8Array>) => Promise<Uint8Array | undefined>;
+/** Reads the body of a request as it was sent; `undefined` if it has more than `maxBytes`. */
+export type CollectBody = (maxBytes: number) => Promise<Uint8Array | undefined>;
 
 /**
  * Checks `Expect`, media type, encoding and size, reserves memory for the body, collects it, and decompresses it.
@@ -33,7 +30,8 @@ export async function readBody(
   res: ServerResponse,
   limitBytes: number,
   reserve: (bytes: number) => void,
-  collect: CollectBody = collectBytes,
+  // Destroying a request would close its connection before the response.
+  collect: CollectBody = (maxBytes) => collectBytes(res.req.iterator({ destroyOnReturn: false }), maxBytes),
 ): Promise<Uint8Array> {
   const { req } = res;
   const { expect = '', 'content-encoding': encoding = '', 'content-length': contentLength } = req.headers;
@@ -48,7 +46,7 @@ export async function readBody(
   // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
   if (expect !== '' && req.httpVersion === '1.1') res.writeContinue();
 
-  const received = await untilRejected(req, collect(maxBytes, mergeChunks(req)));
+  const received = await untilRejected(req, collect(maxBytes));
   const body = received && createInflater ? await inflate(received, createInflater(), limitBytes) : received;
   if (body === undefined) throw tooLarge(limitBytes);
   reserve(body.length);
@@ -69,27 +67,19 @@ function isJson(req: IncomingMessage): boolean {
   return unquoted.split(/;\s*charset\s*=/i).length <= 2;
 }
 
-/** Merges the chunks of a body, because each takes some 400 bytes of memory and a client can send one byte per chunk. */
-async function* mergeChunks(req: IncomingMessage): AsyncGenerator<Uint8Array, void> {
-  const chunks: Uint8Array[] = [];
-  // Destroying a request would close its connection before the response.
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    if (chunks.length === MAX_SMALL_CHUNKS) yield Buffer.concat(chunks.splice(0));
-  }
-  yield Buffer.concat(chunks);
-}
-
 /** Collects up to `maxBytes`; returns `undefined` as soon as there are more. */
-async function collectBytes(maxBytes: number, chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
-  const collected: Uint8Array[] = [];
+async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
+  let collected = Buffer.alloc(0);
   let length = 0;
   for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > maxBytes) return undefined;
-    collected.push(chunk);
+    const end = length + chunk.length;
+    if (end > maxBytes) return undefined;
+    // Copies each chunk, because it takes some 400 bytes of memory, and a client can send one per byte.
+    if (end > collected.length) collected = Buffer.concat([collected], Math.min(2 * end, maxBytes));
+    collected.set(chunk, length);
+    length = end;
   }
-  return Buffer.concat(collected);
+  return collected.subarray(0, length);
 }
 
 type Inflater = ReturnType<typeof createUnzip> | ReturnType<typeof createBrotliDecompress>;
@@ -97,7 +87,7 @@ type Inflater = ReturnType<typeof createUnzip> | ReturnType<typeof createBrotliD
 async function inflate(encoded: Uint8Array, inflater: Inflater, maxBytes: number): Promise<Uint8Array | undefined> {
   inflater.end(encoded);
   try {
-    const body = await collectBytes(maxBytes, inflater);
+    const body = await collectBytes(inflater, maxBytes);
     // Bytes after the end of the compressed data are not processed.
     if (body === undefined || inflater.bytesWritten === encoded.length) return body;
   } catch {

@@ -32,8 +32,6 @@ export class Connection {
   #hasStopped = false;
   #isStopping = false;
   #isRejecting = false;
-  /** Whether the client has sent a part of the head of its next request. */
-  #hasPartialHead = false;
   /** Whether a request timed out while the server had stopped reading. */
   #isLate = false;
 
@@ -60,8 +58,6 @@ export class Connection {
     if (this.#end || isLast(latest)) return false;
     this.#latest = res;
     this.#bodyBytes = Number(res.req.headers['content-length'] ?? 0);
-    // Stops reading when a chunk is unread, because a chunk of one byte takes some 400 bytes of memory.
-    if (res.req.headers['transfer-encoding'] !== undefined) Object(res.req)._readableState.highWaterMark = 1;
     this.#inProgress.add(res);
     res.on('close', () => {
       this.#inProgress.delete(res);
@@ -121,11 +117,8 @@ export class Connection {
       this.#hasStopped = !this.#canRead();
       if (this.#hasStopped) break;
       const maxBytes = Math.max(MAX_PARSED_BYTES, Math.min(this.#bodyBytes, MAX_BODY_BYTES));
-      const latest = this.#latest;
-      const isHead = latest?.req.complete === true;
       const bytes = this.#readAtMost(maxBytes);
       if (bytes === null) break;
-      this.#hasPartialHead = isHead && this.#latest === latest;
       // Subtracts headers, too, so that the rest is never too large.
       this.#bodyBytes -= bytes.length;
       // Otherwise, later data emits 'readable', and Node resumes the socket after each request, which emits 'end'.
@@ -158,11 +151,10 @@ export class Connection {
     return size < MAX_IN_PROGRESS_WITH_BODY && req.readableLength < req.readableHighWaterMark;
   }
 
-  /** During a shutdown, closes the connection after the response to the last request that has arrived. */
+  /** During a shutdown, makes the response to the last request that has arrived the last one of the connection. */
   #announceClose(): void {
-    if (!this.#isStopping || this.#socket.readableLength > 0) return;
-    if (!this.#latest?.headersSent) this.#latest?.setHeader('Connection', 'close');
-    else if (!this.#hasPartialHead) this.#endWith(() => this.#socket.destroySoon());
+    if (!this.#isStopping || this.#socket.readableLength > 0 || this.#latest?.headersSent) return;
+    this.#latest?.setHeader('Connection', 'close');
   }
 
   /** Calls `end` after the responses in progress. */

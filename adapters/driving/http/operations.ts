@@ -41,7 +41,7 @@ export interface OperationRequest {
   /** Values of the templates in the path. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** @default reads `req` */
-  readonly collect?: CollectBody;
+  readonly collect?: CollectBody | undefined;
   /** Receives the authenticated caller, for the log. */
   readonly report?: { principal?: Principal };
 }

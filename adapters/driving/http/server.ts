@@ -48,6 +48,8 @@ export class NodeHttpServer implements HttpServer {
       // Node's default would delay a timeout by up to 30 s.
       connectionsCheckingInterval: 500,
       requireHostHeader: false,
+      // Maximum unread bytes of a body. A chunk takes some 400 bytes of memory, and can contain a single byte.
+      highWaterMark: 512,
     });
     this.#server = server;
     server.maxConnections = maxConnections;
@@ -82,8 +84,7 @@ export class NodeHttpServer implements HttpServer {
   /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.isStopping = true;
-    // Node would also close connections on which responses are being sent.
-    this.#server.closeIdleConnections = () => {};
+    // Also closes connections that are idle after a request, even if the client has not read all of its response.
     const closed = once(this.#server.close(), 'close');
     for (const connection of this.#connections.values()) connection.stop();
     let isComplete = true;

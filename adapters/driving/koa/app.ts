@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiErrors, openApiDescription } from '../api/index.js';
 import {
   ApiException,
-  type CollectBody,
   createOperations,
   type HttpServer,
   type HttpServerOptions,
@@ -66,7 +64,10 @@ function createRouter(options: AppOptions): Router {
     router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
       const { req, res, params: parameters } = ctx;
       const { report } = ctx.state;
-      const body = await run({ req, res, parameters, report, collect: (...body) => collect(ctx, ...body) });
+      // koa-bodyparser keeps all chunks, of which a chunked body can have one per byte.
+      const isChunked = req.headers['transfer-encoding'] !== undefined;
+      const collector = isChunked ? undefined : (maxBytes: number) => collect(ctx, maxBytes);
+      const body = await run({ req, res, parameters, report, collect: collector });
       // First, so that Koa does not look for the type of a string.
       ctx.set('Content-Type', 'application/json');
       ctx.body = body;
@@ -98,21 +99,16 @@ const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] 
 const parsers = new Map<number, Middleware>();
 
 /** Collects a body as it was sent, with koa-bodyparser. Returns `undefined` if it has more than `maxBytes`. */
-async function collect(ctx: Context, ...[maxBytes, body]: Parameters<CollectBody>): ReturnType<CollectBody> {
+async function collect(ctx: Context, maxBytes: number): Promise<Uint8Array | undefined> {
   const parse = parsers.get(maxBytes) ?? bodyParser({ ...MODE, textLimit: `${maxBytes}` });
   parsers.set(maxBytes, parse);
   // koa-bodyparser would decompress, but ignore bytes after the end, and never settle if the client disconnects.
   delete ctx.req.headers['content-encoding'];
-  // It also keeps all chunks, of which a chunked body can have one per byte.
-  const isChunked = ctx.req.headers['transfer-encoding'] !== undefined;
-  const merged = isChunked ? Object.assign(Readable.from(body), { headers: {} }) : undefined;
   try {
-    await parse(merged ? Object.create(ctx, { req: { value: merged } }) : ctx, async () => {});
+    await parse(ctx, async () => {});
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') return undefined;
     throw ctx.req.errored ?? error;
-  } finally {
-    merged?.destroy();
   }
   // Without a body, koa-bodyparser leaves an empty object.
   return ctx.request.body instanceof Uint8Array ? ctx.request.body : new Uint8Array();

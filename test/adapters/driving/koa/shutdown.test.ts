@@ -112,7 +112,7 @@ httpSuite('A shutdown', {}, ({ start }) => {
     expect(await stopped).to.equal(true);
   });
 
-  it('disconnects a client that does not read its response after half of its timeout', async () => {
+  it('disconnects a client that does not read its responses', async () => {
     const server = await start();
     const client = await server.connect();
     client.socket.pause();
@@ -121,19 +121,6 @@ httpSuite('A shutdown', {}, ({ start }) => {
     const startedAt = performance.now();
     await server.stop(3000);
     expect(performance.now() - startedAt).to.be.below(3000);
-  });
-
-  it('finishes responses that the client has not read', async () => {
-    const server = await start({ docs: true });
-    const client = await server.connect();
-    client.socket.pause();
-    // More than the operating system buffers.
-    client.send(Buffer.concat(Array(7).fill(request('GET /docs/swagger-ui-bundle.js'))));
-    await server.waitUntilRead();
-    const stopped = server.stop(LONG_MS);
-    client.socket.resume();
-    expect(await readOutcomes(client)).to.deep.equal(Array(7).fill(200));
-    expect(await stopped).to.equal(true);
   });
 
   it('closes a connection on which a response is being sent', async () => {
