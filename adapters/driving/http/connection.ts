@@ -108,8 +108,11 @@ export class Connection {
     else if (this.#latest) rejectBody(this.#latest.req, SHUTTING_DOWN);
   }
 
+  /** Reads on in the next turn, so that a client with many requests does not delay others. */
   #readOn(): void {
-    if (this.#hasStopped) this.#read();
+    if (!this.#hasStopped) return;
+    this.#hasStopped = false;
+    setImmediate(() => this.#read());
   }
 
   #read(): void {

@@ -167,6 +167,23 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(unread).to.be.below(1000);
   });
 
+  it('lets others proceed between its requests', async () => {
+    let requests = 0;
+    let stop = (_requests: number) => {};
+    const inFirstTurn = new Promise<number>((resolve) => {
+      stop = resolve;
+    });
+    const server = new NodeHttpServer((_, res) => {
+      if (requests++ === 0) setImmediate(() => stop(requests));
+      res.end();
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const client = (await RawClient.connect(port)).send(Buffer.concat(Array(1000).fill(request('GET /'))));
+    expect(await inFirstTurn).to.be.below(50);
+    client.close();
+    await server.stop(500);
+  });
+
   it('is not read after it is destroyed, although Node reports the end of its responses first', async () => {
     const responses: ServerResponse[] = [];
     const server = new NodeHttpServer((_, res) => responses.push(res));
