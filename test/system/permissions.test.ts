@@ -52,9 +52,11 @@ describe('A command that is denied access names the user, and the file or folder
   }
 
   it('an export needs no right to write', async () => {
-    chmodSync(data, 0o500);
-    const store = { DATABASE_URL: `sqlite:${join(data, 'plants.db')}` };
-    const result = await plantStore(folder, ['export'], store, UNPRIVILEGED).result();
-    expect(result).to.deep.equal({ exitCode: 0, stdout: '', stderr: '' });
+    const file = join(data, 'plants.db');
+    for (const path of [data, file]) {
+      chmodSync(path, 0o500);
+      const run = plantStore(folder, ['export'], { DATABASE_URL: `sqlite:${file}` }, UNPRIVILEGED);
+      expect(await run.result()).to.deep.equal({ exitCode: 0, stdout: '', stderr: '' });
+    }
   });
 });

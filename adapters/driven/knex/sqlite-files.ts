@@ -98,7 +98,8 @@ export function watchFiles(
   [log, index]: readonly [string, string],
   copyLog: () => void,
 ): FileWatch {
-  const identify = (path: string, status = readStatus(path)) => {
+  const identify = (path: string) => {
+    const status = readStatus(path);
     // Only the log may become empty: SQLite can truncate it after copying it to the database.
     return status && (status.size > 0n || path === log) ? `${status.dev} ${status.ino}` : undefined;
   };
@@ -108,23 +109,16 @@ export function watchFiles(
   let logSize = readSize(log);
 
   const findDamaged = () => {
-    for (const [path, identity] of identities) {
-      const status = readStatus(path);
-      if (identify(path, status) !== identity) return path;
-      if (path !== log) continue;
-      const size = Number(status?.size ?? 0);
-      if (size === logSize || size === 0) continue;
-      if (startsWithGap(log)) return log;
-      logSize = size;
-    }
+    for (const [path, identity] of identities) if (identify(path) !== identity) return path;
+    const size = readSize(log);
+    if (size !== logSize && startsWithGap(log)) return log;
+    logSize = size;
     return undefined;
   };
   const canCopyLog = () => {
     // Another process may have written with its own index, or to its own log.
     if (existsSync(index) && identify(index) !== identities.get(index)) return false;
-    const isEmpty = readSize(log) === 0;
-    if (identify(log) !== identities.get(log)) return isEmpty;
-    return isEmpty ? logSize === 0 : !startsWithGap(log);
+    return identify(log) === identities.get(log) ? !startsWithGap(log) : readSize(log) === 0;
   };
   return {
     canCopyLog,

@@ -37,36 +37,34 @@ const QUERY = `
   process.stdout.write(JSON.stringify(await connection.all(process.argv[2])));
   await connection.close();`;
 
-/** A program whose repository loses its index before another process writes. */
+/** A program whose repository loses its log or its index before another process writes. */
 const DAMAGE = `
   import { spawnSync } from 'node:child_process';
-  import { rmSync } from 'node:fs';
+  import { copyFileSync, renameSync, rmSync } from 'node:fs';
   import { setTimeout } from 'node:timers/promises';
   import { openRepository, sqliteDatabase } from '${new URL('../../../../adapters/driven/knex/index.js', import.meta.url)}';
   import { Plant } from '${new URL('../../../../core/index.js', import.meta.url)}';
-  const [path] = process.argv.slice(1);
+  const [path, suffix] = process.argv.slice(1);
   const repository = await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }));
   const { plant } = Plant.from({ id: 1n, name: 'one' });
   await repository.add([plant]);
-  rmSync(path + '-shm');
-  const insert = "INSERT INTO plants (id, name) VALUES (2, 'of another process')";
-  spawnSync(process.execPath, ['--input-type=module', '--eval', ${JSON.stringify(QUERY)}, path, insert]);
+  copyFileSync(path + suffix, path + '.copy');
+  rmSync(path + suffix);
+  if (suffix === '-wal') renameSync(path + '.copy', path + suffix);
+  const runElsewhere = (sql) =>
+    spawnSync(process.execPath, ['--input-type=module', '--eval', ${JSON.stringify(QUERY)}, path, sql]);
+  runElsewhere('PRAGMA wal_checkpoint');
+  runElsewhere("INSERT INTO plants (id, name) VALUES (2, 'two')");
+  // Would copy the log if that were safe.
+  await repository.ready().catch(() => setTimeout(100));
+  runElsewhere("INSERT INTO plants (id, name) VALUES (3, 'three')");
   await repository.close();
-  // Collects the connection.
-  await setTimeout();
-  gc();
   process.stdout.write('closed');
   process.exit();`;
 
 /** Runs a program in a process of its own, and returns its output. */
 function run(program: string, ...args: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, [
-    '--expose-gc',
-    '--input-type=module',
-    '--eval',
-    program,
-    ...args,
-  ]);
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program, ...args]);
   return `${stdout}${stderr}`;
 }
 
@@ -138,6 +136,14 @@ describe('The files of a SQLite repository', () => {
     });
   }
 
+  it('are not opened once more by each create', async () => {
+    const { repository } = await openWithPlant();
+    const countOpenFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+    const before = countOpenFiles();
+    for (let id = 2n; id < 10n; id++) await repository.add([plant(id)]);
+    expect(countOpenFiles()).to.equal(before);
+  });
+
   it('are used again once they are back in place', async () => {
     const path = newPath();
     const repository = await open(path);
@@ -173,11 +179,12 @@ describe('The files of a SQLite repository', () => {
     });
   }
 
-  it('keep what another process has written with a new -shm if the process exits after closing the repository', () => {
-    const path = newPath();
-    expect(run(DAMAGE, path)).to.equal('closed');
-    expect(run(QUERY, path, 'SELECT id FROM plants')).to.equal('[{"id":1},{"id":2}]');
-  });
+  for (const suffix of ['-wal', '-shm'])
+    it(`keep what another process has written with a new ${suffix} if the process exits after closing the repository`, () => {
+      const path = newPath();
+      expect(run(DAMAGE, path, suffix)).to.equal('closed');
+      expect(run(QUERY, path, 'SELECT id FROM plants')).to.equal('[{"id":1},{"id":2},{"id":3}]');
+    });
 
   for (const write of ['', ' after a write'])
     it(`keep what is no longer in a truncated -wal if the repository is closed${write}`, async () => {
