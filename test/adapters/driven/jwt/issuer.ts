@@ -49,7 +49,7 @@ export class Issuer {
   readonly #server: Server;
   readonly #port: number;
   #published: object = { keys: [] };
-  #respondWith: ((response: ServerResponse) => void) | undefined;
+  #respondWith: ((response: ServerResponse) => unknown) | undefined;
   /** Number of requests received. */
   requests = 0;
 
@@ -82,7 +82,7 @@ export class Issuer {
   }
 
   /** Replaces the response until {@link restore}. */
-  respondWith(respond: (response: ServerResponse) => void): void {
+  respondWith(respond: (response: ServerResponse) => unknown): void {
     this.#respondWith = respond;
   }
 

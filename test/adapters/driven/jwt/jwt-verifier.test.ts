@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -263,32 +264,22 @@ describe('JwtVerifier', () => {
   describe('throws TokenIssuerUnavailable until the issuer recovers, if it', () => {
     const NOT_OK = ': Expected 200 OK from the JSON Web Key Set HTTP response';
     const NOT_JSON = ': Failed to parse the JSON Web Key Set HTTP response as JSON';
-    const faults: Readonly<Record<string, readonly [breakIssuer: () => unknown, reason: string]>> = {
-      'stalls during the response': [
-        () => issuer.respondWith((response) => void response.write('{"keys":[')),
-        NOT_JSON,
-      ],
-      'refuses connections': [() => issuer.stop(), ''],
-      redirects: [
-        () => issuer.respondWith((response) => response.writeHead(302, { Location: '/elsewhere' }).end()),
-        NOT_OK,
-      ],
-      'sends a decompression bomb': [
-        () =>
-          issuer.respondWith((response) =>
-            response.setHeader('Content-Encoding', 'gzip').end(gzipSync(OVERSIZED_KEYS)),
-          ),
-        NOT_JSON,
-      ],
-      'sends JSON that is not a JWK Set': [
-        () => issuer.respondWith((response) => response.end('{"a":1}')),
-        ': JSON Web Key Set malformed',
-      ],
-    };
-    for (const [what, [breakIssuer, reason]] of Object.entries(faults)) {
+    const bomb = gzipSync(OVERSIZED_KEYS);
+    const faults: Readonly<Record<string, readonly [respond: (response: ServerResponse) => unknown, reason: string]>> =
+      {
+        'closes the connection': [(response) => response.destroy(), ''],
+        'stalls during the response': [(response) => response.write('{"keys":['), NOT_JSON],
+        redirects: [(response) => response.writeHead(302, { Location: '/elsewhere' }).end(), NOT_OK],
+        'sends a decompression bomb': [
+          (response) => response.setHeader('Content-Encoding', 'gzip').end(bomb),
+          NOT_JSON,
+        ],
+        'sends JSON that is not a JWK Set': [(response) => response.end('{"a":1}'), ': JSON Web Key Set malformed'],
+      };
+    for (const [what, [respond, reason]] of Object.entries(faults)) {
       it(what, async () => {
         const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
-        await breakIssuer();
+        issuer.respondWith(respond);
         const error = await catchError(verifier.verify(token));
         expect(error).to.be.instanceOf(TokenIssuerUnavailable).with.property('cause').that.is.instanceOf(Error);
         expect(error).to.have.property('message', `cannot read the keys at ${issuer.jwksUrl}${reason}`);
