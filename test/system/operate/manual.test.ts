@@ -10,14 +10,8 @@ describe('The generated manual', () => {
   it('is a man page without warnings that has every command and setting', function () {
     skipUnlessInstalled(this, 'man', '--version');
     const env = { ...process.env, MANWIDTH: '120', LC_ALL: 'C.UTF-8' };
-    const { status, stdout, stderr } = spawnSync(
-      'man',
-      ['--warnings', '--local-file', inRepository('dist/plant-store.1')],
-      {
-        encoding: 'utf8',
-        env,
-      },
-    );
+    const args = ['--warnings', '--local-file', inRepository('dist/plant-store.1')];
+    const { status, stdout, stderr } = spawnSync('man', args, { encoding: 'utf8', env });
     expect([status, stderr]).to.deep.equal([0, '']);
     for (const [name, { summary }] of commands) {
       expect(stdout).to.match(RegExp(`^ +plant-store ${name} `, 'm'));
