@@ -17,4 +17,11 @@ describe('Metrics', () => {
     expect(lines).to.include('plant_store_storage_log_size_bytes 4096');
     expect(lines.filter((line) => /^plant_store_(storage_size_bytes|http_connections) /.test(line))).to.deep.equal([]);
   });
+
+  it('have the same total at each scrape', async () => {
+    const metrics = new Metrics('1.0.0');
+    metrics.observe('log', { droppedLines: 3 });
+    await metrics.text();
+    expect(await metrics.text()).to.include('plant_store_log_lines_dropped_total 3\n');
+  });
 });
