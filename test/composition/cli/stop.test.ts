@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { beginCreate, create, serve } from '../../support/client.js';
+import { beginCreate, serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { RawClient, request } from '../../support/raw-http.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
@@ -49,17 +49,23 @@ describe('Stopping the service', () => {
     await file.close();
   });
 
-  it('exits with 1 if the storage does not close, even if every create has its response', async () => {
-    const neverClose = `export default (container) => {
-      container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) =>
-        Object.assign(storage, { close: () => new Promise(() => {}) }));
-    };`;
-    writeFileSync(join(folder, 'stuck.mjs'), neverClose);
-    const service = serve(folder, { PLUGINS: './stuck.mjs', DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: '500ms' });
-    expect((await create(await service.port(), PLANT))?.outcome).to.equal(200);
-    expect(await service.stop()).to.equal(1);
-    expect(service.stderr).to.include('"finished":true,"closed":false');
-  });
+  for (const [what, method, outcome] of [
+    ['the storage does not close, even if every create has its response', 'close', '"finished":true,"closed":false'],
+    ['a create has no response, even if the storage closes', 'add', '"finished":false,"closed":true'],
+  ] as const) {
+    it(`exits with 1 if ${what}`, async () => {
+      const neverReturn = `export default (container) => {
+        container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) =>
+          Object.assign(storage, { ${method}: () => new Promise(() => {}) }));
+      };`;
+      writeFileSync(join(folder, 'stuck.mjs'), neverReturn);
+      const service = serve(folder, { PLUGINS: './stuck.mjs', DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: '500ms' });
+      const { finish } = await beginCreate(await service.port(), PLANT);
+      finish();
+      expect(await service.stop()).to.equal(1);
+      expect(service.stderr).to.include(outcome);
+    });
+  }
 
   it('treats signals within 200 ms as one, and exits at once with 128 + n on a later one', async () => {
     const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
