@@ -1,16 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
@@ -138,10 +128,15 @@ describe('The files of a SQLite repository', () => {
 
   it('are not opened once more by each create', async () => {
     const { repository } = await openWithPlant();
-    const countOpenFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
-    const before = countOpenFiles();
+    // On Linux.
+    const countOpenFiles = () =>
+      readdir('/proc/self/fd').then(
+        ({ length }) => length,
+        () => 0,
+      );
+    const before = await countOpenFiles();
     for (let id = 2n; id < 10n; id++) await repository.add([plant(id)]);
-    expect(countOpenFiles()).to.equal(before);
+    expect(await countOpenFiles()).to.equal(before);
   });
 
   it('are used again once they are back in place', async () => {
@@ -159,7 +154,7 @@ describe('The files of a SQLite repository', () => {
       const { path, repository } = await openWithPlant();
       rmSync(path + suffix);
       await expectUnavailable(repository.add([plant(2n)]), 'was moved');
-      const isCopied = async () => readFileSync(path).includes('plant 1');
+      const isCopied = async () => (await readFile(path)).includes('plant 1');
       if (suffix === '-wal') await waitUntil('the log was copied', isCopied);
       await repository.close();
       expect(await readIds(await open(path))).to.include(1n);
@@ -299,7 +294,7 @@ describe('The files of a SQLite repository', () => {
     const raw = await SqliteFile.open(path);
     await raw.exec('PRAGMA journal_mode = DELETE').finally(() => raw.close());
     const reader = await open(path, { readOnly: true });
-    expect(readdirSync(dirname(path))).to.deep.equal(['plants.db']);
+    expect(await readdir(dirname(path))).to.deep.equal(['plants.db']);
     await open(path);
     expect(await readIds(reader)).to.deep.equal([1n]);
   });

@@ -266,31 +266,23 @@ describe('The SQLite repository', () => {
     await repository.ready();
   });
 
-  const fail = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(), { code }));
-  for (const [what, change, reason] of [
-    ['a defect', { insert: () => fail('UNKNOWN') }, 'DriverError: the storage reported UNKNOWN'],
-    [
-      'a rejected plant',
-      { insert: () => fail('SQLITE_TOOBIG') },
-      'PlantRejected: the storage rejected the plant (SQLITE_TOOBIG)',
-    ],
-    [
-      'an error after more than half of the timeout',
-      { insert: () => setTimeout(1200, 'SQLITE_FULL').then(fail) },
-      'StorageTimeout: the storage is unavailable (SQLITE_FULL)',
-    ],
-    [
-      'plants that disappear',
-      { insert: async (_, plants) => plants, select: async () => [] },
-      'StorageUnavailable: plants disappeared from the storage during a read',
-    ],
-  ] as const satisfies readonly [string, Partial<Engine>, string][]) {
-    it(`reports ${what}`, async () => {
-      const error = await errorOf((await openChanged(change)).add([plant(1n)]));
+  for (const [delayMs, code, reason] of [
+    [0, 'UNKNOWN', 'DriverError: the storage reported UNKNOWN'],
+    [0, 'SQLITE_TOOBIG', 'PlantRejected: the storage rejected the plant (SQLITE_TOOBIG)'],
+    [1200, 'SQLITE_FULL', 'StorageTimeout: the storage is unavailable (SQLITE_FULL)'],
+  ] as const) {
+    it(`reports an error ${code} after ${delayMs} of 2000 ms`, async () => {
+      const insert = () => setTimeout(delayMs).then(() => Promise.reject(Object.assign(new Error(), { code })));
+      const error = await errorOf((await openChanged({ insert })).add([plant(1n)]));
       expect(`${error}`).to.equal(reason);
       expect(Object(error).cause?.code).to.equal(/\((.*)\)/.exec(reason)?.[1]);
     });
   }
+
+  it('throws StorageUnavailable if the plants that hold the ids disappear', async () => {
+    const repository = await openChanged({ insert: async (_, plants) => plants, select: async () => [] });
+    expect(`${await catchError(repository.add([plant(1n)]))}`).to.match(/^StorageUnavailable: plants disappeared /);
+  });
 
   it("keeps values out of the driver's errors, which tracers export", async () => {
     let error: unknown;
