@@ -42,7 +42,7 @@ export class Connection {
     this.#log = log;
     // A 'readable' listener stops Node from reading by itself (docs/decisions/0032-reading-in-small-steps.md).
     socket.on('readable', () => this.#read());
-    socket.on('resume', () => this.#readOn());
+    for (const event of ['resume', 'drain']) socket.on(event, () => this.#readOn());
   }
 
   /** Whether every request that arrived has a response. */

@@ -84,10 +84,13 @@ export class NodeHttpServer implements HttpServer {
   /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.isStopping = true;
-    // Also closes connections that are idle after a request, even if the client has not read all of its response.
+    // Also destroys connections that are idle after a request, or on which the client has not read a finished response.
     const closed = once(this.#server.close(), 'close');
-    for (const connection of this.#connections.values()) connection.stop();
     let isComplete = true;
+    for (const [socket, connection] of this.#connections) {
+      isComplete &&= !socket.destroyed || connection.hasResponded;
+      connection.stop();
+    }
     setTimeout(() => {
       for (const connection of this.#connections.values()) connection.rejectLate();
     }, timeoutMs / 2).unref();

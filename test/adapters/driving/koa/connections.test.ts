@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { it } from 'mocha';
@@ -165,6 +166,26 @@ httpSuite('A connection', {}, ({ start }) => {
         .then((client) => client.send(bytes));
     });
     expect(unread).to.be.below(1000);
+  });
+
+  it('is read on once the client has read a part of a response that precedes the rest of the body', async () => {
+    const body = Buffer.alloc(1000);
+    const events = new EventEmitter();
+    const server = new NodeHttpServer((req, res) => {
+      // More than the operating system buffers.
+      req.once('data', () => events.emit('wrote', res.write(Buffer.alloc(10_000_000))));
+      req.once('end', () => res.end(() => events.emit('sent')));
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const client = await RawClient.connect(port);
+    client.socket.pause();
+    client.send(Buffer.concat([request('POST /', { 'Content-Length': `${body.length}` }), body.subarray(1)]));
+    await once(events, 'wrote');
+    client.send(body.subarray(0, 1));
+    client.socket.resume();
+    await once(events, 'sent');
+    client.close();
+    await server.stop(500);
   });
 
   it('lets others proceed between its requests', async () => {

@@ -3,15 +3,15 @@ import { createConnection } from 'node:net';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, post, readOutcomes, type TestServer } from './support.js';
+import { Gate, httpSuite, newPlant, type Options, post, readOutcomes, type TestServer } from './support.js';
 
 /** Longer than a test takes, so that a shutdown that waits for it fails the test. */
 const LONG_MS = 600_000;
 
 httpSuite('A shutdown', {}, ({ start }) => {
-  const startBlocked = async () => {
+  const startBlocked = async (options: Options = {}) => {
     const gate = new Gate();
-    return { gate, server: await start({ createPlant: gate.createPlant }) };
+    return { gate, server: await start({ createPlant: gate.createPlant, ...options }) };
   };
 
   it('waits for nothing when idle, and closes connections that are idle or have not been used', async () => {
@@ -121,6 +121,17 @@ httpSuite('A shutdown', {}, ({ start }) => {
     const startedAt = performance.now();
     await server.stop(3000);
     expect(performance.now() - startedAt).to.be.below(3000);
+  });
+
+  it('reports a request without a response whose client has not read the responses before it', async () => {
+    const { gate, server } = await startBlocked({ docs: true });
+    const client = await server.connect();
+    client.socket.pause();
+    // More than the operating system buffers.
+    client.send(Buffer.concat([...Array(6).fill(request('GET /docs/swagger-ui-bundle.js')), post()]));
+    await gate.arrived;
+    await server.waitUntilRead();
+    expect(await server.stop(LONG_MS)).to.equal(false);
   });
 
   it('closes a connection on which a response is being sent', async () => {
