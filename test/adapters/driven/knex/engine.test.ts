@@ -7,7 +7,8 @@ import { postgres } from '../../../../adapters/driven/knex/postgres.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 
-const CONNECT_CODES = 'EAI_AGAIN ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH ENOTFOUND ETIMEDOUT KnexTimeoutError';
+const CONNECT_CODES = `EAI_AGAIN ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH ENOTFOUND ETIMEDOUT KnexTimeoutError
+  CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID SELF_SIGNED_CERT_IN_CHAIN`.split(/\s+/);
 
 for (const [name, engine] of Object.entries({ sqlite, postgres, mysql })) {
   it(`The migrations of ${name} create every column that the repository needs`, () => {
@@ -25,7 +26,7 @@ for (const [name, engine] of Object.entries({ sqlite, postgres, mysql })) {
   });
 
   it(`The error of a database that cannot be opened has a reason for each known code of ${name}`, async () => {
-    for (const code of [...Object.keys(engine.openErrorMessages), ...CONNECT_CODES.split(' ')]) {
+    for (const code of [...Object.keys(engine.openErrorMessages), ...CONNECT_CODES]) {
       for (const error of [Object.assign(new Error('x'), { code }), new Error(code)]) {
         const configure = () => Promise.reject(error);
         const opening = openRepository({ engine, name: 'db', timeoutMs: 1, configure });
