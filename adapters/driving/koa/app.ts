@@ -66,8 +66,7 @@ function createRouter(options: AppOptions): Router {
       const { report } = ctx.state;
       // koa-bodyparser keeps all chunks, of which a chunked body can have one per byte.
       const isChunked = req.headers['transfer-encoding'] !== undefined;
-      const collector = isChunked ? undefined : (maxBytes: number) => collect(ctx, maxBytes);
-      const body = await run({ req, res, parameters, report, collect: collector });
+      const body = await run({ req, res, parameters, report, collect: isChunked ? undefined : () => collect(ctx) });
       // First, so that Koa does not look for the type of a string.
       ctx.set('Content-Type', 'application/json');
       ctx.body = body;
@@ -92,22 +91,20 @@ function toBaseUrl({ originalUrl }: Context, path: string): string {
   return url.slice(0, -path.length) || '/';
 }
 
-// Text mode without an encoding returns raw bytes; an encoding replaces invalid UTF-8, and JSON mode rounds ids.
-const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
+/**
+ * Text mode without an encoding returns raw bytes; an encoding replaces invalid UTF-8, and JSON mode rounds ids. The
+ * Content-Length is already below the limit.
+ */
+const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '', textLimit: '1gb' };
+const parse: Middleware = bodyParser(MODE);
 
-/** The parsers by maximum size, because creating one is slow. */
-const parsers = new Map<number, Middleware>();
-
-/** Collects a body as it was sent, with koa-bodyparser. Returns `undefined` if it has more than `maxBytes`. */
-async function collect(ctx: Context, maxBytes: number): Promise<Uint8Array | undefined> {
-  const parse = parsers.get(maxBytes) ?? bodyParser({ ...MODE, textLimit: `${maxBytes}` });
-  parsers.set(maxBytes, parse);
+/** Collects a body with a Content-Length as it was sent, with koa-bodyparser. */
+async function collect(ctx: Context): Promise<Uint8Array> {
   // koa-bodyparser would decompress, but ignore bytes after the end, and never settle if the client disconnects.
   delete ctx.req.headers['content-encoding'];
   try {
     await parse(ctx, async () => {});
   } catch (error) {
-    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') return undefined;
     throw ctx.req.errored ?? error;
   }
   // Without a body, koa-bodyparser leaves an empty object.
