@@ -83,8 +83,7 @@ export class Connection {
   /** Closes a connection without traffic, unless the next response is not ready or Node will report a late request. */
   closeIfIdle(): void {
     const isIdle = this.#latest !== undefined && this.#inProgress.size === 0;
-    const isLate = this.#isLate && this.#latest?.req.complete === false;
-    if (isIdle || isLate || this.#socket.writableLength > 0) this.#socket.destroy();
+    if (isIdle || this.#isLate || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
   /** Closes the connection after the responses in progress. Node no longer handles its errors and timeouts. */
