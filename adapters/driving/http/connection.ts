@@ -171,7 +171,7 @@ export class Connection {
 
   /** Responds where Node has no request to respond to, and closes the connection. */
   #respond(exception: ApiException): void {
-    // Node reports malformed HTTP again for each further packet.
+    // A timeout or a shutdown can follow malformed HTTP.
     if (!this.#socket.writable) return;
     const requestId = sendErrorTo(this.#socket, exception);
     const { status, apiError } = exception;
