@@ -87,8 +87,8 @@ export class DriverError extends Error {
 
 /** Returns the code of a driver, system or Knex error. */
 export function toCode(error: unknown): string {
-  const { code, name } = Object(error);
-  return code ?? name;
+  const { code, name }: { readonly code?: unknown; readonly name?: unknown } = Object(error);
+  return `${code ?? name}`;
 }
 
 export function classifyError(engine: Engine, error: unknown): ErrorClass {
