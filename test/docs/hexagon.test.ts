@@ -1,7 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
-import { it } from 'mocha';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { inRepository } from '../support/paths.js';
 import { expectSnapshot } from '../support/snapshot.js';
-import { importsIn } from './imports.js';
+
+/** An import or re-export. */
+interface Import {
+  /** Path of the importing file from the root of the repository, such as `/core/index.ts`. */
+  readonly from: string;
+  /** Path of the imported file, such as `/core/index`, or the name of a package. */
+  readonly to: string;
+  /** Imported names; empty for `import * as` and for side-effect imports. */
+  readonly names: readonly string[];
+}
+
+/** An import or re-export: the names in braces, and the path. */
+const IMPORT = /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
+
+const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`);
+/** Returns the folder of an adapter: `/adapters/driving/koa` for `/adapters/driving/koa/app.ts`. */
+const adapterOf = (path: string) => path.split('/').slice(0, 4).join('/');
+
+/** What the files of some folders may import. */
+const RULES: readonly (readonly [rule: string, folder: string, isAllowed: (each: Import) => boolean])[] = [
+  ['the core imports nothing from outside its folder', '/core', ({ to }) => isIn('/core', to)],
+  [
+    'adapters import the core, their own folder, the index.ts of adapters on their side and packages, but not Inversify',
+    '/adapters',
+    ({ from, to }) => {
+      const [, , side] = from.split('/');
+      const isSameSide = RegExp(`^/adapters/${side}/[\\w-]+/index$`).test(to);
+      const isPackage = !/^(\/|inversify|reflect-metadata)/.test(to);
+      return isPackage || to === '/core/index' || isSameSide || isIn(adapterOf(from), to);
+    },
+  ],
+  ['shared HTTP code imports no framework', '/adapters/driving/http', ({ to }) => /^(\/|node:|content-type$)/.test(to)],
+  ['composition does not import tests', '/composition', ({ to }) => !isIn('/test', to)],
+  [
+    'the contracts import only the core; the HTTP contract imports only built-in modules of Node',
+    '/test/contract',
+    ({ from, to }) =>
+      isIn('/test/contract', to) || (isIn('/test/contract/http', from) ? to.startsWith('node:') : to === '/core/index'),
+  ],
+];
 
 /** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
 const OUTSIDE: Readonly<Record<string, string>> = {
@@ -37,70 +80,91 @@ const nameOf = (box: string) => {
 };
 const toNode = (box: string) => `"${nameOf(box)}"`;
 
-it('docs/hexagon.svg matches the imports of the code', async () => {
-  const imports = ['core', 'adapters'].flatMap(importsIn);
-  const entries = imports.filter(({ from }) => from === '/core/index.ts');
-  const exporters = new Map(entries.flatMap(({ names, to }) => names.map((name) => [name, boxOf(to)])));
-  const lines = imports.flatMap(({ from, to, names }) => {
-    // An import from core/index.ts leads to the files behind it.
-    const targets = to === '/core/index' ? names.map((name) => exporters.get(name) ?? '') : [boxOf(to)];
-    return targets.filter((target) => target !== boxOf(from)).map((target) => `${boxOf(from)},${target}`);
-  });
-  const edges = [...new Set(lines)].sort().map((line) => line.split(','));
-  const boxes = [...new Set(edges.flat())].sort();
-  const within = (folder: string) => boxes.filter((box) => box.startsWith(folder));
-  const importAny = (targets: readonly string[]) => (box: string) =>
-    edges.some(([from, to = '']) => from === box && targets.includes(to));
-  const [drivingPorts, drivenPorts] = [within('core/ports/driving/'), within('core/ports/driven/')];
-  const ports = [...drivingPorts, ...drivenPorts];
-  const isUseCase = (box: string) => box !== 'core/index' && !ports.includes(box) && importAny(ports)(box);
-  const useCases = within('core/').filter(isUseCase);
-  // In this order, Graphviz crosses no arrows.
-  const drivesUseCase = importAny([...ports, 'adapters/driving/http']);
-  const driving = within('adapters/driving/').sort((a, b) => Number(drivesUseCase(a)) - Number(drivesUseCase(b)));
-  const driven = within('adapters/driven/');
+describe('The hexagon', () => {
+  const imports = ['core', 'adapters', 'composition', 'test'].flatMap(importsIn);
 
-  const column = (name: string, label: 'top' | 'bottom', nodeClass: string, members: readonly string[]) =>
-    `subgraph "cluster_${name}" {
-      label="${name}"; labelloc=${label}; peripheries=0; rank=same; node [class="${nodeClass}"]
-      ${members.map(toNode).join('; ')}
-    }`;
-  const drawn = [...driving, ...driven, ...useCases, ...ports];
-  const arrows = edges.map(([from = '', to = '']) => {
-    if (!drawn.includes(from) || !drawn.includes(to)) return '';
-    // Graphviz places the start of an edge to the left of its end.
-    const pointsLeft = driven.includes(from)
-      ? to.startsWith('core/')
-      : useCases.includes(from) && drivingPorts.includes(to);
-    return pointsLeft ? `${toNode(to)} -> ${toNode(from)} [dir=back]` : `${toNode(from)} -> ${toNode(to)}`;
-  });
-  const outside = Object.entries(OUTSIDE).map(([adapter, names]) =>
-    driving.map(nameOf).includes(adapter) ? `"${names}" -> "${adapter}"` : `"${adapter}" -> "${names}"`,
-  );
-  const svg = (await Graphviz.load()).dot(`digraph hexagon {
-    rankdir=LR; nodesep=0.25; ranksep=0.5; fontname=Helvetica; newrank=true
-    node [shape=box; style=rounded; fontname=Helvetica; height=0.45; width=1.35; margin="0.15,0"]
-    edge [arrowsize=0.8]
-    subgraph cluster_composition { label="composition"; class=frame; style=rounded; margin=16
-      ${column('driving', 'top', 'adapter', driving)}
-      ${column('driven', 'top', 'adapter', driven)}
-      subgraph cluster_core { label="core"; class=core; style=solid; margin=14
-        ${column('driving ports', 'bottom', 'port', drivingPorts)}
-        ${column('use cases', 'bottom', 'use-case', useCases)}
-        ${column('driven ports', 'bottom', 'port', drivenPorts)}
+  for (const [rule, folder, isAllowed] of RULES) {
+    it(`has its dependency rule: ${rule}`, () => {
+      const found = imports.filter(({ from }) => isIn(folder, from));
+      expect(found).not.to.deep.equal([]);
+      expect(found.filter((each) => !isAllowed(each))).to.deep.equal([]);
+    });
+  }
+
+  it('is drawn in docs/hexagon.svg as the code imports it', async () => {
+    const entries = imports.filter(({ from }) => from === '/core/index.ts');
+    const exporters = new Map(entries.flatMap(({ names, to }) => names.map((name) => [name, boxOf(to)])));
+    const edges = imports.flatMap(({ from, to, names }) => {
+      // An import from core/index.ts leads to the files behind it.
+      const targets = to === '/core/index' ? names.map((name) => exporters.get(name) ?? '') : [boxOf(to)];
+      return targets.filter((target) => target !== boxOf(from)).map((target) => [boxOf(from), target] as const);
+    });
+    const boxes = [...new Set(edges.flat())].sort();
+    const within = (folder: string) => boxes.filter((box) => box.startsWith(folder));
+    const [drivingPorts, drivenPorts] = [within('core/ports/driving/'), within('core/ports/driven/')];
+    const importsPort = (box: string) =>
+      edges.some(([from, to]) => from === box && [...drivingPorts, ...drivenPorts].includes(to));
+    const useCases = within('core/').filter((box) => importsPort(box) && box !== 'core/index');
+    const [driving, driven] = [within('adapters/driving/'), within('adapters/driven/')];
+    const columns = [driving, drivingPorts, useCases, drivenPorts, driven];
+    const columnOf = (box: string) => columns.findIndex((column) => column.includes(box));
+    const arrows = edges
+      .filter((ends) => ends.every((box) => columnOf(box) !== -1))
+      .map(([from, to]) =>
+        // Graphviz places the start of an edge to the left of its end.
+        columnOf(from) > columnOf(to)
+          ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
+          : `${toNode(from)} -> ${toNode(to)}`,
+      );
+    const outside = Object.entries(OUTSIDE).map(([adapter, names]) =>
+      driving.map(nameOf).includes(adapter) ? `"${names}" -> "${adapter}"` : `"${adapter}" -> "${names}"`,
+    );
+
+    const column = (name: string, label: 'top' | 'bottom', nodeClass: string, members: readonly string[]) =>
+      `subgraph "cluster_${name}" {
+        label="${name}"; labelloc=${label}; peripheries=0; rank=same; node [class="${nodeClass}"]
+        ${members.map(toNode).join('; ')}
+      }`;
+    const svg = (await Graphviz.load()).dot(`digraph hexagon {
+      rankdir=LR; nodesep=0.25; ranksep=0.5; fontname=Helvetica; newrank=true
+      node [shape=box; style=rounded; fontname=Helvetica; height=0.45; width=1.35; margin="0.15,0"]
+      subgraph cluster_composition { label="composition"; class=frame; style=rounded; margin=16
+        ${column('driving', 'top', 'adapter', driving)}
+        ${column('driven', 'top', 'adapter', driven)}
+        subgraph cluster_core { label="core"; class=core; style=solid; margin=14
+          ${column('driving ports', 'bottom', 'port', drivingPorts)}
+          ${column('use cases', 'bottom', 'use-case', useCases)}
+          ${column('driven ports', 'bottom', 'port', drivenPorts)}
+        }
       }
-    }
-    ${arrows.join('\n')}
-    node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
-    ${outside.join('\n')}
-  }`);
-  const styled = svg
-    // Without the titles of edges: those of reversed edges name their ends in the wrong order.
-    .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
-    .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
-    .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon);
-  expectSnapshot('docs/hexagon.svg', styled);
+      edge [arrowsize=0.8]
+      ${[...new Set(arrows)].sort().join('\n')}
+      node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
+      ${outside.join('\n')}
+    }`);
+    const styled = svg
+      // Without the titles of edges: those of reversed edges name their ends in the wrong order.
+      .replaceAll(/(?<=class="edge.*\n)<title>[^<]*<\/title>\n/g, '')
+      .replace(/(?=<g id="graph0")/, `<title>${TITLE}</title>\n<style>${STYLE}\n</style>\n`)
+      .replace(/(?<=class="cluster core">.*?points=")[^"]+/s, toHexagon);
+    expectSnapshot('docs/hexagon.svg', styled);
+  });
 });
+
+/** Returns every import and re-export in the TypeScript files of a folder of the repository. */
+function importsIn(folder: string): Import[] {
+  const files = readdirSync(inRepository(folder), { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'));
+  return sources.flatMap((name) => {
+    const from = `/${folder}/${name.replaceAll('\\', '/')}`;
+    const text = readFileSync(inRepository(from.slice(1)), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+    return [...text.matchAll(IMPORT)].map(([, names = '', path = '']) => ({
+      from,
+      to: path.startsWith('.') ? posix.join(posix.dirname(from), path.replace(/\.js$/, '')) : path,
+      names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, name = '']) => name),
+    }));
+  });
+}
 
 /** Converts the corners of a rectangle to those of a hexagon around it. */
 function toHexagon(corners: string): string {
