@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { apiErrors } from '../../adapters/driving/api/index.js';
 import { createContainer, type Plugin, readConfig, services } from '../../composition/index.js';
 import type { TokenVerifier } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
@@ -22,14 +21,6 @@ import { startService, type TestService, TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const HTTP_API = 'docs/http-api.md';
-
-it(`${HTTP_API} has every error number of the code, and no other`, () => {
-  const rows = section(HTTP_API, 'Errors').matchAll(/^\| (\d{5}) \|/gm);
-  const numbers = Object.values(apiErrors).map(({ error }) => error);
-  expect([...rows].map(([, error]) => Number(error))).to.deep.equal(numbers);
-  const named = [...section(HTTP_API, 'HTTP API').matchAll(/\b[1-5]\d{4}\b/g)].map(([error]) => Number(error));
-  expect(numbers).to.include.members(named);
-});
 
 describe('The code in the guides', () => {
   const folder = temporaryFolder();
