@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { CreatePlant, type NewPlant, Plant, PlantRejected, StorageUnavailable } from '../../core/index.js';
+import { CreatePlant, type NewPlant, Plant, PlantRejected, ReadPlants, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
@@ -100,6 +100,13 @@ describe('CreatePlant', () => {
       await expectStored();
     });
   });
+});
+
+it('ReadPlants reads every plant, ordered by id', async () => {
+  const repository = new MemoryPlantRepository();
+  const plants = [-2n, 0n, 3n, 10n].map((id) => toPlant({ id, name: `plant ${id}` }));
+  await repository.add(plants.toReversed());
+  expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);
 });
 
 /** Creates the use case on a repository whose `add` always returns `outcomes`. */
