@@ -123,55 +123,40 @@ export class GaleraNode {
     return waitUntil(`node ${this.#host + 1} is isolated`, isIsolated);
   }
 
-  kill(): Promise<void> {
-    return this.#server.kill();
-  }
-}
-
-/** A Galera cluster of three servers on this machine. */
-export class GaleraCluster {
-  readonly nodes: readonly [GaleraNode, GaleraNode, GaleraNode];
-
-  private constructor(...nodes: GaleraCluster['nodes']) {
-    this.nodes = nodes;
-  }
-
-  /** Installs and starts a cluster in the network. Always {@link stop} it. */
-  static async start(folder: string): Promise<GaleraCluster> {
-    const users = join(folder, 'users.sql');
-    writeFileSync(users, USERS);
-    const install = (host: number) => GaleraNode.install(folder, host, users);
-    const cluster = new GaleraCluster(...(await Promise.all([install(0), install(1), install(2)])));
-    const [first, ...others] = cluster.nodes;
-    first.start('--wsrep-new-cluster');
-    await first.waitUntilSynced(1);
-    for (const node of others) node.start();
-    await cluster.waitUntilSynced();
-    return cluster;
-  }
-
-  /** Restarts the cluster after all servers have crashed. */
-  async recover(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.recoverPosition()));
-    for (const node of this.nodes) node.start();
-    await this.waitUntilSynced();
-  }
-
-  /** Waits until all servers are synced. */
-  async waitUntilSynced(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.waitUntilSynced(3)));
-  }
-
-  /** Returns the number of write conflicts between the servers so far. */
+  /** Returns the number of its write conflicts with other servers so far. */
   async countConflicts(): Promise<number> {
-    const names = ['local_cert_failures', 'local_bf_aborts'];
-    const counts = await Promise.all(this.nodes.flatMap((node) => names.map((name) => node.readStatus(name))));
+    const counts = await Promise.all(['local_cert_failures', 'local_bf_aborts'].map((name) => this.readStatus(name)));
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
-  /** Kills every server. */
-  async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.kill()));
-    await Promise.all(this.nodes.map((node) => node.sql.destroy()));
+  kill(): Promise<void> {
+    return this.#server.kill();
   }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.sql.destroy();
+  }
+}
+
+export type GaleraCluster = readonly [GaleraNode, GaleraNode, GaleraNode];
+
+/** Installs and starts a cluster of three servers in the network. Always {@link GaleraNode.stop} them. */
+export async function startCluster(folder: string): Promise<GaleraCluster> {
+  const users = join(folder, 'users.sql');
+  writeFileSync(users, USERS);
+  const install = (host: number) => GaleraNode.install(folder, host, users);
+  const nodes = await Promise.all([install(0), install(1), install(2)]);
+  const [first, ...others] = nodes;
+  first.start('--wsrep-new-cluster');
+  await first.waitUntilSynced(1);
+  for (const node of others) node.start();
+  await Promise.all(nodes.map((node) => node.waitUntilSynced(3)));
+  return nodes;
+}
+
+/** Restarts the cluster after all servers have crashed. */
+export async function recoverCluster(nodes: GaleraCluster): Promise<void> {
+  await Promise.all(nodes.map((node) => node.recoverPosition()));
+  for (const node of nodes) node.start();
 }
