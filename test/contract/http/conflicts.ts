@@ -1,5 +1,5 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectOutcome, expectOutcomes, newPlant, OPTIONAL_TEXTS, randomId } from './service.js';
+import { expectOutcome, newPlant, OPTIONAL_TEXTS, randomId } from './service.js';
 import type { HttpCase } from './types.js';
 
 const CONCURRENT_CREATES = 30;
@@ -58,17 +58,19 @@ export const conflictCases: readonly HttpCase[] = [
     expectOutcome(await service.create(newPlant({ name: 'second', tag: 'b' }, id)), 40901);
     expectOutcome(await service.create(newPlant({ name: 'first', tag: 'a' }, id)), 40902);
   }),
-  plantStoreCase('accepts exactly one of many concurrent creates with the same id', async (service) => {
-    const id = randomId();
-    const names = Array.from({ length: CONCURRENT_CREATES }, (_, index) => `plant ${index}`);
-    const responses = await Promise.all(names.map((name) => service.create(newPlant({ name }, id))));
-    responses.sort((a, b) => a.status - b.status);
-    expectOutcomes(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40901)]);
-  }),
-  plantStoreCase('accepts exactly one of many concurrent creates of the same plant', async (service) => {
-    const plant = newPlant();
-    const responses = await Promise.all(Array.from({ length: CONCURRENT_CREATES }, () => service.create(plant)));
-    responses.sort((a, b) => a.status - b.status);
-    expectOutcomes(responses, [200, ...Array(CONCURRENT_CREATES - 1).fill(40902)]);
-  }),
+  ...casesFor(
+    {
+      'with the same id': [(index: number) => ({ name: `plant ${index}` }), 40901],
+      'of the same plant': [() => ({}), 40902],
+    } as const,
+    'accepts exactly one of many concurrent creates %s',
+    async (service, [toFields, error]) => {
+      const id = randomId();
+      const creates = Array.from({ length: CONCURRENT_CREATES }, (_, index) => newPlant(toFields(index), id));
+      const responses = await Promise.all(creates.map((create) => service.create(create)));
+      const [created, ...others] = responses.sort((a, b) => a.status - b.status);
+      expectOutcome(created, 200);
+      for (const other of others) expectOutcome(other, error);
+    },
+  ),
 ];

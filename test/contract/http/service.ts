@@ -147,16 +147,6 @@ export function expectOutcome(response: HttpResponse | undefined, ...expected: r
   expectThat(false, `${wanted.join(' or ')}, as application/json`, response);
 }
 
-/** Asserts the {@link expectOutcome outcomes} of all responses. */
-export function expectOutcomes(responses: readonly HttpResponse[], expected: readonly number[]): void {
-  const actual = responses.map((response) => outcome(response) ?? summarise(response));
-  if (actual.join() !== expected.join()) {
-    throw new ContractViolation(
-      `expected the responses ${expected.join(', ')}; received ${actual.join(', ') || 'none'}`,
-    );
-  }
-}
-
 /** Asserts the {@link expectOutcome outcomes} of the next responses, and that the service then closes the connection. */
 export async function expectToEnd(connection: Connection, expected: readonly number[]): Promise<void> {
   for (const error of expected) expectOutcome(await connection.read(), error);
