@@ -70,16 +70,11 @@ describe('The configuration', () => {
     [settings.database, 'mysql://db/plants?multipleStatements=true', 'it has an unknown parameter; known are ssl, '],
     [settings.database, 'postgres://db/a?sslrootcert=/none', 'the file /none of sslrootcert cannot be read (ENOENT)'],
     [settings.database, 'postgres://db/plants?sslmode=verify', 'sslmode must be one of disable, no-verify, '],
-    [
-      settings.database,
-      'mysql://db/a?ssl={"verifyIdentty":true}',
-      "ssl's parameter verifyIdentty is unknown; did you ",
-    ],
+    [settings.database, 'mysql://db/a?ssl={"verifyIdentty":true}', "ssl's parameter verifyIdentty is unknown; did "],
     [settings.database, 'mysql://db/plants?ssl=true', 'ssl must be a JSON object'],
     [settings.database, 'mysql://db/plants?connectTimeout=10s', 'connectTimeout must be a number above 0'],
     [settings.database, 'postgres://db/plants?max=0', 'max must be a number above 0'],
     [settings.database, 'mysql://db', 'name the database after the host, as in /plants'],
-    [settings.database, 'postgres://u@db:54320000/plants', encode],
     [settings.database, 'postgres://u:a/b@db/plants', encode],
     [settings.database, 'postgres://u:12/b@db/plants', encode],
     [settings.database, 'postgres://u:12#b@db/plants', encode],
@@ -106,16 +101,11 @@ describe('The configuration', () => {
   for (const [variable, text, expected] of [
     ['HOST', '::1', { host: '::1' }],
     ['HOST', 'plants.example', { host: 'plants.example' }],
-    ['PORT', '0', { port: 0 }],
     ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
-    ['DATABASE_URL', 'memory:', { database: { scheme: 'memory', url: 'memory:' }, isDatabaseSet: true }],
     ['DATABASE_URL', 'sqlite:a b.db', { database: { scheme: 'sqlite', url: 'sqlite:a b.db' } }],
     ['DATABASE_URL', 'sqlite:#%.db?mode=rw', { database: { scheme: 'sqlite', url: 'sqlite:#%.db?mode=rw' } }],
-    ['DATABASE_URL', 'postgres://u:p@db/a', { database: { scheme: 'postgres', url: 'postgres://u:p@db/a' } }],
     ['DATABASE_URL', 'garden+tls:x', { database: { scheme: 'garden+tls', url: 'garden+tls:x' } }],
     ['ACCESS_TOKENS', 'one, two', { accessTokens: ['one', 'two'] }],
-    ['ACCESS_TOKENS', `sha256:${'0a'.repeat(32)}`, { accessTokens: [`sha256:${'0a'.repeat(32)}`] }],
-    ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
     ['BODY_LIMIT', '1b', { bodyLimitBytes: 1 }],
     ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
     ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
@@ -123,7 +113,6 @@ describe('The configuration', () => {
     ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
     ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
     ['DOCS', 'off', { docs: false }],
-    ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ] as const) {
     it(`accepts ${variable}=${text}`, () => expect(readConfig({ [variable]: text })).to.deep.include(expected));
   }
@@ -165,21 +154,18 @@ describe('The configuration', () => {
     expect(variables).to.have.members([...Object.keys(invalid), 'JWT_ISSUER']);
   });
 
-  it('rejects the same port for both listeners if one of them listens on every address', () => {
-    const problem = 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"';
-    for (const hosts of [{ HOST: '0.0.0.0' }, { MANAGEMENT_HOST: '::' }])
-      expect(problemsOf({ ...hosts, PORT: '3001' })).to.deep.equal([problem]);
-    expect(readConfig({ HOST: '10.0.0.1', PORT: '3001' })).to.include({ port: 3001, managementPort: 3001 });
-  });
-
-  for (const [variable, text, problem] of [
-    ['HEADERS_TIMEOUT', '31s', 'REQUEST_TIMEOUT="30s" (default) must not be less than HEADERS_TIMEOUT="31s"'],
-    ['REQUEST_TIMEOUT', '9s', 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT="10s" (default)'],
-    ['PORT', '3001', 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"'],
-    ['BODY_LIMIT', '65mb', 'MAX_IN_FLIGHT_BYTES="64mb" (default) must not be less than BODY_LIMIT="65mb"'],
+  const samePort = 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"';
+  for (const [environment, ...problems] of [
+    [{ HEADERS_TIMEOUT: '31s' }, 'REQUEST_TIMEOUT="30s" (default) must not be less than HEADERS_TIMEOUT="31s"'],
+    [{ REQUEST_TIMEOUT: '9s' }, 'REQUEST_TIMEOUT="9s" must not be less than HEADERS_TIMEOUT="10s" (default)'],
+    [{ BODY_LIMIT: '65mb' }, 'MAX_IN_FLIGHT_BYTES="64mb" (default) must not be less than BODY_LIMIT="65mb"'],
+    [{ PORT: '3001' }, samePort],
+    [{ PORT: '3001', HOST: '0.0.0.0' }, samePort],
+    [{ PORT: '3001', MANAGEMENT_HOST: '::' }, samePort],
+    [{ PORT: '3001', HOST: '10.0.0.1' }],
   ] as const) {
-    it(`rejects ${variable}=${text}, because it conflicts with another setting`, () => {
-      expect(problemsOf({ [variable]: text })).to.deep.equal([problem]);
+    it(`${problems.length > 0 ? 'rejects settings that conflict' : 'accepts'}: ${JSON.stringify(environment)}`, () => {
+      expect(problemsOf(environment)).to.deep.equal(problems);
     });
   }
 
@@ -236,5 +222,5 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
     if (error instanceof InvalidConfig) return error.message.split('\n');
     throw error;
   }
-  throw new Error('expected InvalidConfig');
+  return [];
 }

@@ -40,17 +40,9 @@ const FAILURES: readonly (readonly [what: string, bad: string | undefined, reaso
   ['throws an object', plugin('throw Object.create(null);'), 'it failed without a message'],
   ['does not return in time', plugin('await new Promise(() => {});'), 'not ready after 1 s'],
   ['leaves the storage unbound', rebind(''), 'services\\.Storage: No bindings? found.*'],
-  [
-    'binds no repository',
-    rebind('.toConstantValue({ add() {} })'),
-    `services\\.Storage: ${LACKS} readAll, ready, close`,
-  ],
+  ['binds no storage', rebind('.toConstantValue({ add() {} })'), `services\\.Storage: ${LACKS} readAll, ready, close`],
   ['fails to create its storage', rebind(`.toDynamicValue(${NO_SOIL})`), 'services\\.Storage: no soil'],
-  [
-    'misspells a service',
-    rebind('.toConstantValue({})', 'TokenVerifer'),
-    'it calls rebind with undefined; check the .*',
-  ],
+  ['misspells a service', rebind('.toConstantValue({})', 'TokenVerifer'), 'it calls rebind with undefined; .*'],
   ['binds no verifier', rebind('.toConstantValue({})', 'TokenVerifier'), `services\\.TokenVerifier: ${LACKS} verify`],
   ['binds no server', rebind('.toConstantValue({})', 'HttpServer'), `services\\.HttpServer: ${LACKS} listen, stop`],
   [
