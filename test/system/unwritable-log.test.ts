@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { constants, openSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -9,7 +8,6 @@ import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { waitUntil } from '../support/wait-until.js';
 
 const CLIENTS = 20;
 /** Number of pipelined requests. */
@@ -18,61 +16,60 @@ const REQUESTS_PER_CLIENT = 100;
 const LONG_PATH = `/${'x'.repeat(250)}`;
 /** Makes the service throw outside of any request on SIGUSR2. */
 const THROW_ON_SIGUSR2 = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('defect'))})`;
+/** The ways in which a service ends, their signals and exit codes. */
+const ENDINGS = [
+  ['shutdown', 'SIGTERM', 0],
+  ['the exit after an uncaught exception', 'SIGUSR2', 1],
+] as const;
 
 describe('An unwritable standard error', () => {
   const folder = temporaryFolder();
   let pipes = 0;
   const start = async (...wrapper: string[]) => {
     const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', TERM: 'xterm', NODE_OPTIONS: THROW_ON_SIGUSR2 };
-    const service = new LoggingService(serve(folder, settings, wrapper));
-    expect(await service.countDropped()).to.equal(0);
+    const service = serve(folder, settings, wrapper);
+    expect(await countDropped(service)).to.equal(0);
     return service;
   };
   const startWith = (redirection: string) => start('bash', '-c', `exec "$@" ${redirection}`, 'bash');
-  /** Starts a service whose standard error is a pipe that nothing reads until the reader is resumed. */
+  /** Starts a service whose standard error is a pipe, which is copied to that of the program after the call of `read`. */
   const startWithPipe = async () => {
-    const path = join(folder, `pipe-${++pipes}`);
-    spawnSync('mkfifo', [path]);
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const reader = new Socket({ fd, readable: true }).pause();
-    return { service: await startWith(`2>${path}`), reader };
+    const file = join(folder, `${++pipes}`);
+    const service = await startWith(`2> >(until [ -e ${file} ]; do sleep 0.1; done; exec cat >&2)`);
+    return { service, read: () => writeFileSync(file, '') };
   };
 
   it('makes the service drop and count lines while the pipe is not read, and keep the other lines intact', async () => {
-    const { service, reader } = await startWithPipe();
-    await service.loadUntilDropped(100);
-    const log = collect(reader);
-    await service.requestUntil(() => log().includes('"requestId":"late"'));
-    const dropped = await service.countDropped();
-    expect(await service.program.stop()).to.equal(0);
-    await waitUntil('the log has ended', async () => log().endsWith('"stopped"}\n'));
-    const lines = toLines(log()).map((line): Record<string, unknown> => JSON.parse(line));
-    expect(lines.filter(({ msg }) => msg === 'request').length + dropped).to.equal(service.requests);
+    const { service, read } = await startWithPipe();
+    let requests = await loadUntilDropped(service, 100);
+    read();
+    requests += await requestUntil(service, () => service.stderr.includes('"requestId":"late"'));
+    const dropped = await countDropped(service);
+    expect(await service.stop()).to.equal(0);
+    const lines = toLines(service.stderr).map((line): Record<string, unknown> => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg === 'request').length + dropped).to.equal(requests);
+    expect(lines.at(-1)).to.include({ msg: 'stopped' });
   });
 
-  it('ends with a complete line at shutdown if the pipe is not read', async () => {
-    const { service, reader } = await startWithPipe();
-    await service.loadUntilDropped(1);
-    expect(await service.program.stop()).to.equal(0);
-    const log = collect(reader);
-    await waitUntil('the pipe is empty', async () => reader.readableEnded);
-    expect(log().at(-1)).to.equal('\n');
-    for (const line of toLines(log())) JSON.parse(line);
-  });
+  for (const [ending, signal, exitCode] of ENDINGS) {
+    it(`ends with a complete line at ${ending} if the pipe is not read`, async () => {
+      const { service, read } = await startWithPipe();
+      await loadUntilDropped(service);
+      expect(await once(service.kill(signal).process, 'exit')).to.deep.equal([exitCode, null]);
+      read();
+      await service.exited();
+      expect(service.stderr.at(-1)).to.equal('\n');
+      for (const line of toLines(service.stderr)) JSON.parse(line);
+    });
 
-  for (const [what, redirection] of Object.entries({
-    'a full disk': '2>/dev/full',
-    'a pipe to an exited process': '2> >(:)',
-    'a pipe to a process that does not read': '2> >(exec tail --pid=$$ -f /dev/null >/dev/null 2>&1)',
-  })) {
-    for (const [ending, signal, exitCode] of [
-      ['shutdown', 'SIGTERM', 0],
-      ['the exit after an uncaught exception', 'SIGUSR2', 1],
+    for (const [what, redirection] of [
+      ['a full disk', '2>/dev/full'],
+      ['a pipe to an exited process', '2> >(:)'],
     ] as const) {
       it(`affects neither requests nor ${ending} if it is ${what}`, async () => {
         const service = await startWith(redirection);
-        await service.loadUntilDropped(1);
-        expect(await service.program.kill(signal).exited()).to.equal(exitCode);
+        await loadUntilDropped(service);
+        expect(await service.kill(signal).exited()).to.equal(exitCode);
       });
     }
   }
@@ -81,66 +78,48 @@ describe('An unwritable standard error', () => {
     skipUnlessInstalled(this, 'script', '--version');
     // The arguments of the shell are those of the executable.
     const service = await start('sh', '-c', 'exec script -qec "exec $*" /dev/null', 'sh');
-    service.program.kill('SIGSTOP');
-    await service.loadUntilDropped(1);
-    service.program.kill('SIGCONT');
-    await service.requestUntil(() => service.program.stdout.includes('"late"'));
-    expect(await service.program.type('\x03').exited()).to.equal(0);
+    service.kill('SIGSTOP');
+    await loadUntilDropped(service);
+    service.kill('SIGCONT');
+    await requestUntil(service, () => service.stdout.includes('"late"'));
+    expect(await service.type('\x03').exited()).to.equal(0);
   });
 });
 
-/** Reads a stream from now on. Returns a function that returns everything read so far. */
-function collect(stream: Socket): () => string {
-  let text = '';
-  stream.setEncoding('latin1').on('data', (chunk) => {
-    text += chunk;
-  });
-  stream.resume();
-  return () => text;
+/** Sends requests with the id `late` until `condition` holds, and returns their number. */
+async function requestUntil(service: Program, condition: () => boolean): Promise<number> {
+  const port = await service.port();
+  let requests = 0;
+  for (; !condition(); requests++)
+    expect(await exchange(port, request('GET /', { 'X-Request-Id': 'late' }))).to.have.property('status');
+  return requests;
 }
 
-/** A running service whose requests cause log lines. */
-class LoggingService {
-  readonly program: Program;
-  /** Number of requests sent. */
-  requests = 0;
-
-  constructor(program: Program) {
-    this.program = program;
+/** Sends requests until `count` lines are dropped, expects that the service works, and returns the number of requests. */
+async function loadUntilDropped(service: Program, count = 1): Promise<number> {
+  const port = await service.port();
+  const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
+  const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
+  let requests = 0;
+  while ((await countDropped(service)) < count) {
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      const client = await RawClient.connect(port);
+      const responses = await client.send(bytes).readAllResponses();
+      expect(responses).to.have.lengthOf(REQUESTS_PER_CLIENT);
+      requests += responses.length;
+    });
+    await Promise.all(clients);
   }
+  expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+  expect(await getFromManagement(service, '/healthz')).to.equal('{"status":"ok"}');
+  return requests + 1;
+}
 
-  /** Sends requests with the id `late` until `condition` holds. */
-  async requestUntil(condition: () => boolean): Promise<void> {
-    const port = await this.program.port();
-    for (; !condition(); this.requests++)
-      expect(await exchange(port, request('GET /', { 'X-Request-Id': 'late' }))).to.have.property('status');
-  }
+async function countDropped(service: Program): Promise<number> {
+  const metrics = await getFromManagement(service, '/metrics');
+  return Number(/^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+}
 
-  /** Sends requests with long log lines until `count` lines are dropped, and expects that the service works. */
-  async loadUntilDropped(count: number): Promise<void> {
-    const port = await this.program.port();
-    const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
-    const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
-    while ((await this.countDropped()) < count) {
-      this.requests += CLIENTS * REQUESTS_PER_CLIENT;
-      const clients = Array.from({ length: CLIENTS }, async () => {
-        const client = await RawClient.connect(port);
-        expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
-      });
-      await Promise.all(clients);
-    }
-    const plant = { id: BigInt(++this.requests), name: 'Monstera' };
-    expect((await create(port, plant))?.outcome).to.equal(200);
-    expect(await this.#getFromManagement('/healthz')).to.equal('{"status":"ok"}');
-  }
-
-  async countDropped(): Promise<number> {
-    const metrics = await this.#getFromManagement('/metrics');
-    const [, count] = /^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics) ?? [];
-    return Number(count);
-  }
-
-  async #getFromManagement(path: string): Promise<string> {
-    return (await exchange(await this.program.managementPort(), request(`GET ${path}`)))?.body ?? 'no response';
-  }
+async function getFromManagement(service: Program, path: string): Promise<string> {
+  return (await exchange(await service.managementPort(), request(`GET ${path}`)))?.body ?? 'no response';
 }
