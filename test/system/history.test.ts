@@ -39,12 +39,7 @@ const rows: readonly [what: string, history: string, stored: string, rules: read
   ['a 200 whose plant is lost', 'M200@0-1', '', [LOST]],
   ['a 40902 whose plant is lost', 'M50301@0-1 M40902@2-3', '', [LOST, EARLY]],
   ['a 200 whose plant lost its tag', 'T200@0-1 M40901@2-3', 'M', [LOST, NO_CONFLICT]],
-  [
-    'two plants with 200 under one id',
-    'M200@0-1 F200@0-1',
-    'M',
-    [LOST, 'two plants were acknowledged under one id', TWICE],
-  ],
+  ['two plants with 200 under one id', 'M200@0-1 F200@0-1', 'M', [LOST, TWICE]],
   ['a second 200 for the same plant', 'M200@0-1 M200@2-3', 'M', [TWICE]],
   ['a 40901 for the stored plant', 'M200@0-1 M40901@2-3', 'M', [NO_CONFLICT]],
   ['a 40902 for a plant that no other create sent', 'M40902@0-1', 'M', [EARLY]],
