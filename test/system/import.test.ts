@@ -48,46 +48,38 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
   });
 }
 
-describe('An import that fails', () => {
+describe('An import with --rejects', () => {
   const folder = new CommandFolder();
-  const BAD = '{"id":1,"name":"a"}\nno JSON\n';
+  // Starts like a file of rejected lines.
+  const INPUT = '{"line":2}\n{"id":1,"name":"a"}\n';
   const messagesIn = (stderr: string) => toLines(stderr).filter((line) => !line.startsWith('{'));
+  const overwritten = 'would overwrite the input or other data; choose another file';
 
-  for (const [args, problem, ...counts] of [
-    [['--rejects', 'no/such/folder'], 'cannot open no/such/folder: no such file or directory; check the path'],
+  for (const [rejects, problem, ...counts] of [
+    ['no/such/folder', 'cannot open no/such/folder: no such file or directory; check the path'],
     [
-      ['--rejects', '/dev/full'],
+      '/dev/full',
       'cannot write /dev/full: the disk is full; free some space',
       '1 plant created, 0 already stored, 1 line rejected',
     ],
+    ['./data', `--rejects ./data ${overwritten}`],
+    ['./input', `--rejects ./input ${overwritten}`],
   ] as const) {
-    it(`reports what it has stored and the reason, with exit code 1: ${problem}`, async () => {
-      const { exitCode, stderr } = await runInProcess(folder.path, ['import', ...args], folder.newDatabase(), BAD);
+    it(`reports what it has stored and the reason, with exit code 1, and changes no other file: ${problem}`, async () => {
+      const files = Object.entries({ input: INPUT, data: 'other data' });
+      for (const [name, text] of files) writeFileSync(join(folder.path, name), text);
+      const args = ['import', ...(rejects === './input' ? ['input'] : []), '--rejects', rejects];
+      const { exitCode, stderr } = await runInProcess(folder.path, args, folder.newDatabase(), INPUT);
       expect(exitCode).to.equal(1);
       expect(messagesIn(stderr)).to.deep.equal([...counts, `plant-store: ${problem}`]);
-    });
-  }
-
-  for (const [what, contents, isInput] of [
-    ['other data', BAD, false],
-    ['the input', '{"line":2}\n', true],
-  ] as const) {
-    it(`because --rejects would overwrite ${what}, leaves that file unchanged`, async () => {
-      const file = folder.newFile(contents);
-      const args = ['import', ...(isInput ? [file] : []), '--rejects', `./${file}`];
-      const { exitCode, stderr } = await runInProcess(folder.path, args, folder.newDatabase(), BAD);
-      expect(exitCode).to.equal(1);
-      expect(messagesIn(stderr)).to.deep.equal([
-        `plant-store: --rejects ./${file} would overwrite the input or other data; choose another file`,
-      ]);
-      expect(readFileSync(join(folder.path, file), 'utf8')).to.equal(contents);
+      for (const [name, text] of files) expect(readFileSync(join(folder.path, name), 'utf8')).to.equal(text);
     });
   }
 
   it('writes the rejected lines again when it is repeated', async () => {
     const [database, file] = [folder.newDatabase(), folder.newFile('')];
-    await runInProcess(folder.path, ['import', '--rejects', file], database, BAD);
-    const { stderr } = await runInProcess(folder.path, ['import', '--rejects', file], database, BAD);
+    await runInProcess(folder.path, ['import', '--rejects', file], database, INPUT);
+    const { stderr } = await runInProcess(folder.path, ['import', '--rejects', file], database, INPUT);
     expect(messagesIn(stderr)).to.deep.equal(['0 plants created, 1 already stored, 1 line rejected']);
     expect(toLines(readFileSync(join(folder.path, file), 'utf8'))).to.have.lengthOf(1);
   });
