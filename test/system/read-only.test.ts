@@ -3,16 +3,14 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { openRepository, postgresDatabase, sqliteDatabase } from '../../adapters/driven/knex/index.js';
+import { openRepository, sqliteDatabase } from '../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { create, serve } from '../support/client.js';
 import { plantStore } from '../support/executable.js';
-import { toPlant } from '../support/plants.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { PrivateServer, postgresStandby, privateServers } from './private-server.js';
 import { expectReadable } from './readable.js';
 
 const PLANT = '{"id":1,"name":"Monstera"}';
@@ -87,33 +85,5 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
     } finally {
       await repository.close();
     }
-  });
-});
-
-describe('On a PostgreSQL hot standby', () => {
-  const folder = temporaryFolder();
-
-  it('export and migrate --dry-run work, and a repository is ready once the standby is promoted', async function () {
-    PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
-    const primary = await PrivateServer.install(privateServers.postgres, folder);
-    await primary.start();
-    const open = (url: string) => openRepository(postgresDatabase({ url, timeoutMs: 10_000 }));
-    const onPrimary = await open(primary.server.url);
-    await onPrimary.add([toPlant({ id: 1n, name: 'Monstera' })]);
-    await onPrimary.close();
-    const standby = await PrivateServer.install(postgresStandby(primary.server.url, 'standby'), folder);
-    await standby.start();
-    const { url } = standby.server;
-    await expectReadable(folder, url, PLANT);
-
-    const onStandby = await open(url);
-    const other = toPlant({ id: 2n, name: 'Ficus' });
-    expect(await catchError(onStandby.add([other]))).to.be.instanceOf(StorageUnavailable);
-    expect(await catchError(onStandby.ready())).to.be.instanceOf(Error);
-    const admin = standby.connect();
-    await admin.raw('SELECT pg_promote()').finally(() => admin.destroy());
-    await onStandby.ready();
-    expect(await onStandby.add([other])).to.deep.equal([{ kind: 'added' }]);
-    await onStandby.close();
   });
 });

@@ -9,7 +9,7 @@ import { toPlant } from '../support/plants.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
-import { PrivateServer, privateServers } from './private-server.js';
+import { PrivateServer, postgresStandby, privateServers } from './private-server.js';
 import { expectReadable } from './readable.js';
 
 const TIMEOUT_MS = 20_000;
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 20_000;
 /** Selects connections that wait for a standby (https://www.postgresql.org/docs/current/monitoring-stats.html). */
 const WAITS_FOR_STANDBY = "wait_event = 'SyncRep' AND backend_type = 'client backend'";
 
-describe('PostgreSQL with synchronous replication', () => {
+describe('PostgreSQL with a standby', () => {
   const folder = temporaryFolder();
   let server: PrivateServer;
   let admin: Knex;
@@ -102,6 +102,24 @@ describe('PostgreSQL with synchronous replication', () => {
     await requireStandby('standby');
     await (await open()).close();
     await expectReadable(folder, server.server.url, '{"id":1,"name":"Monstera"}');
+  });
+
+  it('a hot standby can be exported and checked, and its repository is ready once it is promoted', async () => {
+    await repository.add([plant]);
+    const standby = await PrivateServer.install(postgresStandby(server.server.url, 'standby'), folder);
+    await standby.start();
+    const { url } = standby.server;
+    await expectReadable(folder, url, '{"id":1,"name":"Monstera"}');
+
+    const onStandby = await openRepository(postgresDatabase({ url, timeoutMs: TIMEOUT_MS }));
+    const other = toPlant({ id: 2n, name: 'Ficus' });
+    expect(await catchError(onStandby.add([other]))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(onStandby.ready())).to.be.instanceOf(Error);
+    const adminOfStandby = standby.connect();
+    await adminOfStandby.raw('SELECT pg_promote()').finally(() => adminOfStandby.destroy());
+    await onStandby.ready();
+    expect(await onStandby.add([other])).to.deep.equal([{ kind: 'added' }]);
+    await onStandby.close();
   });
 
   for (const value of ['local', 'remote_write'] as const) {
