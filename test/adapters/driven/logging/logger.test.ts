@@ -1,16 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import knexFactory, { type Knex } from 'knex';
-import { after, before, describe, it } from 'mocha';
-import { sqliteDatabase } from '../../../../adapters/driven/knex/index.js';
+import { describe, it } from 'mocha';
 import { describeError } from '../../../../adapters/driven/logging/index.js';
 import { PlantRejected, StorageUnavailable } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
-import { temporaryFolder } from '../../../support/temporary.js';
 
 /** A value sent by a client, which must not be logged. */
 const CANARY = 'canary-4711';
@@ -52,16 +48,10 @@ describe('The log', () => {
 });
 
 describe('describeError', () => {
-  const path = join(temporaryFolder(), 'plants.db');
-  let knex: Knex;
-  before(async () => {
-    knex = knexFactory(await sqliteDatabase({ path, timeoutMs: 10_000 }).configure());
-  });
-  after(() => knex.destroy());
-
-  const parseError = () => catchCanary(() => JSON.parse(CANARY));
-  const withMember = (error: Error) => Object.assign(error, { sql: CANARY, bindings: [CANARY] });
-  const knexError = () => catchCanary(() => knex('no_such_table').insert({ name: CANARY }));
+  const parseError = () => catchError((async () => JSON.parse(CANARY))());
+  /** Returns an error as Knex throws it: with the SQL in its message. */
+  const knexError = () =>
+    Object.assign(new Error(`insert into plants values ('${CANARY}')`), { code: 'SQLITE_ERROR', sql: CANARY });
 
   it('includes the class, the code, a safe message, every cause and its stack frames', async () => {
     const middle = new Error('from a plugin', { cause: await parseError() });
@@ -72,7 +62,7 @@ describe('describeError', () => {
     expect(description)
       .to.have.nested.property('cause.cause.stack')
       .that.matches(/^ {4}at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
-    expect(describeError(await knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
+    expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
     const systemError = await catchError(readFile('/no/such/file'));
     expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
   });
@@ -86,26 +76,16 @@ describe('describeError', () => {
   describe('never includes', () => {
     for (const [what, make] of [
       ['the body that JSON.parse quotes', parseError],
-      ['the values in a message of Knex', knexError],
-      ['the message of a cause', async () => new StorageUnavailable('unavailable', { cause: await knexError() })],
-      [
-        'the message of a cause of a cause',
-        async () => new Error('', { cause: new Error('', { cause: await parseError() }) }),
-      ],
+      ['the message and other members of an error that has some', knexError],
+      ['the message of a cause', () => new StorageUnavailable('unavailable', { cause: knexError() })],
       [
         'the SQL that Knex adds to the message of a failed system call',
-        async () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
+        () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
       ],
-      ['a thrown value that is not an error', async () => CANARY],
-      ['a cause that is not an error', async () => new Error('', { cause: { token: CANARY } })],
-      ['the message and other members of an error that has some', async () => withMember(new Error(CANARY))],
+      ['a cause that is not an error', () => new Error('', { cause: { token: CANARY } })],
       [
-        'a line of a message that looks like a stack frame',
-        async () => withMember(new Error(`\n    at ${CANARY}\n    at ${CANARY}`)),
-      ],
-      [
-        'a line that looks like a stack frame, after U+2028',
-        async () => withMember(new Error(`\u2028    at ${CANARY}`)),
+        'lines of a message that look like stack frames',
+        () => Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
       ],
     ] as const) {
       it(what, async () => {
@@ -114,10 +94,3 @@ describe('describeError', () => {
     }
   });
 });
-
-/** Returns the error that `work` throws, which contains {@link CANARY}. */
-async function catchCanary(work: () => unknown): Promise<unknown> {
-  const error = await catchError((async () => work())());
-  expect(`${error}`).to.include(CANARY);
-  return error;
-}

@@ -23,15 +23,11 @@ describe('StaticTokenVerifier', () => {
       }),
     );
 
-    it('accepts a digest in upper case', async () => {
+    it('accepts a digest in upper case, but not as a token', async () => {
       const verifier = new StaticTokenVerifier([DIGEST.toUpperCase()]);
       expect(await verifier.verify(TOKEN)).to.not.equal(undefined);
-    });
-
-    it('rejects the digest as a token', async () => {
-      const verifier = new StaticTokenVerifier([DIGEST]);
-      expect(await verifier.verify(DIGEST)).to.equal(undefined);
-      expect(await verifier.verify(DIGEST.slice('sha256:'.length))).to.equal(undefined);
+      for (const digest of [DIGEST, DIGEST.toUpperCase(), DIGEST.slice('sha256:'.length)])
+        expect(await verifier.verify(digest)).to.equal(undefined);
     });
   });
 
@@ -39,11 +35,6 @@ describe('StaticTokenVerifier', () => {
     const verifier = new StaticTokenVerifier(['one', 'two']);
     expect(await verifier.verify('one')).to.deep.equal({ subject: 'static-token-1' });
     expect(await verifier.verify('two')).to.deep.equal({ subject: 'static-token-2' });
-  });
-
-  it('rejects every token if none is configured', async () => {
-    const verifier = new StaticTokenVerifier([]);
-    for (const token of ['', TOKEN]) expect(await verifier.verify(token)).to.equal(undefined);
   });
 
   it('compares with every token in constant time, even after a match', async () => {
@@ -67,7 +58,6 @@ describe('A token list', () => {
     ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
     ['a digest after other letters', `x${DIGEST}`],
     ['a digest with a second line', `${DIGEST}\n`],
-    ['a missing digest', 'sha256:'],
   ] as const) {
     it(`with ${what} causes an error that names the position, not the token`, () => {
       const list = ['good', bad, 'good'];
@@ -86,17 +76,13 @@ describe('A token list', () => {
     verifier.replace(['new']);
     expect(await verifier.verify('old')).to.equal(undefined);
     expect(await verifier.verify('new')).to.not.equal(undefined);
+    verifier.replace([]);
+    for (const token of ['', 'new']) expect(await verifier.verify(token)).to.equal(undefined);
   });
-});
 
-describe('parseTokens', () => {
-  it('reads one token per line, and ignores blank lines, comments and surrounding white space', () => {
-    expect(parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour')).to.deep.equal([
-      'one',
-      'two',
-      'sha256:00#',
-      'four',
-    ]);
+  it('has one token per line of a file, without blank lines, comments and surrounding white space', () => {
+    const tokens = parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour');
+    expect(tokens).to.deep.equal(['one', 'two', 'sha256:00#', 'four']);
     expect(parseTokens('')).to.deep.equal([]);
   });
 });
