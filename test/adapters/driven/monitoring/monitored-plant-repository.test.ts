@@ -5,6 +5,7 @@ import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.
 import { MonitoredPlantRepository, StorageTimeout } from '../../../../adapters/driven/monitoring/index.js';
 import { type AddOutcome, type Plant, PlantRejected, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
+import { isAvailable } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
@@ -44,7 +45,7 @@ describe('MonitoredPlantRepository', () => {
       repository = new MonitoredPlantRepository(storage, { timeoutMs: TIMEOUT_MS });
     });
 
-    it('after a call that hangs, fails immediately and is not ready', async () => {
+    it('after a call that hangs, fails immediately, lets one call try after a pause, and is ready if it succeeds', async () => {
       storage.fault = 'hang';
       expect(await catchError(add(1n)))
         .to.be.instanceOf(StorageTimeout)
@@ -53,12 +54,7 @@ describe('MonitoredPlantRepository', () => {
         .to.be.instanceOf(StorageUnavailable)
         .with.property('message', 'an earlier write timed out, and no write has succeeded since');
       expect(storage.adds).to.equal(1);
-      await expectNotReady();
-    });
 
-    it('lets one call try after a pause, and is ready again when it succeeds', async () => {
-      storage.fault = 'hang';
-      await catchError(add(1n));
       elapse(FIRST_PAUSE_MS);
       // The second call fails immediately, because the first one is trying.
       const [first, second] = await Promise.all([catchError(add(1n)), catchError(add(2n))]);
@@ -79,33 +75,21 @@ describe('MonitoredPlantRepository', () => {
       await repository.ready();
     });
 
-    it('is ready again when a call that timed out succeeds late', async () => {
-      storage.fault = 'hang';
-      await catchError(add(1n));
-      await storage.end();
-      await repository.ready();
-      expect(await add(1n)).to.have.nested.property('[0].kind', 'taken');
-    });
-
-    it('does not fail calls immediately after the one that timed out fails late', async () => {
-      storage.fault = 'hang';
-      await catchError(add(1n));
-      storage.fault = new StorageUnavailable('away');
-      await storage.end();
-      expect(await catchError(add(1n))).to.have.property('message', 'away');
-      await expectNotReady('away');
-      storage.fault = undefined;
-      await repository.ready();
-    });
-
-    it('does not fail calls immediately after the one that timed out rejects its plants late', async () => {
-      storage.fault = 'hang';
-      await catchError(add(1n));
-      storage.isRejecting = true;
-      await storage.end();
-      expect(await add(1n)).to.have.nested.property('[0].kind', 'rejected');
-      await repository.ready();
-    });
+    for (const [what, change, next] of [
+      ['succeeds', {}, 'taken'],
+      ['fails', { fault: new StorageUnavailable('away') }, 'added'],
+      ['rejects its plants', { isRejecting: true }, 'rejected'],
+    ] as const) {
+      it(`is ready again when a call that timed out ${what} late`, async () => {
+        storage.fault = 'hang';
+        await catchError(add(1n));
+        Object.assign(storage, change);
+        await storage.end();
+        storage.fault = undefined;
+        await repository.ready();
+        expect(await add(1n)).to.have.nested.property('[0].kind', next);
+      });
+    }
 
     it('is not ready after an unexpected error until a plant is added, even if the storage is ready', async () => {
       await add(1n);
@@ -152,15 +136,12 @@ describe('MonitoredPlantRepository', () => {
       });
     });
 
-    it('probes when it is first ready, and not again while calls succeed', async () => {
+    it('probes when it is first ready, and after a failure until a probe succeeds, whatever error it fails with', async () => {
       await repository.ready();
-      await add(1n);
+      await add(0n);
       await repository.ready();
       expect(probes).to.equal(1);
-    });
 
-    it('is not ready after a failure until a probe succeeds, whatever error the probe fails with', async () => {
-      await repository.ready();
       storage.fault = new StorageUnavailable('away');
       await catchError(add(1n));
       storage.fault = undefined;
@@ -181,12 +162,7 @@ describe('MonitoredPlantRepository', () => {
       storage.fault = undefined;
       expect(`${await catchError(add(1n))}`).to.include('an earlier write timed out');
       probe = async () => {};
-      await waitUntil('a call succeeds', () =>
-        add(1n).then(
-          () => true,
-          () => false,
-        ),
-      );
+      await waitUntil('a call succeeds', () => isAvailable(() => add(1n)));
       expect(probes).to.equal(2);
     });
 
