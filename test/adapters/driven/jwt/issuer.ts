@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { portOf } from '../../../support/port.js';
 
@@ -8,7 +8,7 @@ export interface Key {
   readonly kid: string;
   readonly algorithm: string;
   readonly publicKey: CryptoKey;
-  readonly privateKey: CryptoKey;
+  readonly privateKey: CryptoKey | Uint8Array;
 }
 
 let lastKeyNumber = 0;
@@ -32,39 +32,27 @@ export interface Members {
   readonly [name: string]: unknown;
 }
 
-/** Returns claims that are valid for five minutes, with overrides. `undefined` removes a claim. */
-export function claims(overrides: Members = {}): Members {
-  return { iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...overrides };
-}
-
-/** Signs a JWT that is valid except for the overrides. */
-export function sign(key: Key, claimOverrides?: Members, headerOverrides: Members = {}): Promise<string> {
-  return new SignJWT({ ...claims(claimOverrides) })
-    .setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...headerOverrides })
+/** Signs a JWT that is valid for five minutes, except for the overrides. `undefined` removes a claim or a parameter. */
+export function sign(key: Key, claims: Members = {}, header: Members = {}): Promise<string> {
+  return new SignJWT({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...claims })
+    .setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...header })
     .sign(key.privateKey);
 }
 
 /** An HTTP server on loopback that publishes keys. */
 export class Issuer {
-  readonly #server: Server;
-  readonly #port: number;
+  readonly #server = createServer((_, response) => this.#respond(response));
+  #port = 0;
   #published: object = { keys: [] };
   #respondWith: ((response: ServerResponse) => unknown) | undefined;
   /** Number of requests received. */
   requests = 0;
 
-  private constructor(server: Server) {
-    this.#server = server;
-    this.#port = portOf(server);
-  }
-
   static async start(...keys: readonly Key[]): Promise<Issuer> {
-    let listener: RequestListener = () => {};
-    const server = createServer((request, response) => listener(request, response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const issuer = new Issuer(server);
-    listener = (_, response) => issuer.#respond(response);
+    const issuer = new Issuer();
     await issuer.publish(...keys);
+    await issuer.restore();
+    issuer.#port = portOf(issuer.#server);
     return issuer;
   }
 
@@ -74,11 +62,10 @@ export class Issuer {
 
   /** Replaces the published keys. */
   async publish(...keys: readonly Key[]): Promise<void> {
-    const entries = keys.map(async ({ kid, algorithm, publicKey }) => ({
-      ...(await exportJWK(publicKey)),
-      ...{ kid, alg: algorithm, use: 'sig' },
-    }));
-    this.#published = { keys: await Promise.all(entries) };
+    const toJwk = async ({ kid, algorithm: alg, publicKey }: Key) => {
+      return { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
+    };
+    this.#published = { keys: await Promise.all(keys.map(toJwk)) };
   }
 
   /** Replaces the response until {@link restore}. */
