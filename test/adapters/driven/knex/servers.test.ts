@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import {
-  type Database,
   mysqlDatabase,
   openRepository,
   postgresDatabase,
@@ -11,92 +11,59 @@ import {
 import { StorageUnavailable } from '../../../../core/index.js';
 import { type OpenPlantRepository, plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
-import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../../support/database-servers.js';
+import { databasesOn, mariadbServer, postgresServer } from '../../../support/database-servers.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
-import { waitUntil } from '../../../support/wait-until.js';
 
 /** A value that must not appear in any error. */
 const CANARY = 'canary-4711';
 const PLANTS = [toPlant({ id: 1n, name: 'Monstera' })];
-/** SQL that makes the table reject plants named `poison`. */
-const REJECT_POISON = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
 
-interface Engine {
-  readonly server: DatabaseServer;
-  /** Returns the database at a URL, from the same factory that the service uses. */
-  at(url: string, warn?: (warning: string) => void): Database;
-}
-
-const engines: readonly Engine[] = [
-  {
-    server: postgresServer,
-    at: (url, warn) => postgresDatabase({ url, timeoutMs: 10_000, warn }),
-  },
-  {
-    server: mariadbServer,
-    at: (url, warn) => mysqlDatabase({ url, timeoutMs: 10_000, warn }),
-  },
-];
-
-for (const { server, at } of engines) {
+for (const [server, toDatabase] of [
+  [postgresServer, postgresDatabase],
+  [mariadbServer, mysqlDatabase],
+] as const) {
   describe(`The repository on ${server.name}`, () => {
+    const isPostgres = server.client === 'pg';
+    const at = (url: string) => toDatabase({ url, timeoutMs: 10_000 });
     const databases = databasesOn(server);
     const toClose: OpenPlantRepository[] = [];
     after(() => Promise.all(toClose.map((repository) => repository.close())));
 
-    const open = async (url: string, warn?: (warning: string) => void) => {
-      const repository = await openRepository(at(url, warn));
+    const open = async (url: string) => {
+      const repository = await openRepository(at(url));
       toClose.push(repository);
       return repository;
     };
 
     describe('meets the contract:', () => {
+      let proxy: FaultyProxy;
       let url: string;
+      before(async () => {
+        proxy = await FaultyProxy.to(server.url, isPostgres ? 5432 : 3306);
+      });
+      after(() => proxy.refuseConnections());
       const reopen = () => openRepository(at(url));
-      const harness = {
-        open: async () => {
-          url = await databases.create();
-          return reopen();
-        },
-        reopen,
+      const openNew = async () => {
+        url = proxy.toProxiedUrl(await databases.create());
+        return reopen();
       };
-      runContract(plantRepositoryContract({ ...harness, openAnother: reopen }));
+      const whileUnavailable = async (work: () => Promise<void>) => {
+        await proxy.refuseConnections();
+        await work().finally(() => proxy.restore());
+      };
+      runContract(plantRepositoryContract({ open: openNew, reopen, openAnother: reopen, whileUnavailable }));
       // Separate, because the connection of the tests would count as one of the repository.
       const rejecting = plantRepositoryContract({
         open: async () => {
-          const repository = await harness.open();
-          await databases.connect(url).raw(REJECT_POISON);
+          const repository = await openNew();
+          await databases.connect(url).raw("ALTER TABLE plants ADD CHECK (name <> 'poison')");
           return repository;
         },
         rejectedPlant: () => toPlant({ id: 7_000_001n, name: 'poison', tag: CANARY }),
       });
       runContract(rejecting, (group) => group === 'rejected plants');
-    });
-
-    describe('meets the contract while the server is unreachable:', () => {
-      let proxy: FaultyProxy;
-      let url: string;
-      before(async () => {
-        proxy = await FaultyProxy.to(server.url, server.client === 'pg' ? 5432 : 3306);
-      });
-      after(() => proxy.refuseConnections());
-      const reopen = () => openRepository(at(url));
-      runContract(
-        plantRepositoryContract({
-          open: async () => {
-            url = proxy.toProxiedUrl(await databases.create());
-            return reopen();
-          },
-          reopen,
-          whileUnavailable: async (work) => {
-            await proxy.refuseConnections();
-            await work().finally(() => proxy.restore());
-          },
-        }),
-        (group) => group.includes('outages'),
-      );
     });
 
     it('reads large names in small pages', async () => {
@@ -131,20 +98,25 @@ for (const { server, at } of engines) {
       expect(await adding).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
     });
 
-    for (const [what, change, revert] of [
-      ['table', 'RENAME TO moved', 'ALTER TABLE moved RENAME TO plants'],
-      ['column', 'RENAME COLUMN tag TO kind', 'ALTER TABLE plants RENAME COLUMN kind TO tag'],
-    ] as const) {
-      it(`throws StorageUnavailable and is not ready while a ${what} is missing`, async () => {
+    const renamed: readonly (readonly [what: string, change: string, revert: string])[] = [
+      ['column tag', 'ALTER TABLE plants RENAME COLUMN tag TO kind', 'ALTER TABLE plants RENAME COLUMN kind TO tag'],
+      ...Object.keys(at(server.url).engine.tables).map(
+        (name) =>
+          [`table ${name}`, `ALTER TABLE ${name} RENAME TO moved`, `ALTER TABLE moved RENAME TO ${name}`] as const,
+      ),
+    ];
+    for (const [what, change, revert] of renamed) {
+      it(`throws StorageUnavailable and is not ready while the ${what} is missing`, async () => {
         const url = await databases.create();
         const repository = await open(url);
         const admin = databases.connect(url);
-        await admin.raw(`ALTER TABLE plants ${change}`);
+        await repository.add(PLANTS);
+        await admin.raw(change);
         expect(await catchError(repository.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
         expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
         await admin.raw(revert);
         await repository.ready();
-        await repository.add(PLANTS);
+        expect(await repository.add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
       });
     }
 
@@ -173,7 +145,7 @@ for (const { server, at } of engines) {
       await admin.raw('CREATE TABLE plants (plant TEXT)');
       expect(`${await catchError(openRepository(at(url)))}`).to.match(/: the table plants lacks columns: /);
       // MySQL commits each statement of a migration.
-      if (server.client === 'pg') expect(await admin.schema.hasTable('plant_store_migrations')).to.equal(false);
+      if (isPostgres) expect(await admin.schema.hasTable('plant_store_migrations')).to.equal(false);
     });
 
     it('migrates in several statements, also after a crash between them', async () => {
@@ -194,105 +166,35 @@ for (const { server, at } of engines) {
       await repository.close();
     });
 
-    it('does not open a schema of a newer version', async () => {
-      const url = await databases.create();
-      await (await openRepository(at(url))).close();
-      await databases.connect(url)('plant_store_migrations').insert({ name: '999_future', batch: 2 });
-      const error = await catchError(openRepository(at(url)));
-      expect(error).to.be.instanceOf(StorageUnavailable);
-      expect(`${error}`).to.match(/its schema has 999_future; start a newer version of plant-store/);
+    it('reports why it cannot open a database, without the password', async () => {
+      const [missing, tls] = [new URL(server.url), new URL(server.url)];
+      missing.pathname = '/no_such_database';
+      tls.search = isPostgres ? 'sslmode=verify-full' : 'ssl={}';
+      for (const [url, reason] of [
+        [missing, /: (the database does not exist|wrong user or password)/],
+        [tls, /: the server does not support TLS; /],
+      ] as const) {
+        url.password = CANARY;
+        const error = await catchError(openRepository(at(url.href)));
+        expect(error).to.be.instanceOf(StorageUnavailable).with.property('message').that.matches(reason);
+        expect(inspect(error)).to.not.include(CANARY);
+      }
     });
 
-    it('reports that the server does not support TLS', async () => {
-      const url = new URL(server.url);
-      url.search = server.client === 'pg' ? 'sslmode=verify-full' : 'ssl={}';
-      expect(`${await catchError(openRepository(at(url.href)))}`).to.match(/: the server does not support TLS; /);
+    it('warns about a setting that acknowledges writes before they are durable', async () => {
+      const url = new URL(await databases.create());
+      const admin = databases.connect();
+      // MariaDB has only a global setting.
+      const set = (value: number) => isPostgres || admin.raw(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`);
+      if (isPostgres) url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
+      const warnings: string[] = [];
+      await set(2);
+      try {
+        await (await openRepository({ ...at(url.href), warn: (text) => warnings.push(text) })).close();
+      } finally {
+        await set(1);
+      }
+      expect(warnings.join()).to.include(isPostgres ? 'synchronous_commit=off' : 'innodb_flush_log_at_trx_commit=2');
     });
-
-    it('reports a database that it cannot open, without its password', async () => {
-      const broken = new URL(server.url);
-      broken.pathname = '/no_such_database';
-      broken.password = CANARY;
-      const missing = await catchError(openRepository(at(broken.href)));
-      expect(missing).to.be.instanceOf(StorageUnavailable);
-      expect(allTexts(missing)).to.not.include(CANARY);
-    });
   });
-}
-
-describe('The repository on PostgreSQL', () => {
-  const databases = databasesOn(postgresServer);
-
-  it('after the server cancels a write, fails further writes immediately until a probe succeeds', async () => {
-    const url = new URL(await databases.create());
-    url.searchParams.set('statement_timeout', '1200');
-    const repository = await openRepository(postgresDatabase({ url: url.href, timeoutMs: 2000 }));
-    const lock = await databases.connect(url.href).transaction();
-    try {
-      await lock.raw('LOCK TABLE plants');
-      const failAdding = (id: bigint) => catchError(repository.add([toPlant({ id, name: 'x' })]));
-      expect(await failAdding(1n)).to.be.instanceOf(StorageUnavailable);
-      expect(`${await failAdding(2n)}`).to.include('an earlier write timed out');
-      await lock.rollback();
-      await waitUntil('a write succeeds', () =>
-        repository.add([toPlant({ id: 3n, name: 'x' })]).then(
-          () => true,
-          () => false,
-        ),
-      );
-    } finally {
-      if (!lock.isCompleted()) await lock.rollback();
-      await repository.close();
-    }
-  });
-
-  it('warns about a setting that acknowledges writes before they are durable', async () => {
-    const url = new URL(await databases.create());
-    url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
-    const warnings: string[] = [];
-    const warn = (text: string) => warnings.push(text);
-    await (await openRepository(postgresDatabase({ url: url.href, timeoutMs: 10_000, warn }))).close();
-    expect(warnings.join()).to.match(/synchronous_commit=off/);
-  });
-});
-
-describe('The repository on MariaDB', () => {
-  const databases = databasesOn(mariadbServer);
-
-  it('throws StorageUnavailable and is not ready while the table for duplicates is missing', async () => {
-    const url = await databases.create();
-    const repository = await openRepository(mysqlDatabase({ url, timeoutMs: 10_000 }));
-    const admin = databases.connect(url);
-    await repository.add(PLANTS);
-    await admin.raw('RENAME TABLE plant_store_log_syncs TO moved');
-    try {
-      expect(await catchError(repository.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
-      expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
-      await admin.raw('RENAME TABLE moved TO plant_store_log_syncs');
-      await repository.ready();
-      expect(await repository.add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
-    } finally {
-      await repository.close();
-    }
-  });
-
-  it('warns about a setting that acknowledges writes before they are durable', async () => {
-    const url = await databases.create();
-    const admin = databases.connect();
-    const warnings: string[] = [];
-    const warn = (text: string) => warnings.push(text);
-    await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
-    try {
-      await (await openRepository(mysqlDatabase({ url, timeoutMs: 10_000, warn }))).close();
-    } finally {
-      await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
-    }
-    expect(warnings.join()).to.match(/innodb_flush_log_at_trx_commit=2/);
-  });
-});
-
-/** Returns all texts of an error and its causes. */
-function allTexts(error: unknown): string {
-  if (!(error instanceof Error)) return `${error}`;
-  return [error.message, error.stack, JSON.stringify(error), allTexts(error.cause)].join('\n');
 }
