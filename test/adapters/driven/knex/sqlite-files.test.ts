@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import {
+  copyFileSync,
+  linkSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -60,16 +69,10 @@ function run(program: string, ...args: readonly string[]): string {
 
 describe('The files of a SQLite repository', () => {
   const root = temporaryFolder();
-  let folders = 0;
   const toClose: { close(): Promise<void> }[] = [];
   after(() => Promise.all(toClose.map((open) => open.close())));
 
-  function newFolder(): string {
-    const path = join(root, `${++folders}`);
-    mkdirSync(path);
-    return path;
-  }
-
+  const newFolder = () => mkdtempSync(join(root, 'folder-'));
   const newPath = () => join(newFolder(), 'plants.db');
 
   /** Describes the file, with a timeout that is short, but long enough to open the file on a busy machine. */
@@ -104,25 +107,32 @@ describe('The files of a SQLite repository', () => {
     copyFileSync(path, `${path}.copy`);
     renameSync(`${path}.copy`, path);
   };
-  const damages: readonly [what: string, suffix: string, damage: (path: string) => void][] = [
+  const move = (path: string) => renameSync(path, `${path}.moved`);
+  const moveBack = (path: string) => renameSync(`${path}.moved`, path);
+  type Change = (path: string) => void;
+  const damages: readonly (readonly [what: string, suffix: string, damage: Change, repair?: Change])[] = [
     ['the database was deleted', '', rmSync],
-    ['the database was moved', '', (path) => renameSync(path, `${path}.moved`)],
+    ['the database was moved, until it is back', '', move, moveBack],
     ['a copy replaced the database', '', replaceByCopy],
     ['the database was truncated', '', (path) => truncateSync(path)],
-    ['the folder was moved', '', (path) => renameSync(dirname(path), `${dirname(path)}.moved`)],
+    ['the folder was moved', '', (path) => move(dirname(path))],
     ['the write-ahead log was deleted', '-wal', rmSync],
     ['a copy replaced the write-ahead log', '-wal', replaceByCopy],
     ['the write-ahead log was truncated', '-wal', (path) => truncateSync(path)],
     ['the index of the write-ahead log was deleted', '-shm', rmSync],
     ['a copy replaced the index of the write-ahead log', '-shm', replaceByCopy],
   ];
-  for (const [what, suffix, damage] of damages) {
+  for (const [what, suffix, damage, repair] of damages) {
     it(`make creates and readiness fail after ${what}`, async () => {
       const { path, repository } = await openWithPlant();
       damage(path + suffix);
       const reason = `${basename(path)}${suffix} was moved, deleted, replaced or truncated; stop all processes`;
       await expectUnavailable(repository.add([plant(2n)]), reason);
       await expectUnavailable(repository.ready(), reason);
+      if (repair === undefined) return;
+      repair(path);
+      await repository.add([plant(2n)]);
+      expect(await readIds(repository)).to.deep.equal([1n, 2n]);
     });
   }
 
@@ -137,16 +147,6 @@ describe('The files of a SQLite repository', () => {
     const before = await countOpenFiles();
     for (let id = 2n; id < 10n; id++) await repository.add([plant(id)]);
     expect(await countOpenFiles()).to.equal(before);
-  });
-
-  it('are used again once they are back in place', async () => {
-    const path = newPath();
-    const repository = await open(path);
-    renameSync(path, `${path}.moved`);
-    await expectUnavailable(repository.add([plant(1n)]), 'was moved');
-    renameSync(`${path}.moved`, path);
-    await repository.add([plant(1n)]);
-    expect(await readIds(repository)).to.deep.equal([1n]);
   });
 
   for (const suffix of ['-wal', '-shm']) {
@@ -219,34 +219,35 @@ describe('The files of a SQLite repository', () => {
   });
 
   describe('cannot be opened', () => {
-    const ownLink = newPath();
+    const [ownLink, hardLink, textFile] = [newPath(), newPath(), newPath()];
     symlinkSync(ownLink, ownLink);
+    writeFileSync(textFile, 'These are plants, but not a database. '.repeat(100));
+    writeFileSync(hardLink, '');
+    linkSync(hardLink, `${hardLink}.link`);
     for (const [what, path, reason] of [
       ['with a symbolic link to itself', ownLink, 'its symbolic links form a loop'],
-      ['in a missing folder', join(newFolder(), 'a', 'plants.db'), 'its directory does not exist; create it first'],
+      ['with a hard link', hardLink, 'it has more than one name (hard link); delete the others'],
       ['if they are a device', '/dev/null', 'it is a named pipe or a device, not a file'],
+      ['if they are a folder', newFolder(), 'it is a directory'],
+      ['if they are no database', textFile, 'it is not a SQLite database'],
+      ['in a file', join(textFile, 'plants.db'), 'a part of the path is a file, not a directory'],
     ] as const) {
       it(what, async () => {
-        await expectUnavailable(openRepository(describeFile(path)), `cannot open sqlite:${path}: ${reason}`);
+        for (const readOnly of [false, true])
+          await expectUnavailable(open(path, { readOnly }), `cannot open sqlite:${path}: ${reason}`);
       });
     }
 
-    it('with a hard link, not even for reading', async () => {
-      const path = newPath();
-      await (await open(path)).close();
-      linkSync(path, `${path}.link`);
-      for (const readOnly of [false, true]) {
-        const opening = openRepository(describeFile(path, { readOnly }));
-        await expectUnavailable(opening, 'it has more than one name (hard link); delete the others');
-      }
-    });
-
-    it('if they are missing and must exist', async () => {
+    it('if their folder is missing, or if they are missing and must exist', async () => {
+      await expectUnavailable(
+        open(join(newFolder(), 'a/b.db')),
+        'a/b.db: its directory does not exist; create it first',
+      );
       const path = newPath();
       const database = describeFile(path, { mustExist: true });
       for (const call of [openRepository, readPendingMigrations])
         await expectUnavailable(call(database), `cannot open sqlite:${path}: it does not exist`);
-      expect(existsSync(path)).to.equal(false);
+      expect(await readdir(dirname(path))).to.deep.equal([]);
       await (await open(path)).close();
       await (await openRepository(database)).close();
     });
