@@ -73,6 +73,11 @@ describe('MonitoredPlantRepository', () => {
       await storage.end();
       storage.fault = undefined;
       await repository.ready();
+
+      storage.fault = 'hang';
+      await catchError(add(2n));
+      elapse(FIRST_PAUSE_MS);
+      expect(await catchError(add(2n)), 'the first pause again').to.be.instanceOf(StorageTimeout);
     });
 
     for (const [what, change, next] of [
