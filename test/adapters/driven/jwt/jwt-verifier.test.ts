@@ -161,7 +161,7 @@ describe('JwtVerifier', () => {
 
     it('rejects a token ten minutes after its key was revoked', async () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
-      // As if the clock was set back.
+      // The wall clock is set back.
       Date.now = () => realNow() - 180 * MINUTE;
       await issuer.publish(next);
       elapse(4 * MINUTE);
@@ -193,7 +193,7 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
     });
 
-    it('fetches the keys at most every 30 s for unknown keys, also while the issuer fails', async () => {
+    it('fetches the keys at most every 30 s, only for unknown keys, also while the issuer fails', async () => {
       await Promise.all([token, token, token].map((each) => verifier.verify(each)));
       elapse(29 * SECOND);
       expect(await verifyUnknown(10), 'recent keys').to.deep.equal([undefined]);
@@ -231,18 +231,14 @@ describe('JwtVerifier', () => {
     const NOT_JSON = ': Failed to parse the JSON Web Key Set HTTP response as JSON';
     /** A JWK Set that is too large. */
     const bomb = gzipSync(`{"keys":[${' '.repeat(1024 ** 2)}]}`);
-    const faults: readonly (readonly [what: string, respond: (response: ServerResponse) => unknown, reason: string])[] =
-      [
-        ['closes the connection', (response) => response.destroy(), ''],
-        ['stalls during the response', (response) => response.write('{"keys":['), NOT_JSON],
-        ['redirects', (response) => response.writeHead(302, { Location: '/elsewhere' }).end(), NOT_OK],
-        [
-          'sends a decompression bomb',
-          (response) => response.setHeader('Content-Encoding', 'gzip').end(bomb),
-          NOT_JSON,
-        ],
-        ['sends JSON that is not a JWK Set', (response) => response.end('{"a":1}'), ': JSON Web Key Set malformed'],
-      ];
+    type Fault = readonly [what: string, respond: (response: ServerResponse) => unknown, reason: string];
+    const faults: readonly Fault[] = [
+      ['closes the connection', (response) => response.destroy(), ''],
+      ['stalls during the response', (response) => response.write('{"keys":['), NOT_JSON],
+      ['redirects', (response) => response.writeHead(302, { Location: '/elsewhere' }).end(), NOT_OK],
+      ['sends a decompression bomb', (response) => response.setHeader('Content-Encoding', 'gzip').end(bomb), NOT_JSON],
+      ['sends JSON that is not a JWK Set', (response) => response.end('{"a":1}'), ': JSON Web Key Set malformed'],
+    ];
     for (const [what, respond, reason] of faults) {
       it(what, async () => {
         const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
