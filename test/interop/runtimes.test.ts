@@ -10,7 +10,7 @@ describe('The core', () => {
   /** For the browser platform, which rejects Node built-ins. */
   const BROWSER = ['--format=esm', '--platform=browser', '--target=es2024'];
   /** Tests that import only the core, the memory adapter, chai and fast-check. */
-  const TESTS = ['create-plant', 'plant', 'read-plants'].map((name) => `dist/test/core/${name}.test.js`);
+  const TESTS = ['plant', 'use-cases'].map((name) => `dist/test/core/${name}.test.js`);
   /** The command that runs a file in each runtime. */
   const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
     'this Node': [process.execPath],
