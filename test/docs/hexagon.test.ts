@@ -46,14 +46,9 @@ const RULES: readonly (readonly [rule: string, folder: string, isAllowed: (each:
   ],
 ];
 
-/** What each adapter connects to outside the service. Adapters without an entry connect to nothing. */
-const OUTSIDE: Readonly<Record<string, string>> = {
-  koa: 'clients',
-  ndjson: 'files',
-  management: 'Prometheus',
-  jwt: 'issuer',
-  knex: 'SQLite\nPostgreSQL\nMariaDB',
-};
+/** What adapters connect to outside the service: to the left of those that drive it, to the right of those it drives. */
+const OUTSIDE = `clients -> koa; files -> ndjson; Prometheus -> management
+  jwt -> issuer; knex -> "SQLite\nPostgreSQL\nMariaDB"`;
 const TITLE = 'The hexagon: adapters around a core, wired by composition';
 
 /** The styles for a light background, then the differences for a dark one. */
@@ -73,12 +68,11 @@ const STYLE = `
 
 /** Returns the box of a file: the folder of an adapter, such as `adapters/driving/koa`, or a file of the core. */
 const boxOf = (path: string) => /^\/(adapters\/\w+\/[\w-]+|core\/[\w/-]+)/.exec(path)?.[1] ?? '';
-/** Returns the name of a box: `koa`, or `CreatePlant` for `core/create-plant`. */
-const nameOf = (box: string) => {
-  const name = box.slice(box.lastIndexOf('/') + 1);
-  return box.startsWith('core/') ? name.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
+/** Returns the quoted name of a box: `"koa"`, or `"CreatePlant"` for `core/create-plant`. */
+const toNode = (box: string) => {
+  const name = JSON.stringify(box.slice(box.lastIndexOf('/') + 1));
+  return box.startsWith('core/') ? name.replaceAll(/["-]\w/g, (start) => start.replace('-', '').toUpperCase()) : name;
 };
-const toNode = (box: string) => `"${nameOf(box)}"`;
 
 describe('The hexagon', () => {
   const imports = ['core', 'adapters', 'composition', 'test'].flatMap(importsIn);
@@ -116,9 +110,6 @@ describe('The hexagon', () => {
           ? `${toNode(to)} -> ${toNode(from)} [dir=back]`
           : `${toNode(from)} -> ${toNode(to)}`,
       );
-    const outside = Object.entries(OUTSIDE).map(([adapter, names]) =>
-      driving.map(nameOf).includes(adapter) ? `"${names}" -> "${adapter}"` : `"${adapter}" -> "${names}"`,
-    );
 
     const column = (name: string, label: 'top' | 'bottom', nodeClass: string, members: readonly string[]) =>
       `subgraph "cluster_${name}" {
@@ -140,7 +131,7 @@ describe('The hexagon', () => {
       edge [arrowsize=0.8]
       ${[...new Set(arrows)].sort().join('\n')}
       node [shape=plaintext; width=0]; edge [dir=none; style=dashed; class=outside]
-      ${outside.join('\n')}
+      ${OUTSIDE}
     }`);
     const styled = svg
       // Without the titles of edges: those of reversed edges name their ends in the wrong order.
