@@ -16,10 +16,6 @@ import { toPlant } from '../support/plants.js';
 import { newPlant, storableText } from '../support/texts.js';
 
 const int64 = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
-const beyondInt64 = fc.oneof(
-  fc.bigInt({ min: MAX_PLANT_ID + 1n, max: 10n ** 30n }),
-  fc.bigInt({ min: -(10n ** 30n), max: MIN_PLANT_ID - 1n }),
-);
 const storable = storableText();
 const loneSurrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code));
 const unstorable = fc
@@ -45,11 +41,10 @@ describe('Plant', () => {
       expect(isPlantId(id)).to.equal(true);
       expect(toPlant({ id, name: '' })).to.include({ id, tag: undefined });
     }
-    for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n]) {
+    for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n, 2n ** 64n, -(10n ** 30n)]) {
       expect(isPlantId(id)).to.equal(false);
       expect(brokenFields({ id, name: '' })).to.deep.equal(['id']);
     }
-    fc.assert(fc.property(beyondInt64, (id) => brokenFields({ id, name: '' }).join() === 'id'));
   });
 
   for (const field of TEXT_FIELDS) {

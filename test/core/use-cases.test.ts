@@ -9,12 +9,11 @@ import { readPlants } from '../support/read-plants.js';
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const FICUS: NewPlant = { id: 2n, name: 'Ficus' };
 const INVALID: NewPlant = { id: 2n ** 63n, name: '\0' };
+const ONE_OUTCOME = 'PlantRepository.add must return one outcome per plant';
 
-/** Both methods, for one plant and without type checks, as JavaScript code can call them. */
-const METHODS: Readonly<Record<string, (createPlant: CreatePlant, newPlant: unknown) => Promise<unknown>>> = {
-  execute: (createPlant, newPlant) => Reflect.apply(createPlant.execute, createPlant, [newPlant]),
-  executeAll: async (createPlant, newPlant) => (await executeAll(createPlant, [newPlant]))[0],
-};
+/** Both methods, without type checks, as JavaScript code can call them. */
+const execute = (createPlant: CreatePlant, newPlant: unknown): Promise<unknown> =>
+  Reflect.apply(createPlant.execute, createPlant, [newPlant]);
 const executeAll = (createPlant: CreatePlant, newPlants: unknown): Promise<unknown[]> =>
   Reflect.apply(createPlant.executeAll, createPlant, [newPlants]);
 
@@ -30,49 +29,46 @@ describe('CreatePlant', () => {
     expect(await readPlants(repository.readAll())).to.deep.equal(plants.map(toPlant));
   }
 
-  for (const [method, execute] of Object.entries(METHODS)) {
-    describe(method, () => {
-      it('stores and returns the plant', async () => {
-        const outcome = await execute(createPlant, MONSTERA);
-        expect(outcome).to.deep.equal({ kind: 'created', plant: toPlant(MONSTERA) });
-        await expectStored(MONSTERA);
-      });
-
-      it('returns already-stored for an identical plant, and id-taken for other strings, and changes nothing', async () => {
-        await execute(createPlant, MONSTERA);
-        const outcome = await execute(createPlant, { ...MONSTERA });
-        expect(outcome).to.deep.equal({ kind: 'already-stored', plant: toPlant(MONSTERA) });
-        expect(await execute(createPlant, { ...MONSTERA, tag: 'outdoor' })).to.deep.equal({ kind: 'id-taken' });
-        await expectStored(MONSTERA);
-      });
-
-      it('returns the violations of an invalid plant, and stores nothing', async () => {
-        // JavaScript code can pass anything.
-        for (const invalid of [INVALID, { id: 1, name: null }, {}, undefined])
-          expect(await execute(createPlant, invalid)).to.deep.equal(Reflect.apply(Plant.from, Plant, [invalid]));
-        await expectStored();
-      });
-
-      it('returns the error of a plant that the storage rejects', async () => {
-        const rejected = { kind: 'rejected', error: new PlantRejected('no cacti') };
-        expect(await execute(createPlantWith([rejected]), MONSTERA)).to.deep.equal(rejected);
-      });
-
-      it('throws StorageUnavailable when the storage is closed', async () => {
-        await repository.close();
-        const error = await catchError(execute(createPlant, MONSTERA));
-        expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', 'the repository is closed');
-      });
-
-      it('throws TypeError when the repository does not return an outcome', async () => {
-        const message = 'PlantRepository.add must return one outcome per plant';
-        for (const outcomes of [[], [null], [{}], [{ kind: 'stored' }]]) {
-          const error = await catchError(execute(createPlantWith(outcomes), MONSTERA));
-          expect(error).to.be.instanceOf(TypeError).with.property('message', message);
-        }
-      });
+  describe('execute', () => {
+    it('stores and returns the plant', async () => {
+      const outcome = await execute(createPlant, MONSTERA);
+      expect(outcome).to.deep.equal({ kind: 'created', plant: toPlant(MONSTERA) });
+      await expectStored(MONSTERA);
     });
-  }
+
+    it('returns already-stored for an identical plant, and id-taken for other strings, and changes nothing', async () => {
+      await execute(createPlant, MONSTERA);
+      const outcome = await execute(createPlant, { ...MONSTERA });
+      expect(outcome).to.deep.equal({ kind: 'already-stored', plant: toPlant(MONSTERA) });
+      expect(await execute(createPlant, { ...MONSTERA, tag: 'outdoor' })).to.deep.equal({ kind: 'id-taken' });
+      await expectStored(MONSTERA);
+    });
+
+    it('returns the violations of an invalid plant, and stores nothing', async () => {
+      // JavaScript code can pass anything.
+      for (const invalid of [INVALID, { id: 1, name: null }, {}, undefined])
+        expect(await execute(createPlant, invalid)).to.deep.equal(Reflect.apply(Plant.from, Plant, [invalid]));
+      await expectStored();
+    });
+
+    it('returns the error of a plant that the storage rejects', async () => {
+      const rejected = { kind: 'rejected', error: new PlantRejected('no cacti') };
+      expect(await execute(createPlantWith([rejected]), MONSTERA)).to.deep.equal(rejected);
+    });
+
+    it('throws StorageUnavailable when the storage is closed', async () => {
+      await repository.close();
+      const error = await catchError(execute(createPlant, MONSTERA));
+      expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', 'the repository is closed');
+    });
+
+    it('throws TypeError when the repository does not return an outcome', async () => {
+      for (const outcomes of [[], [null], [{}], [{ kind: 'stored' }]]) {
+        const error = await catchError(execute(createPlantWith(outcomes), MONSTERA));
+        expect(error).to.be.instanceOf(TypeError).with.property('message', ONE_OUTCOME);
+      }
+    });
+  });
 
   describe('executeAll', () => {
     it('returns one outcome per plant, in order, also for holes in the array, and stores only the created plants', async () => {
@@ -90,6 +86,11 @@ describe('CreatePlant', () => {
         { kind: 'id-taken' },
       ]);
       await expectStored(MONSTERA, FICUS, aloe);
+    });
+
+    it('throws TypeError when the repository returns too few outcomes', async () => {
+      const error = await catchError(executeAll(createPlantWith([{ kind: 'added' }]), [MONSTERA, FICUS]));
+      expect(error).to.be.instanceOf(TypeError).with.property('message', ONE_OUTCOME);
     });
 
     it('throws TypeError for anything but an array, and stores nothing', async () => {
