@@ -32,11 +32,6 @@ const BUILD_NODE_IMAGES = `
     ENV NODE_EXTRA_CA_CERTS=/usr/local/share/certificates.pem
 END`;
 
-/** The parts of an image's configuration that these tests use. */
-interface Image {
-  readonly Healthcheck: { readonly Test: readonly string[] };
-}
-
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 describe('The container', function () {
@@ -126,13 +121,12 @@ describe('The container', function () {
 
   describe('image', () => {
     let root: string;
-    let image: Image;
     before(() => {
       root = podman('image', 'mount', 'plant-store');
-      [image] = JSON.parse(podman('image', 'inspect', 'plant-store'));
     });
 
     it('checks the health of the service with Node alone', async () => {
+      const [image] = JSON.parse(podman('image', 'inspect', 'plant-store'));
       const [kind, program, ...args] = image.Healthcheck.Test;
       expect([kind, program]).to.deep.equal(['CMD', 'node']);
       const check = () => new Program(folder, ['node', ...args], { MANAGEMENT_PORT: `${managementPort}` }).exited();

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Context } from 'mocha';
 import { connectTo } from '../support/database-servers.js';
-import { readTable } from '../support/engines.js';
 import type { Program } from '../support/executable.js';
-import type { TestPlant } from '../support/plants.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { waitUntil } from '../support/wait-until.js';
 import { type Kind, PrivateServer, privateServers } from '../system/private-server.js';
@@ -36,13 +34,13 @@ export function skipUnlessGaleraInstalled(context: Context): void {
 export class GaleraNode {
   /** The only connection to this server. */
   readonly sql: Knex;
-  readonly #server: PrivateServer;
+  readonly server: PrivateServer;
   readonly #host: number;
   #program: Program | undefined;
   #position: readonly string[] = [];
 
   private constructor(server: PrivateServer, host: number) {
-    this.#server = server;
+    this.server = server;
     this.#host = host;
     this.sql = connectTo(server.server);
   }
@@ -61,19 +59,14 @@ export class GaleraNode {
 
   /** Returns the URL of one of its databases. */
   url(database: string): string {
-    return Object.assign(new URL(this.#server.server.url), { pathname: `/${database}` }).href;
-  }
-
-  /** The ids of the running process and its children. */
-  get pids(): readonly number[] {
-    return this.#server.pids;
+    return Object.assign(new URL(this.server.server.url), { pathname: `/${database}` }).href;
   }
 
   /** Starts it as a member of the cluster. */
   start(...settings: readonly string[]): Program {
     const address = `${addresses[this.#host]}`;
     const own = [`--wsrep-node-address=${address}`, `--wsrep-node-name=node-${this.#host + 1}`, ...this.#position];
-    this.#program = this.#server.run([...SETTINGS, ...own, ...settings], onHost(this.#host));
+    this.#program = this.server.run([...SETTINGS, ...own, ...settings], onHost(this.#host));
     this.#program.isLasting = true;
     return this.#program;
   }
@@ -103,12 +96,6 @@ export class GaleraNode {
     await this.sql('information_schema.schemata').select();
   }
 
-  /** Reads the plants of one of its databases. */
-  async readPlants(database: string): Promise<TestPlant[]> {
-    await this.waitForWrites();
-    return readTable(this.sql, `${database}.plants`);
-  }
-
   /** Waits until it is a synced member of a cluster with `size` servers. */
   waitUntilSynced(size: number): Promise<void> {
     return waitUntil(`node ${this.#host + 1} is synced with a cluster of ${size}`, async () => {
@@ -118,23 +105,8 @@ export class GaleraNode {
     });
   }
 
-  waitUntilIsolated(): Promise<void> {
-    const isIsolated = async () => (await this.readStatus('cluster_status')) === 'non-Primary';
-    return waitUntil(`node ${this.#host + 1} is isolated`, isIsolated);
-  }
-
-  /** Returns the number of its write conflicts with other servers so far. */
-  async countConflicts(): Promise<number> {
-    const counts = await Promise.all(['local_cert_failures', 'local_bf_aborts'].map((name) => this.readStatus(name)));
-    return counts.reduce((sum, count) => sum + Number(count), 0);
-  }
-
-  kill(): Promise<void> {
-    return this.#server.kill();
-  }
-
   async stop(): Promise<void> {
-    await this.kill();
+    await this.server.kill();
     await this.sql.destroy();
   }
 }
@@ -153,10 +125,4 @@ export async function startCluster(folder: string): Promise<GaleraCluster> {
   for (const node of others) node.start();
   await Promise.all(nodes.map((node) => node.waitUntilSynced(3)));
   return nodes;
-}
-
-/** Restarts the cluster after all servers have crashed. */
-export async function recoverCluster(nodes: GaleraCluster): Promise<void> {
-  await Promise.all(nodes.map((node) => node.recoverPosition()));
-  for (const node of nodes) node.start();
 }

@@ -17,7 +17,7 @@ const BLOCKED = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND b
 describe('Two services on a PostgreSQL primary with a synchronous standby', () => {
   const folder = temporaryFolder();
   const servers: PrivateServer[] = [];
-  let proxy: FaultyProxy | undefined;
+  let proxy: FaultyProxy;
   before(function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     PrivateServer.skipUnlessAvailable(this, postgresStandby('', 'PostgreSQL standby'));
@@ -50,9 +50,8 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
   it(`keep every guarantee with ${CLIENTS} clients during two failovers`, async () => {
     let primary = await start(privateServers.postgres);
     let standby = await addStandby(primary);
-    const address = await FaultyProxy.to(primary.server.url, 5432);
-    proxy = address;
-    const DATABASE_URL = address.toProxiedUrl(primary.server.url);
+    proxy = await FaultyProxy.to(primary.server.url, 5432);
+    const DATABASE_URL = proxy.toProxiedUrl(primary.server.url);
     const settings = { DATABASE_URL, STORAGE_TIMEOUT: '1s', LOG_LEVEL: 'fatal' };
     const services = [serve(folder, settings), serve(folder, settings)];
     const ports = await Promise.all(services.map((service) => service.port()));
@@ -70,8 +69,8 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
       const knex = standby.connect();
       await knex.raw('SELECT pg_promote()').finally(() => knex.destroy());
       primary = standby;
-      address.target = primary.server.url;
-      address.reset();
+      proxy.target = primary.server.url;
+      proxy.reset();
       standby = await addStandby(primary);
       await load.waitForOutcomes(500, 200);
     };
