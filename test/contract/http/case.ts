@@ -65,13 +65,19 @@ function httpCase(group: HttpContractGroup, name: string, check: Check, workTime
     timeoutMs: workTimeoutMs + CHECK_TIMEOUT_MS,
     async run(target) {
       await assertChecked(target);
-      await runCheck(target, check, workTimeoutMs);
+      const withoutToken = (message: string) => message.replaceAll(target.token, '<token>');
+      await runCheck(target, check, workTimeoutMs, (message) => new ContractViolation(withoutToken(message)));
     },
   };
 }
 
-/** Runs a check and removes the token from its errors. */
-async function runCheck(target: HttpContractTarget, check: Check, timeoutMs: number): Promise<void> {
+/** Runs a check within a time. `toError` makes the error of a check that fails. */
+async function runCheck(
+  target: HttpContractTarget,
+  check: Check,
+  timeoutMs: number,
+  toError: (message: string) => Error,
+): Promise<void> {
   const service = new Service(target, timeoutMs);
   try {
     await check(service);
@@ -79,11 +85,7 @@ async function runCheck(target: HttpContractTarget, check: Check, timeoutMs: num
     if (service.isTimedOut) throw service.explain(undefined);
   } catch (error) {
     const explained = service.explain(error);
-    const message = (explained instanceof Error ? explained.message : `${explained}`).replaceAll(
-      target.token,
-      '<token>',
-    );
-    throw new ContractViolation(message);
+    throw toError(explained instanceof Error ? explained.message : `${explained}`);
   } finally {
     service.close();
   }
@@ -124,17 +126,12 @@ async function checkTarget(target: HttpContractTarget): Promise<void> {
     throw new TypeError('the token must be a string of ASCII characters without spaces');
   }
   const url = `${baseUrl.replace(/\/$/, '')}/plants`;
-  const service = new Service(target, CHECK_TIMEOUT_MS);
-  try {
+  const check = async (service: Service) => {
     const { status } = await service.create(newPlant({}, simpleId()));
     if (status === 401 || status === 403) throw new Error(`does not accept the token (status ${status})`);
     if (status === 404 || status === 405)
       throw new Error(`does not exist (status ${status}); the base URL may be wrong`);
     if (status >= 500 || Number.isNaN(status)) throw new Error(`is not ready (status ${status})`);
-  } catch (error) {
-    const explained = service.explain(error);
-    throw new Error(`POST ${url}: ${explained instanceof Error ? explained.message : explained}`);
-  } finally {
-    service.close();
-  }
+  };
+  await runCheck(target, check, CHECK_TIMEOUT_MS, (message) => new Error(`POST ${url}: ${message}`));
 }

@@ -42,11 +42,7 @@ const FRAMINGS: Readonly<Record<string, (service: Service, body: string) => Buff
 
 /** Content-Encoding and the size of the body. */
 export const encodingCases: readonly HttpCase[] = [
-  ...['identity', 'Identity'].map((coding) =>
-    outcomeCase(`accepts Content-Encoding: ${coding} for a body that is not compressed`, 200, (service) =>
-      service.create(newPlant(), { 'Content-Encoding': coding }),
-    ),
-  ),
+  ...headerCases('Content-Encoding', ['identity', 'Identity'], 200),
   ...Object.entries(CODINGS).flatMap(([coding, compress]) => [
     ...[coding, coding.toUpperCase()].map((spelling) =>
       plantStoreCase(`accepts Content-Encoding: ${spelling}`, async (service) => {

@@ -26,6 +26,9 @@ export function formatRequest(startLine: string, headers: Headers, body: string 
   return Buffer.concat([Buffer.from(`${startLine} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
+/** Why a case has no more time. */
+const TIMED_OUT = Symbol('timed out');
+
 /** The service under test, as one case sees it. */
 export class Service {
   readonly token: string;
@@ -36,7 +39,6 @@ export class Service {
   readonly #timeoutMs: number;
   readonly #end = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #isTimedOut = false;
 
   /** @param timeoutMs maximum time from now until {@link close} */
   constructor({ baseUrl, token, observe }: ObservedTarget, timeoutMs: number) {
@@ -46,10 +48,7 @@ export class Service {
     this.prefix = this.baseUrl.pathname.replace(/\/$/, '');
     this.#timeoutMs = timeoutMs;
     setMaxListeners(0, this.#end.signal);
-    this.#timer = setTimeout(() => {
-      this.#isTimedOut = true;
-      this.#end.abort();
-    }, timeoutMs);
+    this.#timer = setTimeout(() => this.#end.abort(TIMED_OUT), timeoutMs);
   }
 
   /** Closes every connection. */
@@ -60,12 +59,12 @@ export class Service {
 
   /** Whether the time is up. */
   get isTimedOut(): boolean {
-    return this.#isTimedOut;
+    return this.#end.signal.reason === TIMED_OUT;
   }
 
   /** Returns the error, or a violation that says that the service did not respond in time. */
   explain(error: unknown): unknown {
-    if (!this.#isTimedOut) return error;
+    if (!this.isTimedOut) return error;
     const seconds = this.#timeoutMs / 1000;
     return new ContractViolation(
       `expected a response or a closed connection; received neither within ${seconds} seconds`,
