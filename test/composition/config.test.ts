@@ -22,11 +22,9 @@ describe('The configuration', () => {
       expect(() => Reflect.apply(readConfig, undefined, [{ PORT: value }])).to.throw('PORT must be a string');
   });
 
-  it('has the parsed default of every setting', () => {
-    const config = readConfig({});
-    for (const [key, setting] of Object.entries(settings))
-      expect(config).to.have.deep.property(key, setting.default && setting.parse(setting.default));
-    expect(config).to.deep.include({ port: 3000, docs: true, isDatabaseSet: false, warnings: [] });
+  it('has the parsed defaults', () => {
+    const numbers = { port: 3000, maxInFlight: 10_000, maxInFlightBytes: 64 * 1024 ** 2, storageTimeoutMs: 10_000 };
+    expect(readConfig({})).to.deep.include({ ...numbers, docs: true, isDatabaseSet: false, warnings: [] });
   });
 
   it('describes each setting that has a value, without secrets', () => {
@@ -38,12 +36,7 @@ describe('The configuration', () => {
   });
 
   it('warns of a variable that is one typing error away from a setting', () => {
-    const typos = {
-      LOG_LEVLE: 'LOG_LEVEL',
-      PLUGIN: 'PLUGINS',
-      BODY_LIIMIT: 'BODY_LIMIT',
-      DATABASE_URI: 'DATABASE_URL',
-    };
+    const typos = { LOG_LEVLE: 'LOG_LEVEL', PLUGIN: 'PLUGINS', BODY_LIIMIT: 'BODY_LIMIT', JWT_ISSUED: 'JWT_ISSUER' };
     for (const [typo, similar] of Object.entries(typos)) {
       const { warnings } = readConfig({ [typo]: CANARY });
       expect(warnings).to.deep.equal([`${typo} is not a setting; did you mean ${similar}?`]);
@@ -117,11 +110,9 @@ describe('The configuration', () => {
     it(`accepts ${variable}=${text}`, () => expect(readConfig({ [variable]: text })).to.deep.include(expected));
   }
 
-  it('reads a token file, and remembers when', () => {
-    const start = Date.now();
+  it('reads a token file', () => {
     const { accessTokensFile } = readConfig({ ACCESS_TOKENS_FILE: tokensFile });
     expect(accessTokensFile).to.deep.include({ path: tokensFile, tokens: [CANARY] });
-    expect(accessTokensFile?.loadedAtMs).to.be.within(start, Date.now());
   });
 
   for (const [variable, ...texts] of [
@@ -147,12 +138,6 @@ describe('The configuration', () => {
       }
     });
   }
-
-  it('reports every problem, in one line each', () => {
-    const invalid = { HOST: 'a\nb', PORT: 'http', ACCESS_TOKENS: 'a b', JWT_JWKS_URL: 'ftp://issuer.example' };
-    const variables = problemsOf(invalid).map((problem) => problem.split(/\W/, 1)[0]);
-    expect(variables).to.have.members([...Object.keys(invalid), 'JWT_ISSUER']);
-  });
 
   const samePort = 'MANAGEMENT_PORT="3001" (default) must differ from PORT="3001"';
   for (const [environment, ...problems] of [
