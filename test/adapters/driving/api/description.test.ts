@@ -5,13 +5,10 @@ import { operationsOf } from '../../../../adapters/driving/api/index.js';
 it('operationsOf returns the operations of each path with their methods in upper case, and HEAD with GET', () => {
   const paths = {
     '/plants': { get: { operationId: 'list' }, post: { operationId: 'create', requestBody: {} } },
-    '/plants/{plantId}': { get: { operationId: 'read' } },
   };
   expect(operationsOf({ openapi: '3.1.0', paths })).to.deep.equal([
     { operationId: 'list', method: 'GET', path: '/plants', hasBody: false },
     { operationId: 'list', method: 'HEAD', path: '/plants', hasBody: false },
     { operationId: 'create', method: 'POST', path: '/plants', hasBody: true },
-    { operationId: 'read', method: 'GET', path: '/plants/{plantId}', hasBody: false },
-    { operationId: 'read', method: 'HEAD', path: '/plants/{plantId}', hasBody: false },
   ]);
 });

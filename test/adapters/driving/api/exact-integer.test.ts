@@ -45,19 +45,10 @@ describe('parseExactInteger', () => {
     );
   });
 
-  for (const [source, integer] of [
-    ['-0', 0n],
-    ['-0.0e-0', 0n],
-    ['0e999999999999999999999', 0n],
-    ['0.000e-999999999999999999999', 0n],
-    ...['1e-1', '15e-1', '1e-400', '1e-999999999999999999999'].map((fraction) => [fraction, undefined] as const),
-    // More digits than an int64.
-    ...['1e400', '-1e19', '100000000000000000000', '1e999999999999999999999'].map((big) => [big, undefined] as const),
-  ] as const) {
-    it(`returns ${integer} for ${source}`, () => {
-      expect(parseExactInteger(source)).to.equal(integer);
-    });
-  }
+  it('returns 0 for every notation of zero', () => {
+    for (const zero of ['-0', '-0.0e-0', '0e999999999999999999999', '0.000e-999999999999999999999'])
+      expect(parseExactInteger(zero), zero).to.equal(0n);
+  });
 
   it('returns undefined for every fraction', () => {
     fc.assert(
@@ -70,7 +61,6 @@ describe('parseExactInteger', () => {
   // A parser with quadratic time would take minutes.
   for (const [what, source, integer] of [
     [`0.0…01e${MEBIBYTE + 1} with a mebibyte of zeros`, `0.${'0'.repeat(MEBIBYTE)}1e${MEBIBYTE + 1}`, 1n],
-    ['10…0 with a mebibyte of zeros', `1${'0'.repeat(MEBIBYTE)}`, undefined],
     [`10…0e-${MEBIBYTE} with a mebibyte of zeros`, `1${'0'.repeat(MEBIBYTE)}e-${MEBIBYTE}`, 1n],
     ['1e9…9 with a mebibyte of nines', `1e${'9'.repeat(MEBIBYTE)}`, undefined],
     ['1e0…03 with a mebibyte of zeros', `1e${'0'.repeat(MEBIBYTE)}3`, 1000n],
