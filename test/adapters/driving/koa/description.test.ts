@@ -11,7 +11,7 @@ import {
 } from '../../../../core/index.js';
 import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
-import { APP_OPTIONS, HEADERS, httpSuite, type Options, TestServer } from './support.js';
+import { APP_OPTIONS, HEADERS, httpSuite, newPlant, type Options, TestServer } from './support.js';
 
 /** How to provoke a response: options of the server, and what differs from the example of the description. */
 interface Provocation {
@@ -22,19 +22,10 @@ interface Provocation {
   readonly act?: (server: TestServer, bytes: Buffer) => Promise<RawResponse | undefined>;
 }
 
-const creating = (outcome: CreatePlantOutcome): Provocation => ({
-  options: { createPlant: { execute: async () => outcome } },
+/** A use case with this result. */
+const creating = (execute: () => Promise<CreatePlantOutcome>): Provocation => ({
+  options: { createPlant: { execute } },
 });
-
-/** Makes every use case throw. */
-const failing = (error: Error): Provocation => {
-  const fail = () => Promise.reject(error);
-  return { options: { createPlant: { execute: fail } } };
-};
-
-const unavailable = async () => {
-  throw new TokenIssuerUnavailable('no response');
-};
 
 /** By error number; 200 for a success. */
 const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
@@ -49,15 +40,15 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
     options: { headersTimeoutMs: 1, requestTimeoutMs: 1 },
     act: (server, bytes) => server.exchange(bytes.subarray(0, -1)),
   },
-  40901: creating({ kind: 'id-taken' }),
-  40902: creating({ kind: 'already-stored', plant: Object.create(null) }),
+  40901: creating(async () => ({ kind: 'id-taken' })),
+  40902: creating(async () => ({ kind: 'already-stored', plant: Object.create(null) })),
   41301: { options: { bodyLimitBytes: 1 } },
   41501: { headers: { 'Content-Type': 'text/plain' } },
   41701: { headers: { Expect: 'x' } },
   43101: { headers: { X: 'x'.repeat(17_000) } },
-  50001: failing(new Error()),
-  50002: creating({ kind: 'rejected', error: new PlantRejected('no') }),
-  50301: failing(new StorageUnavailable('no response')),
+  50001: creating(() => Promise.reject(new Error())),
+  50002: creating(async () => ({ kind: 'rejected', error: new PlantRejected('no') })),
+  50301: creating(() => Promise.reject(new StorageUnavailable('no response'))),
   50302: { options: { maxInFlight: 0 } },
   50303: {
     async act(server, bytes) {
@@ -67,7 +58,7 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
       return client.readResponse();
     },
   },
-  50304: { options: { tokenVerifier: { verify: unavailable } } },
+  50304: { options: { tokenVerifier: { verify: () => Promise.reject(new TokenIssuerUnavailable('no response')) } } },
 };
 
 describe('docs/openapi.yaml', () => {
@@ -108,7 +99,7 @@ describe('docs/openapi.yaml', () => {
   }
 });
 
-describe('Another description', () => {
+httpSuite('Another description', {}, ({ start }) => {
   const { post } = openApiDescription.paths['/plants'] ?? {};
   const withPath = (path: string, operation: object) => ({
     ...openApiDescription,
@@ -116,10 +107,8 @@ describe('Another description', () => {
   });
 
   it('may have an operation at a path with parameters', async () => {
-    const server = await TestServer.start({ description: withPath('/gardens/{gardenId}/plants', {}) });
-    const bytes = request('POST /gardens/green/plants', HEADERS, '{"id":1,"name":"Monstera"}');
-    const response = await server.exchange(bytes).finally(() => server.stop());
-    expect(response).to.include({ outcome: 200 });
+    const server = await start({ description: withPath('/gardens/{gardenId}/plants', {}) });
+    expect(await server.send(request('POST /gardens/green/plants', HEADERS, newPlant()))).to.equal(200);
   });
 
   it('is rejected if an operation has no handler', () => {
@@ -129,17 +118,12 @@ describe('Another description', () => {
 });
 
 httpSuite('/openapi.json', { basePath: '/garden' }, ({ server }) => {
-  it('is the description with a server URL from the path prefix, whatever the Host header', async () => {
+  it('is the description with a server URL from the path prefix, whatever the host', async () => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    const response = await server().exchange(request('GET /garden/openapi.json?x', headers));
-    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
+    for (const origin of ['', 'http://test', 'https://test']) {
+      const response = await server().exchange(request(`GET ${origin}/garden/openapi.json?http://x/y`, headers));
+      expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
+    }
     expect(await server().send(request('GET /openapi.json'))).to.equal(40401);
-  });
-
-  it('has the same server URL if the request target is absolute', async () => {
-    for (const target of ['http://test/garden/openapi.json', 'https://test/garden/openapi.json?http://x/y'])
-      expect((await server().exchange(request(`GET ${target}`)))?.json()).to.have.deep.property('servers', [
-        { url: '/garden' },
-      ]);
   });
 });

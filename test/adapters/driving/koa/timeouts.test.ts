@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { after, before, it } from 'mocha';
+import { before, it } from 'mocha';
 import type { CreatePlantUseCase } from '../../../../core/index.js';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, newPlant, type Options, post, readOutcomes, TestServer } from './support.js';
+import { Gate, httpSuite, newPlant, type Options, post, readOutcomes, type TestServer } from './support.js';
 
 /** What a client sends before it stops. */
 const LATE: Readonly<Record<string, string | Buffer>> = {
@@ -22,14 +22,8 @@ const SLOW: Readonly<Record<string, readonly [head: string | Buffer, repeated: s
 /** Short, because Node checks for timeouts only every 500 ms. */
 const TIMEOUTS = { headersTimeoutMs: 150, requestTimeoutMs: 300, keepAliveTimeoutMs: 500 };
 
-httpSuite('Timeouts', TIMEOUTS, ({ server }) => {
-  const running: TestServer[] = [];
-  after(() => Promise.all(running.map((own) => own.stop())));
-  const start = async (options: Options) => {
-    const own = await TestServer.start({ ...TIMEOUTS, requestTimeoutMs: 150, ...options });
-    running.push(own);
-    return own;
-  };
+httpSuite('Timeouts', TIMEOUTS, ({ server, start: startWith }) => {
+  const start = (options: Options) => startWith({ ...TIMEOUTS, requestTimeoutMs: 150, ...options });
   /** Resolves when Node has checked for requests that timed out. */
   const waitForTimeoutCheck = async (own: TestServer) => {
     expect(await (await own.connect()).readResponse()).to.include({ outcome: 40801 });
