@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import Router from '@koa/router';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { after, before, describe, it } from 'mocha';
+import { it } from 'mocha';
 import { createApp } from '../../../../adapters/driving/koa/index.js';
 import { request } from '../../../support/raw-http.js';
 import { APP_OPTIONS, HEADERS, httpSuite, newPlant, post, TOKEN } from './support.js';
@@ -21,16 +19,12 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   // Credentials
   'a tab after Bearer': [authorized(`Bearer\t${TOKEN}`), 40101],
   'a non-ASCII token': [authorized('Bearer t\xf6ken'), 40101],
-  'spaces after the token': [authorized(`Bearer ${TOKEN}  `), 200],
-  'a list of tokens': [authorized(`Bearer ${TOKEN},${TOKEN}`), 40102],
   'two Authorization headers': [post(newPlant(), { authorization: `Bearer ${TOKEN}` }), 40101],
   // Media types and encodings
   'the same charset twice': [
     post(newPlant(), { 'Content-Type': 'application/json;charset=utf-8;Charset = utf-8' }),
     41501,
   ],
-  'an empty Content-Encoding': [post(newPlant(), { 'Content-Encoding': '' }), 200],
-  'an empty element in Content-Encoding': [post('', { 'Content-Encoding': 'gzip,' }), 41501],
   // Targets
   'a target with a truncated IPv6 address': [request('POST http://[::1/x', HEADERS), 40401],
   'a path with a truncated percent escape': [request('POST /plants%', HEADERS), 40401],
@@ -38,10 +32,8 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   'a fragment': [changed('/plants', '/plants#x'), 40401],
   'the target *': [request('OPTIONS *', HEADERS), 40401],
   'non-ASCII bytes in the path': [Buffer.from(changed('/plants', '/plants?\xe9'), 'latin1'), 40000],
-  'a request to upgrade': [post(newPlant(), { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' }), 200],
   // The order of checks around Expect and chunks
   'another method with an unknown Expect': [request('PUT /plants', { ...HEADERS, Expect: 'x' }), 40501],
-  'no credential with an unknown Expect': [request('POST /plants', { Expect: 'x' }), 40101],
   'a wrong token with an unknown Expect': [post('', { Authorization: 'Bearer wrong', Expect: 'x' }), 40102],
   'an unknown Expect with another media type': [post('{}', { Expect: 'x', 'Content-Type': 'text/plain' }), 41701],
   'a malformed request with an unknown path': ['PUT /plant HTTP/1.1\r\nExpect: x\r\n\r\n', 40000],
@@ -52,43 +44,27 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   'version 1.2': [changed('HTTP/1.1', 'HTTP/1.2'), 40000],
   'an IPv6 address as Host': [changed('Host: test', 'Host: [fd00::1]:80'), 200],
   'an empty Host': [changed('Host: test', 'Host:'), 200],
-  'two hosts in one Host header': [changed('Host: test', 'Host: a, b'), 40000],
-  'lines that end in LF alone': [`${post()}`.replaceAll('\r\n', '\n'), 40000],
   'Content-Length and Transfer-Encoding': [framed('Content-Length: 5\r\nTransfer-Encoding: chunked'), 40000],
   'a Transfer-Encoding of two codings': [framed('Transfer-Encoding: gzip, chunked'), 40000],
   'an empty Transfer-Encoding': [framed('Transfer-Encoding:', ''), 40000],
   '100 headers': [withHeaders(100), 200],
   '101 headers': [withHeaders(101), 43101],
-  '15 KiB of headers': [post(newPlant(), { X: 'x'.repeat(15_000) }), 200],
-  '17 KiB of headers': [post(newPlant(), { X: 'x'.repeat(17_000) }), 43101],
 };
 
 /** Details that the interface does not settle, so they are not part of its contract. */
-httpSuite('Details that the interface leaves open', {}, ({ server }) => {
+httpSuite('Details that the interface leaves open', {}, ({ server, start }) => {
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
     it(`responds with ${expected} to ${what}`, async () => {
       expect(await server().send(bytes)).to.equal(expected);
     });
   }
-});
 
-describe('Mounted in an app whose router has other routes', () => {
-  const outer = new Koa();
-  outer.use(new Router().get('/{*any}', (_, next) => next()).routes());
-  for (const middleware of createApp(APP_OPTIONS).middleware) outer.use(middleware);
-  const server = createServer(outer.callback());
-  before(() => once(server.listen(0, '127.0.0.1'), 'listening'));
-  after(() => server.close());
-
-  for (const [path, status, allow] of [
-    ['/nothing', 404, null],
-    ['/plants', 405, 'POST'],
-  ] as const) {
-    it(`responds with ${status} to PUT ${path}`, async () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'PUT' });
-      expect([response.status, response.headers.get('allow')]).to.deep.equal([status, allow]);
-    });
-  }
+  it('is the same if the app is mounted in one whose router has other routes', async () => {
+    const outer = new Koa().use(new Router().get('/{*any}', (_, next) => next()).routes());
+    for (const middleware of createApp(APP_OPTIONS).middleware) outer.use(middleware);
+    const mounted = await start({ listener: outer.callback() });
+    expect(await mounted.send(request('PUT /nothing'))).to.equal(40401);
+    const rejected = await mounted.exchange(request('PUT /plants'));
+    expect(rejected?.headers).to.include({ allow: 'POST' });
+  });
 });

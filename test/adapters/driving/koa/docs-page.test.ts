@@ -44,39 +44,16 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
       expect(same).to.include({ status: 304, body: '' });
       expect(same?.headers).to.include({ etag: response?.headers['etag'] });
       expect(await get(path, { 'If-None-Match': '"another"' })).to.include({ status: 200 });
-    });
-  }
-
-  for (const path of ['/', '/openapi.json', ...Object.keys(FILES)]) {
-    it(`allows only GET and HEAD on ${path}`, async () => {
-      const client = await server().connect(request(`HEAD ${path}`));
-      const head = await client.readResponse('HEAD');
-      const {
-        date,
-        'x-request-id': id,
-        ...headers
-      } = (await client.send(request(`GET ${path}`)).readResponse())?.headers ?? {};
-      client.close();
-      expect(head?.headers).to.include(headers);
-      for (const method of ['POST', 'OPTIONS', 'DELETE']) {
-        const rejected = await server().exchange(request(`${method} ${path}`));
-        expect(rejected?.status).to.equal(405);
-        expect(rejected?.headers).to.include({ allow: 'GET, HEAD' });
-      }
+      const rejected = await server().exchange(request(`POST ${path}`));
+      expect(rejected).to.include({ status: 405 }).and.have.nested.include({ 'headers.allow': 'GET, HEAD' });
     });
   }
 
   it('is served only under the path prefix', async () => {
     const own = await start({ docs: true, basePath: '/garden' });
-    const fetchStatus = async (target: string) => (await own.exchange(request(`GET ${target}`)))?.status;
-    for (const path of Object.keys(FILES)) {
-      expect(await fetchStatus(`/garden${path}`)).to.equal(200);
-      expect(await fetchStatus(path)).to.equal(404);
-    }
-    const redirect = await own.exchange(request('GET /garden/'));
-    expect(redirect?.headers).to.include({ location: 'docs' });
-    expect(await fetchStatus('/')).to.equal(404);
-    expect(await fetchStatus('/garden')).to.equal(404);
+    const outcomes = { '/garden/': 302, '/garden/docs': 200, '/garden': 40401, '/': 40401, '/docs': 40401 };
+    for (const [path, outcome] of Object.entries(outcomes))
+      expect(await own.send(request(`GET ${path}`)), path).to.equal(outcome);
   });
 
   it('uses only relative URLs', async () => {
@@ -89,10 +66,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
 
   it('and its redirect are off by default', async () => {
     const off = await start();
-    for (const path of ['/', ...Object.keys(FILES)]) {
-      for (const method of ['GET', 'POST']) {
-        expect(await off.send(request(`${method} ${path}`)), path).to.equal(40401);
-      }
-    }
+    for (const path of ['/', ...Object.keys(FILES)])
+      expect(await off.send(request(`GET ${path}`)), path).to.equal(40401);
   });
 });
