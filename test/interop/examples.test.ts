@@ -97,7 +97,7 @@ describe('Installed from the tarball,', () => {
   }
 
   /** Tests an example with an HTTP API under `path`, and what it states in addition. */
-  function testHttp(example: string, serve: () => Program, path: string, testMore = () => {}): void {
+  function testHttp(example: string, path: string, serve: () => Program, testMore: () => void): void {
     before(async () => {
       copyExample(example);
       program = serve();
@@ -123,73 +123,65 @@ describe('Installed from the tarball,', () => {
   }
 
   describe('the service with Fastify', () => {
-    const serve = (settings: Readonly<Record<string, string>>) =>
+    const serve = (settings: Readonly<Record<string, string>> = SETTINGS) =>
       start(cli(), { ...settings, PLUGINS: './plugin.js' }, 'serve');
-    testHttp(
-      'fastify',
-      () => serve(SETTINGS),
-      '',
-      () => {
-        it('meets the HTTP contract, except for the cases that its README lists', async () => {
-          const own = serve({ PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:', LOG_LEVEL: 'warn' });
-          const target = { baseUrl: `http://127.0.0.1:${await own.port()}`, token: TOKEN };
-          await expectContractButForListed('fastify', target);
-        });
-      },
-    );
+    testHttp('fastify', '', serve, () => {
+      it('meets the HTTP contract, except for the cases that its README lists', async () => {
+        const own = serve({ PORT: '0', ACCESS_TOKENS: TOKEN, DATABASE_URL: 'memory:', LOG_LEVEL: 'warn' });
+        const target = { baseUrl: `http://127.0.0.1:${await own.port()}`, token: TOKEN };
+        await expectContractButForListed('fastify', target);
+      });
+    });
   });
 
-  describe('the HTTP API mounted in a Koa app', () =>
-    testHttp(
-      'koa-mounted',
-      () => start('app.js', SETTINGS),
-      '/garden',
-      () => {
-        for (const { name, run } of httpContract.filter(({ group }) => group === 'specification'))
-          it(`specification: ${name}`, () => run({ baseUrl: `http://127.0.0.1:${port}/garden`, token: TOKEN }));
+  describe('the HTTP API mounted in a Koa app', () => {
+    const serve = () => start('app.js', SETTINGS);
+    testHttp('koa-mounted', '/garden', serve, () => {
+      for (const { name, run } of httpContract.filter(({ group }) => group === 'specification'))
+        it(`specification: ${name}`, () => run({ baseUrl: `http://127.0.0.1:${port}/garden`, token: TOKEN }));
 
-        for (const [target, status, body] of [
-          ['POST /garden', 404, '"error":40401'],
-          ['POST /garden/', 404, '"error":40401'],
-          ['POST /garden/nothing', 404, '"error":40401'],
-          ['POST /garden/plants/', 404, '"error":40401'],
-          ['GET /garden/plants', 405, '"error":40501'],
-          ['POST /plants', 404, 'Sorry: 404'],
-          ['POST /gardens/plants', 404, 'Sorry: 404'],
-          ['GET /garden/openapi.json?again', 200, '"servers":[{"url":"/garden"}]'],
-          ['GET http://elsewhere.example/garden/openapi.json', 200, '"servers":[{"url":"/garden"}]'],
-        ] as const) {
-          it(`responds to ${target} with ${status} and ${body}`, async () => {
-            const response = await exchange(port, request(target));
-            expect([response?.status, response?.body.includes(body)]).to.deep.equal([status, true]);
-          });
-        }
-
-        it('finds no body if a body parser runs first', async () => {
-          const parser = 'app.use(bodyParser());\n';
-          const text = readFileSync(join(copy, 'app.js'), 'utf8').replace(parser, '');
-          writeFileSync(join(copy, 'edited.js'), text.replace('app.use(mount', `${parser}app.use(mount`));
-          const edited = start('edited.js', { ...SETTINGS, DATABASE_URL: 'memory:' });
-          expect(await post(`http://127.0.0.1:${await edited.port()}/garden/plants`, ALOE)).to.equal(40001);
+      for (const [target, status, body] of [
+        ['POST /garden', 404, '"error":40401'],
+        ['POST /garden/', 404, '"error":40401'],
+        ['POST /garden/nothing', 404, '"error":40401'],
+        ['POST /garden/plants/', 404, '"error":40401'],
+        ['GET /garden/plants', 405, '"error":40501'],
+        ['POST /plants', 404, 'Sorry: 404'],
+        ['POST /gardens/plants', 404, 'Sorry: 404'],
+        ['GET /garden/openapi.json?again', 200, '"servers":[{"url":"/garden"}]'],
+        ['GET http://elsewhere.example/garden/openapi.json', 200, '"servers":[{"url":"/garden"}]'],
+      ] as const) {
+        it(`responds to ${target} with ${status} and ${body}`, async () => {
+          const response = await exchange(port, request(target));
+          expect([response?.status, response?.body.includes(body)]).to.deep.equal([status, true]);
         });
+      }
 
-        it('sends 100 Continue twice, and completes an admitted request after SIGTERM', async () => {
-          const client = await RawClient.connect(port);
-          const expecting = { ...HEADERS, Expect: '100-continue', 'Content-Length': `${ALOE.length}` };
-          client.send(request('POST /garden/plants', expecting));
-          // Node sends the first one. The second one means that the request is admitted.
-          for (let count = 0; count < 2; count++) expect(await client.readResponse()).to.include({ status: 100 });
-          const idle = await RawClient.connect(port);
-          await idle.send(request('POST /notes', HEADERS, '{}')).readResponse();
-          program.kill('SIGTERM');
-          // The server closes idle connections when it stops.
-          await idle.ended();
-          expect((await client.send(ALOE).readResponse())?.json()).to.deep.equal({ name: 'Aloe' });
-          client.close();
-          await program.exited();
-        });
-      },
-    ));
+      it('finds no body if a body parser runs first', async () => {
+        const parser = 'app.use(bodyParser());\n';
+        const text = readFileSync(join(copy, 'app.js'), 'utf8').replace(parser, '');
+        writeFileSync(join(copy, 'edited.js'), text.replace('app.use(mount', `${parser}app.use(mount`));
+        const edited = start('edited.js', { ...SETTINGS, DATABASE_URL: 'memory:' });
+        expect(await post(`http://127.0.0.1:${await edited.port()}/garden/plants`, ALOE)).to.equal(40001);
+      });
+
+      it('sends 100 Continue twice, and completes an admitted request after SIGTERM', async () => {
+        const client = await RawClient.connect(port);
+        const expecting = { ...HEADERS, Expect: '100-continue', 'Content-Length': `${ALOE.length}` };
+        client.send(request('POST /garden/plants', expecting));
+        // Node sends the first one. The second one means that the request is admitted.
+        for (let count = 0; count < 2; count++) expect(await client.readResponse()).to.include({ status: 100 });
+        const idle = await RawClient.connect(port);
+        await idle.send(request('POST /notes', HEADERS, '{}')).readResponse();
+        program.kill('SIGTERM');
+        // The server closes idle connections when it stops.
+        await idle.ended();
+        expect((await client.send(ALOE).readResponse())?.json()).to.deep.equal({ name: 'Aloe' });
+        client.close();
+        await program.exited();
+      });
+    });
+  });
 
   describe('the core behind a queue', () => {
     beforeEach(() => copyExample('queue-worker'));
