@@ -80,11 +80,9 @@ export const malformedHttpCases: readonly HttpCase[] = [
     const chunks = `${size};x=y\r\n${body.slice(0, -1)}\r\n1\r\n}\r\n0\r\nX: y\r\n\r\n`;
     expectOutcome(await service.create(chunks, CHUNKED), 200);
   }),
-  plantStoreCase('accepts names of headers in any letter case', async (service) => {
-    const bytes = service.post().toString('latin1');
-    const upper = bytes.replaceAll(/^[\w-]+:/gm, (name) => name.toUpperCase());
-    expectOutcome(await service.send(upper), 200);
-  }),
+  outcomeCase('accepts names of headers in any letter case', 200, (service) =>
+    service.send(`${service.post()}`.replaceAll(/^[\w-]+:/gm, (name) => name.toUpperCase())),
+  ),
   outcomeCase('accepts 8 KiB of headers', 200, (service) => service.create(newPlant(), { X: 'x'.repeat(8000) })),
   ...casesFor(TOO_LARGE, 'responds 43101 to %s, and closes the connection', async (service, toBytes) =>
     service.expectToEnd(toBytes(service), [43101]),
