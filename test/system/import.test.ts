@@ -21,7 +21,6 @@ for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
 
     for (const [signal, exitCode] of [
       ...Array(testOrSoak(1, 3)).fill(['SIGKILL', 'SIGKILL'] as const),
-      ['SIGINT', 130],
       ['SIGTERM', 143],
     ] as const) {
       it(`completes when repeated after ${signal}; unless killed, it reports what it has stored`, async () => {

@@ -128,15 +128,13 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
       return serve(folder, { DATABASE_URL: url.href, ...settings });
     };
 
-    const heal = () => proxy.restore();
     const bySql = ([what, cause, end]: SqlFault): Fault => {
       return { what, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
     };
     const rows: readonly Fault[] = [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
       { what: 'an administrator ends connections', creates: 'succeed or fail', inject: () => run(disconnect) },
-      { what: 'connections are refused', creates: 'fail at once', inject: () => proxy.refuseConnections(), heal },
-      { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal },
+      { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal: () => proxy.restore() },
       ...faults.map(bySql),
       {
         ...bySql(blockedWrites),
