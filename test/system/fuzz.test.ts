@@ -8,7 +8,7 @@ import { create, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
 import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { type HostileRequest, hostileRequest, lastCreate, toBytes } from './hostile-requests.js';
+import { type HostileRequest, hostileRequest, lastCreate, split, toBytes } from './hostile-requests.js';
 import { memoryMib } from './process-resources.js';
 import { testOrSoak } from './soak.js';
 
@@ -106,10 +106,9 @@ async function send(port: number, sent: readonly Sent[], packetCuts: readonly nu
   client.socket.on('error', () => {
     hasError = true;
   });
-  const ends = packetCuts.map((cut) => Math.floor((cut * bytes.length) / 1000)).toSorted((a, b) => a - b);
-  for (const [index, end] of [...ends, bytes.length].entries()) {
-    client.send(bytes.subarray(ends[index - 1] ?? 0, end));
-    if (end < bytes.length) await new Promise(setImmediate);
+  for (const packet of split(bytes, packetCuts)) {
+    client.send(packet);
+    await new Promise(setImmediate);
   }
   const responses = (await client.readAllResponses()).filter(({ status }) => status !== 100);
   return { responses, isReset: hasError && packetCuts.length > 0 };

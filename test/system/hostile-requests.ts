@@ -46,18 +46,20 @@ export function toBytes(request: HostileRequest, requestId: string, plantId: big
     const change = malformed && MALFORMED[malformed];
     return change ? Buffer.from(change(bytes.toString('latin1')), 'latin1') : bytes;
   }
-  const ends = [...new Set(chunks.cuts.map((cut) => Math.floor((cut * body.length) / 1000))), body.length];
-  const sorted = ends.toSorted((a, b) => a - b);
-  const parts = sorted
-    .map((end, index) => body.subarray(sorted[index - 1] ?? 0, end))
-    .filter(({ length }) => length > 0);
-  const framed = parts.flatMap((part) => [
+  const framed = split(body, chunks.cuts).flatMap((part) => [
     Buffer.from(`${part.length.toString(16)}${chunks.extension}\r\n`),
     part,
     Buffer.from('\r\n'),
   ]);
   const last = Buffer.from(`0${chunks.extension}\r\n${chunks.trailers}\r\n`);
   return withHead(['Transfer-Encoding: chunked'], [...framed, last]);
+}
+
+/** Splits bytes into parts that are not empty. The cuts are in thousandths of the length. */
+export function split(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const ends = cuts.map((cut) => Math.floor((cut * bytes.length) / 1000)).toSorted((a, b) => a - b);
+  const parts = [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+  return parts.filter(({ length }) => length > 0);
 }
 
 const JSON_TYPE = 'Content-Type: application/json';
