@@ -21,6 +21,8 @@ import { commandsUnder, run } from './guide.js';
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
 
+type Role = 'source' | 'target';
+
 /** A store, and the variables that the commands of the guide need for it. */
 interface StoreToBackUp {
   readonly store: TestStore;
@@ -36,15 +38,8 @@ describe('A backup according to the guide', () => {
     for (const drop of created.splice(0)) await drop();
   });
 
-  /** Creates a folder for a store. */
-  function createFolder(name: string): string {
-    const path = join(folder, name);
-    mkdirSync(path);
-    return path;
-  }
-
   /** Creates a database, because a dump contains a whole one; the test drops it. */
-  async function createDatabase(server: DatabaseServer, databases: Databases, role: string): Promise<StoreToBackUp> {
+  async function createDatabase(server: DatabaseServer, databases: Databases, role: Role): Promise<StoreToBackUp> {
     const name = `plant_store_${role}_${process.pid}`;
     const admin = databases.connect();
     await admin.raw(`CREATE DATABASE ${name}`);
@@ -71,34 +66,24 @@ describe('A backup according to the guide', () => {
     return { store: serverStore(url, postgres.connect(url)), variables: { DATABASE_URL: url } };
   };
 
-  const rows: readonly {
-    heading: 'SQLite' | 'PostgreSQL' | 'MariaDB and MySQL' | 'Any engine';
-    program: string;
-    create: (role: 'source' | 'target') => Promise<StoreToBackUp>;
-  }[] = [
-    { heading: 'SQLite', program: 'sqlite3', create: () => onSqlite('SQLite') },
-    { heading: 'PostgreSQL', program: 'pg_dump', create: (role) => createDatabase(postgresServer, postgres, role) },
-    {
-      heading: 'MariaDB and MySQL',
-      program: 'mariadb-dump',
-      create: (role) => createDatabase(mariadbServer, mariadb, role),
-    },
-    {
-      heading: 'Any engine',
-      program: 'node',
-      create: (role) => (role === 'source' ? onSqlite('Any engine') : onPostgres()),
-    },
-  ];
-  for (const { heading, program, create: createStore } of rows) {
+  const inPostgres = (role: Role) => createDatabase(postgresServer, postgres, role);
+  const inMariadb = (role: Role) => createDatabase(mariadbServer, mariadb, role);
+  for (const [heading, program, createStore] of [
+    ['SQLite', 'sqlite3', () => onSqlite('SQLite')],
+    ['PostgreSQL', 'pg_dump', inPostgres],
+    ['MariaDB and MySQL', 'mariadb-dump', inMariadb],
+    ['Any engine', 'node', (role: Role) => (role === 'source' ? onSqlite('Any engine') : onPostgres())],
+  ] as const) {
     it(`contains every plant acknowledged before it, and no later one, and can be restored: ${heading}`, async function () {
       skipUnlessInstalled(this, program, '--version');
-      createFolder(heading);
+      mkdirSync(join(folder, heading));
       await expectBackup(commandsUnder(heading), await createStore('source'), await createStore('target'));
     });
 
     it(`leaves the previous backup unchanged and creates no store if it fails: ${heading}`, async function () {
       skipUnlessInstalled(this, program, '--version');
-      const DATA = createFolder(`${heading}, failing`);
+      const DATA = join(folder, `${heading}, failing`);
+      mkdirSync(DATA);
       const BACKUP = join(folder, `${heading}.failing`);
       writeFileSync(BACKUP, 'previous backup');
       const missing = { PGHOST: DATA, PGDATABASE: 'none', DATABASE: 'none', DATABASE_URL: `sqlite:${DATA}/none` };

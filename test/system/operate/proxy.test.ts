@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { readConfig, settings } from '../../../composition/config.js';
 import { CREATE_HEADERS, create, createRequest, serve, toLines } from '../../support/client.js';
 import type { Program } from '../../support/executable.js';
@@ -25,15 +25,11 @@ describe('Behind nginx configured as in the guide', () => {
   let service: Program;
   let servicePort: number;
   let lastId = 0n;
-  const servers: ReturnType<typeof createServer>[] = [];
 
   before(async function () {
     createCertificate(this, folder);
     service = serve(folder, { DATABASE_URL: 'memory:' });
     servicePort = await service.port();
-  });
-  after(() => {
-    for (const server of servers) server.close();
   });
 
   const plant = (name = 'Monstera') => ({ id: ++lastId, name });
@@ -47,8 +43,8 @@ describe('Behind nginx configured as in the guide', () => {
     const server = createServer((socket) => {
       socket.on('error', () => {}).once('data', () => requests++);
       onConnection(socket);
-    }).listen(0, '127.0.0.1');
-    servers.push(server);
+    });
+    server.unref().listen(0, '127.0.0.1');
     await once(server, 'listening');
     return { port: portOf(server), requests: () => requests };
   }
