@@ -230,7 +230,6 @@ describe('The files of a SQLite repository', () => {
       ['if they are a device', '/dev/null', 'it is a named pipe or a device, not a file'],
       ['if they are a folder', newFolder(), 'it is a directory'],
       ['if they are no database', textFile, 'it is not a SQLite database'],
-      ['in a file', join(textFile, 'plants.db'), 'a part of the path is a file, not a directory'],
     ] as const) {
       it(what, async () => {
         for (const readOnly of [false, true])
@@ -238,11 +237,12 @@ describe('The files of a SQLite repository', () => {
       });
     }
 
-    it('if their folder is missing, or if they are missing and must exist', async () => {
+    it('if their folder is missing or a file, or if they are missing and must exist', async () => {
       await expectUnavailable(
         open(join(newFolder(), 'a/b.db')),
         'a/b.db: its directory does not exist; create it first',
       );
+      await expectUnavailable(open(join(textFile, 'b.db')), 'b.db: a part of the path is a file, not a directory');
       const path = newPath();
       const database = describeFile(path, { mustExist: true });
       for (const call of [openRepository, readPendingMigrations])
