@@ -18,8 +18,8 @@ const plugin = (body: string) => `
   import { StorageUnavailable } from 'plant-store/core';
   const open = () => new MemoryPlantRepository();
   export default async (container) => { ${body} };`;
-const bind = (open: string) =>
-  plugin(`container.bind(services.OpenStorage).toConstantValue(${open}).whenNamed('garden');`);
+const bind = (open: string, more = '') =>
+  plugin(`container.bind(services.OpenStorage).toConstantValue(${open}).whenNamed('garden'); ${more}`);
 const rebind = (binding: string, service = 'Storage') => plugin(`container.rebind(services.${service})${binding};`);
 
 const NOTHING = plugin('');
@@ -53,7 +53,7 @@ const FAILURES: readonly (readonly [what: string, bad: string | undefined, reaso
   ],
   [
     'fails when it decorates the storage',
-    plugin("container.onActivation(services.Storage, () => { throw new Error('no soil'); });"),
+    bind('open', "container.onActivation(services.Storage, () => { throw new Error('no soil'); });"),
     'services\\.Storage: no soil',
   ],
   ['fails to open the storage of its scheme', bind(NO_SOIL), 'services\\.Storage: no soil'],
