@@ -33,11 +33,7 @@ function toDifferent(field: string): typeof DIFFERENT {
   };
 }
 
-const IDENTICAL: Readonly<Record<string, object>> = {
-  'without tag': {},
-  'with an empty tag': { tag: '' },
-  'with a tag': { tag: 'a' },
-};
+const IDENTICAL = { 'without tag': {}, 'with an empty tag': { tag: '' }, 'with a tag': { tag: 'a' } };
 
 /** An id belongs to one plant forever. */
 export const conflictCases: readonly HttpCase[] = [

@@ -19,11 +19,8 @@ export interface DescribedOperation {
 async function fetchDescription(service: Service): Promise<{ at: At; response: HttpResponse }> {
   const response = await service.send(service.request('GET /openapi.json'));
   const description = parseObject(response.body);
-  expectThat(
-    response.status === 200 && isJson(response) && description !== undefined,
-    '200 as application/json',
-    response,
-  );
+  const isObject = isJson(response) && description !== undefined;
+  expectThat(response.status === 200 && isObject, '200 as application/json', response);
   return { at: (path) => path.split(' ').reduce<unknown>(member, description), response };
 }
 
