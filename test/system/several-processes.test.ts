@@ -3,27 +3,24 @@ import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { openRepository, sqliteDatabase } from '../../adapters/driven/knex/index.js';
-import { create, serve } from '../support/client.js';
+import { serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { conclusive } from './history.js';
+import { Load } from './load.js';
 
 describe('A SQLite file that several processes use', () => {
   const folder = temporaryFolder();
 
   it('is created by one of eight services, and stores each id once', async () => {
     const services = Array.from({ length: 8 }, () => serve(folder, { DATABASE_URL: 'sqlite:raced.db' }));
-    const ports = await Promise.all(services.map((service) => service.port()));
-    const plants = ports.flatMap((port) =>
-      Array.from({ length: 20 }, (_, id) => ({ port, plant: { id: BigInt(id), name: `from ${port}` } })),
-    );
-    const outcomes = await Promise.all(
-      plants.map(async ({ port, plant }) => ({ plant, outcome: (await create(port, plant))?.outcome })),
-    );
-    expect(new Set(outcomes.map(({ outcome }) => outcome))).to.deep.equal(new Set([200, 40901]));
-    const created = outcomes.filter(({ outcome }) => outcome === 200).map(({ plant }) => plant);
-    expect(created).to.have.length(20);
-    expect(await sqliteStore(`${folder}/raced.db`).readPlants()).to.have.deep.members(created);
+    const [first = 0, ...others] = await Promise.all(services.map((service) => service.port()));
+    const load = new Load();
+    load.start(first, ...others);
+    await load.waitForOutcomes(500, 200);
+    await load.expectNothingLost(first, sqliteStore(`${folder}/raced.db`));
+    expect(load.outcomes()).to.have.members(conclusive);
   });
 
   it('stays locked if one process opens it twice', async function () {

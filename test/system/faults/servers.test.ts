@@ -155,11 +155,7 @@ for (const { kind, setUp, disconnect, faults, blockedWrites, statements } of [po
         inject: () => server.signal('SIGSTOP'),
         heal: () => server.signal('SIGCONT'),
       },
-      {
-        ...{ what: 'the server crashes', creates: 'fail at once' },
-        inject: () => server.kill(),
-        heal: () => server.start(),
-      },
+      { what: 'the server crashes', creates: 'fail at once', inject: () => server.kill(), heal: () => server.start() },
     ];
     for (const fault of rows) {
       it(`when ${fault.what}; creates ${fault.creates}`, () =>
