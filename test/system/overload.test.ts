@@ -32,44 +32,9 @@ const MAX_P99_MS = testOrSoak(10_000, 1000);
 const IDLE_CONNECTIONS = testOrSoak(2000, 10_000);
 /** Number of creates of each client before memory is measured. */
 const WARM_UP_CREATES = 200;
-const SLOW_CLIENTS = testOrSoak(200, 1000);
-const BYTE_EVERY_MS = testOrSoak(200, 1000);
-const REQUEST_TIMEOUT_MS = testOrSoak(4000, 30_000);
-/** Tolerance for a busy machine, but less than Node's default interval of 30 s between checks. */
-const GRACE_MS = 20_000;
-/** Number of creates that are timed while clients are slow, and their maximum p99 latency on a busy machine. */
-const TIMED_CREATES = testOrSoak(200, 2000);
-const MAX_P99_BESIDE_SLOW_MS = testOrSoak(10_000, 20);
 /** Makes the service collect garbage on SIGUSR2; otherwise garbage would count as memory in use. */
 const COLLECT_ON_SIGUSR2 =
   "--import=data:text/javascript,import{setFlagsFromString}from'node:v8';import{runInNewContext}from'node:vm';setFlagsFromString('--expose-gc');process.on('SIGUSR2',()=>runInNewContext('gc')())";
-
-const gzipped = { ...CREATE_HEADERS, 'Content-Encoding': 'gzip' };
-const large = `{"id":1,"name":"${'x'.repeat(MIB - 100)}"}`;
-// Concatenated gzip members are one body (RFC 1952 §2.2).
-const gibibyte = Buffer.concat(Array(16).fill(gzipSync(Buffer.alloc(64 * MIB, ' '))));
-/** Large creates, and their outcomes. */
-const LARGE: Readonly<Record<string, readonly [bytes: Buffer, outcomes: readonly number[]]>> = {
-  'bodies of a mebibyte': [request('POST /plants', CREATE_HEADERS, large), [200, 40902, 50302]],
-  'bombs that inflate to a gibibyte': [request('POST /plants', gzipped, gibibyte), [41301, 50302]],
-};
-
-const slowHead = request('POST /plants', { ...CREATE_HEADERS, 'Content-Length': '4096' });
-
-/** A token whose key the service has to fetch from an issuer, which does not respond. */
-const UNKNOWN_KEY = `Bearer ${Buffer.from('{"alg":"RS256","kid":"a"}').toString('base64url')}.e30.c2ln`;
-const manyHeaders = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`X-${index}`, 'y']));
-const unknownKey = request('POST /plants', { Authorization: UNKNOWN_KEY });
-const unknownKeyAndHeaders = request('POST /plants', { Authorization: UNKNOWN_KEY, ...manyHeaders }, '{}');
-const longHeaders = createRequest({ id: 0n, name: 'Monstera' }, { X: 'x'.repeat(14_000) });
-
-/** Clients that pipeline a request many times and read no response. */
-const FLOODS = {
-  'requests with many headers and an unknown key': { clients: 100, times: 199, bytes: unknownKeyAndHeaders },
-  'small requests with an unknown key': { clients: 500, times: 2000, bytes: unknownKey },
-  'creates with large headers': { clients: 300, times: 199, bytes: longHeaders },
-  'requests for large responses': { clients: 500, times: 100, bytes: request('GET /docs/swagger-ui-bundle.js') },
-};
 
 /** One create: its response and its duration. */
 interface Attempt {
@@ -144,6 +109,15 @@ describe('Under overload, the service', () => {
     });
   }
 
+  const gzipped = { ...CREATE_HEADERS, 'Content-Encoding': 'gzip' };
+  const large = `{"id":1,"name":"${'x'.repeat(MIB - 100)}"}`;
+  // Concatenated gzip members are one body (RFC 1952 §2.2).
+  const gibibyte = Buffer.concat(Array(16).fill(gzipSync(Buffer.alloc(64 * MIB, ' '))));
+  /** Large creates, and their outcomes. */
+  const LARGE: Readonly<Record<string, readonly [bytes: Buffer, outcomes: readonly number[]]>> = {
+    'bodies of a mebibyte': [request('POST /plants', CREATE_HEADERS, large), [200, 40902, 50302]],
+    'bombs that inflate to a gibibyte': [request('POST /plants', gzipped, gibibyte), [41301, 50302]],
+  };
   for (const [what, [bytes, outcomes]] of Object.entries(LARGE)) {
     it(`limits bodies in flight and memory to MAX_IN_FLIGHT_BYTES while 100 clients send ${what}`, async () => {
       const service = start({ MAX_IN_FLIGHT_BYTES: '8mb', DATABASE_URL: 'memory:' });
@@ -198,6 +172,16 @@ describe('Under overload, the service', () => {
     expect(await service.stop()).to.equal(0);
   });
 
+  const SLOW_CLIENTS = testOrSoak(200, 1000);
+  const BYTE_EVERY_MS = testOrSoak(200, 1000);
+  const REQUEST_TIMEOUT_MS = testOrSoak(4000, 30_000);
+  /** Tolerance for a busy machine, but less than Node's default interval of 30 s between checks. */
+  const GRACE_MS = 20_000;
+  /** Number of creates that are timed while clients are slow, and their maximum p99 latency on a busy machine. */
+  const TIMED_CREATES = testOrSoak(200, 2000);
+  const MAX_P99_BESIDE_SLOW_MS = testOrSoak(10_000, 20);
+  const slowHead = request('POST /plants', { ...CREATE_HEADERS, 'Content-Length': '4096' });
+
   it(`sends 40801 to ${SLOW_CLIENTS} clients that send a body byte by byte at the timeout, and does not slow others down`, async () => {
     const timeouts = { HEADERS_TIMEOUT: `${REQUEST_TIMEOUT_MS}ms`, REQUEST_TIMEOUT: `${REQUEST_TIMEOUT_MS}ms` };
     const port = await start({ DATABASE_URL: 'memory:', ...timeouts }).port();
@@ -218,6 +202,20 @@ describe('Under overload, the service', () => {
     expect(new Set(await Promise.all(slow))).to.deep.equal(new Set(['40801 close']));
   });
 
+  /** A token whose key the service has to fetch from an issuer, which does not respond. */
+  const UNKNOWN_KEY = `Bearer ${Buffer.from('{"alg":"RS256","kid":"a"}').toString('base64url')}.e30.c2ln`;
+  const manyHeaders = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`X-${index}`, 'y']));
+  const unknownKey = request('POST /plants', { Authorization: UNKNOWN_KEY });
+  const unknownKeyAndHeaders = request('POST /plants', { Authorization: UNKNOWN_KEY, ...manyHeaders }, '{}');
+  const longHeaders = createRequest({ id: 0n, name: 'Monstera' }, { X: 'x'.repeat(14_000) });
+
+  /** Clients that pipeline a request many times and read no response. */
+  const FLOODS = {
+    'requests with many headers and an unknown key': { clients: 100, times: 199, bytes: unknownKeyAndHeaders },
+    'small requests with an unknown key': { clients: 500, times: 2000, bytes: unknownKey },
+    'creates with large headers': { clients: 300, times: 199, bytes: longHeaders },
+    'requests for large responses': { clients: 500, times: 100, bytes: request('GET /docs/swagger-ui-bundle.js') },
+  };
   for (const [what, { clients, times, bytes }] of Object.entries(FLOODS)) {
     it(`stays available with a heap of 256 MiB while ${clients} clients pipeline ${what} and read no response`, async () => {
       const issuer = createServer().listen(0, '127.0.0.1');
