@@ -93,6 +93,7 @@ describe('The configuration', () => {
   const tokensFile = file('tokens', `# staging\n${CANARY}\n`);
   for (const [variable, text, expected] of [
     ['HOST', '::1', { host: '::1' }],
+    ['HOST', 'h', { host: 'h' }],
     ['HOST', 'plants.example', { host: 'plants.example' }],
     ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
     ['DATABASE_URL', 'sqlite:a b.db', { database: { scheme: 'sqlite', url: 'sqlite:a b.db' } }],
@@ -118,7 +119,7 @@ describe('The configuration', () => {
   for (const [variable, ...texts] of [
     ['HOST', 'localhost:80', 'http://localhost', '[::1]', 'a b', '*'],
     ['PORT', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
-    ['BASE_PATH', 'garden', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
+    ['BASE_PATH', 'garden', 'garden/v1', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
     ['DATABASE_URL', 'sqlite:', 'sqlite://plants.db', 'memory', 'sqlite:a\0b', 'SQLITE:plants.db'],
     ['DATABASE_URL', 'sqlite::memory:', 'sqlite:///:memory:', 'sqlite:file::memory:', 'sqlite:file:plants.db'],
     ['DATABASE_URL', 'sqlite:plants.db?mode=ro', 'sqlite:?mode=rw', 'sqlite::memory:?mode=rw'],
@@ -128,6 +129,7 @@ describe('The configuration', () => {
     ['MAX_IN_FLIGHT_BYTES', '0', '65gb'],
     ['STORAGE_TIMEOUT', '0', '10', '0s', '25h', '-1s', '1.5s', '10 s', '1d', 'never'],
     ['DOCS', 'true', 'ON', '1'],
+    ['PLUGINS', ',./a.js', './a.js,', './a.js,  ,./b.js'],
     ['LOG_LEVEL', 'verbose', 'INFO', 'constructor'],
   ] as const) {
     it(`rejects ${variable}=${texts.map((text) => JSON.stringify(text)).join()}, and names the allowed values`, () => {

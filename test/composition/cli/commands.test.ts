@@ -13,6 +13,8 @@ import { SqliteFile } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
 
 const migrations = Object.keys(sqlite.migrations);
+const JWT = { JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: 'https://issuer/keys' };
+const OTHER_HOSTS = { HOST: '::', DATABASE_URL: 'sqlite:none.db?mode=rw' };
 
 describe('The command', () => {
   const folder = new CommandFolder();
@@ -57,7 +59,9 @@ describe('The command', () => {
     ],
     ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS="\.\/none\.js": Cannot find module .*$/],
     ['check', { DATABASE_URL: 'sqlite:none/plants.db' }, 1, /^cannot open sqlite:.*directory.*$/],
-    ['check', { DATABASE_URL: 'sqlite:none.db?mode=rw' }, 1, /^cannot open sqlite:.*$/],
+    // A credential is configured.
+    ['check', { ...OTHER_HOSTS, ...JWT }, 1, /^cannot open sqlite:.*$/],
+    ['check', { ...OTHER_HOSTS, ACCESS_TOKENS_FILE: folder.newFile('token') }, 1, /^cannot open sqlite:.*$/],
     ['export', { DATABASE_URL: 'sqlite:none.db' }, 1, /^cannot open sqlite:.*: it does not exist$/],
     ['import .', {}, 1, /^0 plants created, .*\nplant-store: cannot read \.: it is a directory; name a file in it$/],
     ['import none.ndjson', {}, 1, /^cannot open none\.ndjson: no such file or directory; check the path$/],
