@@ -46,7 +46,8 @@ describe('PlantCodec.decode', () => {
     ['text that is not JSON', '{', 'The input is not valid JSON'],
   ] as const) {
     it(`rejects ${what} with 40001 and the reason`, () => {
-      expect(decode(Buffer.from(text, 'latin1'))).to.deep.equal({ error: 40001, message });
+      const decoded = codec.decode(Buffer.from(text, 'latin1'));
+      expect(decoded).to.deep.equal({ kind: 'rejected', error: { error: 40001, message } });
     });
   }
 
