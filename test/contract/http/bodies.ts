@@ -5,7 +5,7 @@ import type { HttpCase } from './types.js';
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 /** Bodies that are not one JSON text in UTF-8. Many contain the given id, which is free. */
-export const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
+const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
   'absent, without Content-Length or chunks': () => '',
   'whitespace only': () => ' \n\t ',
   'a byte order mark only': () => '\ufeff',

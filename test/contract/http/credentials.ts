@@ -26,12 +26,17 @@ const INVALID: Readonly<Record<string, (token: string) => string>> = {
   'a token without its last character': (token) => token.slice(0, -1),
   'a token without its first character': (token) => token.slice(1),
   'a token followed by a character': (token) => `${token}x`,
-  'a token in another letter case': (token) =>
-    token === token.toUpperCase() ? `${token.toLowerCase()}${/[A-Z]/.test(token) ? '' : 'x'}` : token.toUpperCase(),
+  'a token in another letter case': inAnotherCase,
   'a token twice': (token) => token + token,
   'a long token': () => 'x'.repeat(5000),
   'the name of an object member': () => '__proto__',
 };
+
+/** Returns the token in upper case or, if it is already, in lower case; with another character if it has no letters. */
+function inAnotherCase(token: string): string {
+  if (!/[a-z]/i.test(token)) return `${token}x`;
+  return token === token.toUpperCase() ? token.toLowerCase() : token.toUpperCase();
+}
 
 /** Asserts that a create with this header is rejected and stores nothing. */
 async function expectRejected(service: Service, authorization: string | undefined, error: number) {

@@ -15,7 +15,10 @@ export interface DescribedOperation {
   at(path: string): unknown;
 }
 
-/** Fetches the description. Returns a function that reads one value, such as `paths /plants post`. */
+/** Reads one value of the description, such as `paths /plants post`. */
+type At = (path: string) => unknown;
+
+/** Fetches the description. */
 async function fetchDescription(service: Service): Promise<{ at: At; response: HttpResponse }> {
   const response = await service.send(service.request('GET /openapi.json'));
   const description = parseObject(response.body);
@@ -23,8 +26,6 @@ async function fetchDescription(service: Service): Promise<{ at: At; response: H
   expectThat(response.status === 200 && isObject, '200 as application/json', response);
   return { at: (path) => path.split(' ').reduce<unknown>(member, description), response };
 }
-
-type At = (path: string) => unknown;
 
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
@@ -71,7 +72,8 @@ export const descriptionCases: readonly HttpCase[] = [
   descriptionCase('describes POST /plants', 'POST /plants', (at) => at('paths /plants post') !== undefined),
   operationsCase('requires a bearer token for every operation', 'the security scheme bearer', (operation, at) => {
     const [requirement] = [operation.at('security') ?? at('security')].flat();
-    const scheme = `components securitySchemes ${keysOf(requirement)}`;
+    const [name] = keysOf(requirement);
+    const scheme = `components securitySchemes ${name}`;
     return at(`${scheme} type`) === 'http' && at(`${scheme} scheme`) === 'bearer';
   }),
   operationsCase(

@@ -23,9 +23,9 @@ const INVALID: Readonly<Record<string, () => string>> = {
 };
 
 const NO_CREDENTIAL: Readonly<Record<string, string | undefined>> = {
-  'out a credential': undefined,
-  ' a scheme other than Bearer': `Basic ${btoa('garden:garden')}`,
-  ' an invalid token': 'Bearer bm90LXRoZS10b2tlbg',
+  'without a credential': undefined,
+  'with a scheme other than Bearer': `Basic ${btoa('garden:garden')}`,
+  'with an invalid token': 'Bearer bm90LXRoZS10b2tlbg',
 };
 
 const isClientError = ({ status }: HttpResponse) => status >= 400 && status < 500;
@@ -70,7 +70,7 @@ export const specificationCases: readonly HttpCase[] = [
   }),
 
   ...Object.entries(NO_CREDENTIAL).map(([what, authorization]) =>
-    specificationCase(`rejects a request with${what}`, async (service) => {
+    specificationCase(`rejects a request ${what}`, async (service) => {
       const response = await service.create(simplePlant(), { Authorization: authorization });
       expectThat(response.status >= 400, 'a rejection', response);
     }),
