@@ -35,7 +35,7 @@ describe('The configuration', () => {
     expect(effective.join()).not.to.match(/canary|JWT_ISSUER/);
   });
 
-  it('warns of a variable that is one typing error away from a setting', () => {
+  it('warns about a variable whose name is one typing error away from a setting', () => {
     const typos = { LOG_LEVLE: 'LOG_LEVEL', PLUGIN: 'PLUGINS', BODY_LIIMIT: 'BODY_LIMIT', JWT_ISSUED: 'JWT_ISSUER' };
     for (const [typo, similar] of Object.entries(typos)) {
       const { warnings } = readConfig({ [typo]: CANARY });
@@ -90,7 +90,6 @@ describe('The configuration', () => {
     expect(readConfig({ ...empty, PATH: '/bin', POTS: 'many' })).to.deep.equal(readConfig({}));
   });
 
-  const tokensFile = file('tokens', `# staging\n${CANARY}\n`);
   for (const [variable, text, expected] of [
     ['HOST', '::1', { host: '::1' }],
     ['HOST', 'h', { host: 'h' }],
@@ -112,8 +111,9 @@ describe('The configuration', () => {
   }
 
   it('reads a token file', () => {
-    const { accessTokensFile } = readConfig({ ACCESS_TOKENS_FILE: tokensFile });
-    expect(accessTokensFile).to.deep.include({ path: tokensFile, tokens: [CANARY] });
+    const path = file('tokens', `# staging\n${CANARY}\n`);
+    const { accessTokensFile } = readConfig({ ACCESS_TOKENS_FILE: path });
+    expect(accessTokensFile).to.deep.include({ path, tokens: [CANARY] });
   });
 
   for (const [variable, ...texts] of [

@@ -27,7 +27,7 @@ const NOTHING = plugin('');
 const AUDIT = plugin(`
   const inner = await container.getAsync(services.Storage);
   container.rebind(services.Storage).toConstantValue(Object.assign(inner, { audited: true }));`);
-const GARDEN_URL = { DATABASE_URL: 'garden://user:canary@localhost' };
+const GARDEN = { DATABASE_URL: 'garden://user:canary@localhost' };
 
 const LACKS = 'the adapter lacks these methods:';
 const NO_SOIL = "async () => { throw new Error('no soil'); }";
@@ -93,7 +93,7 @@ describe('Plugins', () => {
 
   for (const [what, bad, reason] of FAILURES) {
     it(`are named, with the service, if one of several ${what}`, async () => {
-      const environment = bad?.includes('OpenStorage') ? GARDEN_URL : {};
+      const environment = bad?.includes('OpenStorage') ? GARDEN : {};
       // Enough for the other plugins on a busy machine.
       const timeoutMs = reason.includes('not ready') ? 1000 : undefined;
       const problem = await problemOf({ first: NOTHING, bad, last: NOTHING }, environment, timeoutMs);
@@ -103,7 +103,7 @@ describe('Plugins', () => {
 
   it('are named if the error appears while another plugin loads', async () => {
     const message = 'PLUGINS="bad.js": services.Storage: no soil';
-    expect(await problemOf({ bad: bind(NO_SOIL), last: AUDIT }, GARDEN_URL)).to.equal(message);
+    expect(await problemOf({ bad: bind(NO_SOIL), last: AUDIT }, GARDEN)).to.equal(message);
   });
 
   it('are named if they break the service of an earlier one', async () => {
@@ -115,23 +115,23 @@ describe('Plugins', () => {
     const message = 'cannot open the garden: it is winter';
     const bad = bind(`async () => { throw new StorageUnavailable('${message}'); }`);
     for (const last of [NOTHING, AUDIT]) {
-      const error = await catchError(start({ bad, last }, GARDEN_URL));
+      const error = await catchError(start({ bad, last }, GARDEN));
       expect(error).to.be.instanceOf(StorageUnavailable).and.have.property('message', message);
     }
   });
 
   it('add storages: the scheme of DATABASE_URL selects one', async () => {
     const garden = bind('({ log, ...options }) => Object.assign(open(), { options, hasLog: "warn" in log })');
-    const storage = await start({ garden }, { ...GARDEN_URL, STORAGE_TIMEOUT: '7s' });
-    const options = { url: GARDEN_URL.DATABASE_URL, timeoutMs: 7000, readOnly: false };
+    const storage = await start({ garden }, { ...GARDEN, STORAGE_TIMEOUT: '7s' });
+    const options = { url: GARDEN.DATABASE_URL, timeoutMs: 7000, readOnly: false };
     expect(storage).to.deep.include({ options, hasLog: true });
     expect(await start({ garden }, { DATABASE_URL: 'memory:' })).not.to.have.property('options');
   });
 
-  it('leave an unknown scheme an error, which shows no password', async () => {
+  it('do not make an unknown scheme valid; its error reveals no password', async () => {
     const allowed = 'sqlite:PATH, sqlite:PATH?mode=rw, postgres://…, mysql://…, memory: or a URL for a plugin';
     for (const plugins of [{}, { first: NOTHING }])
-      expect(await problemOf(plugins, GARDEN_URL)).to.equal(`DATABASE_URL="garden:***" must be ${allowed}`);
+      expect(await problemOf(plugins, GARDEN)).to.equal(`DATABASE_URL="garden:***" must be ${allowed}`);
   });
 
   for (const service of ['Storage', 'PlantRepository']) {

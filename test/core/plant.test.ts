@@ -62,7 +62,7 @@ describe('Plant', () => {
     ] satisfies Violation[]);
   });
 
-  it('rejects ids that are not bigints, fields that are not strings, and values that are no object', () => {
+  it('rejects ids that are not bigints, fields that are not strings, and values that are not objects', () => {
     const id = { field: 'id', rule: 'type', message: 'id must be a bigint' };
     const text = (field: string) => ({ field, rule: 'type', message: `${field} must be a string` });
     for (const value of [1, '1', null, undefined, Object(1n), Symbol('1')]) {

@@ -8,9 +8,10 @@ import { settings } from '../../composition/config.js';
 import { section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 
+/** An entry of package-lock.json. */
 type Locked = Readonly<{ version: string; dev?: boolean; hasInstallScript?: boolean }>;
 
-/** A marker, such as `<!-- quote core/plant.ts: static from( … } -->`, and the code block after it. */
+/** Matches a marker, such as `<!-- quote core/plant.ts: static from( … } -->`, and the code block after it. */
 const QUOTE = /<!-- quote (\S+): .+? -->\n```\w+\n(.*?)```\n/gs;
 
 const read = (path: string) => readFileSync(inRepository(path), 'utf8');

@@ -14,6 +14,7 @@ import { runInProcess } from './in-process.js';
 
 const migrations = Object.keys(sqlite.migrations);
 const JWT = { JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: 'https://issuer/keys' };
+/** Other hosts can connect, so a credential is required; the storage cannot be opened. */
 const OTHER_HOSTS = { HOST: '::', DATABASE_URL: 'sqlite:none.db?mode=rw' };
 
 describe('The command', () => {
@@ -57,7 +58,7 @@ describe('The command', () => {
     ['import .', {}, 1, /^0 plants created, .*\nplant-store: cannot read \.: it is a directory; name a file in it$/],
     ['import none.ndjson', {}, 1, /^cannot open none\.ndjson: no such file or directory; check the path$/],
   ] as const) {
-    it(`${line} exits with ${exitCode} and one line for ${JSON.stringify(environment)}`, async () => {
+    it(`${line} exits with ${exitCode} and one line per problem for ${JSON.stringify(environment)}`, async () => {
       const result = await run(line.split(' '), { DATABASE_URL: 'memory:', ...environment });
       expect(result).to.include({ exitCode });
       expect(result.stderr.replace(/^plant-store: |\n$/g, '')).to.match(problem);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -22,8 +22,8 @@ describe('The service', () => {
   const folder = temporaryFolder();
 
   it('without settings prints a curl command with a new token, and creates ./plants.db for its owner only', async () => {
-    const folder = temporaryFolder();
-    const start = () => plantStore(folder, [], { PORT: '0' }, ['sh', '-c', 'umask 000; exec "$@"', 'sh']);
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    const start = () => plantStore(empty, [], { PORT: '0' }, ['sh', '-c', 'umask 000; exec "$@"', 'sh']);
     /** Runs the curl command that a service prints. */
     const runCommand = async (service: Program) => {
       const [, url = '', Authorization = '', type = '', body = ''] = await service.waitForOutput(
@@ -37,11 +37,11 @@ describe('The service', () => {
     expect(Authorization).to.match(/^Bearer [\w-]{22,}$/);
     expect(response).to.deep.equal({ name: 'Monstera', tag: 'indoor' });
     expect((await exchange(await service.port(), request('POST /plants')))?.outcome).to.equal(40101);
-    const stored = await sqliteStore(join(folder, 'plants.db')).readPlants();
+    const stored = await sqliteStore(join(empty, 'plants.db')).readPlants();
     expect(stored).to.deep.equal([{ id: 1n, name: 'Monstera', tag: 'indoor' }]);
-    const files = readdirSync(folder);
+    const files = readdirSync(empty);
     expect(files).to.have.members(['plants.db', 'plants.db-wal', 'plants.db-shm']);
-    for (const name of files) expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o600);
+    for (const name of files) expect(statSync(join(empty, name)).mode & 0o777, name).to.equal(0o600);
 
     await service.stop();
     const again = await runCommand(start());
@@ -49,7 +49,7 @@ describe('The service', () => {
     expect(again.Authorization).not.to.equal(Authorization);
   });
 
-  it('prints its URL but no configured token, and logs a new store, what started where, and no warning', async () => {
+  it('prints its URL but no configured token, and logs the new store, its own start, and no warning', async () => {
     const NODE_OPTIONS = '--trace-deprecation --trace-warnings';
     const settings = { HOST: '0.0.0.0', BASE_PATH: '/garden', DATABASE_URL: 'sqlite:new.db', NODE_OPTIONS };
     const service = serve(folder, settings);
@@ -101,7 +101,7 @@ describe('The service', () => {
     }
   });
 
-  it('stops: closes idle connections, accepts no new one, finishes the create in flight, leaves one file, exits with 0', async () => {
+  it('on SIGTERM closes idle connections, accepts no new one, finishes the create in flight, leaves one file, and exits with 0', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
     const port = await service.port();
     const unused = await RawClient.connect(port);
@@ -141,7 +141,7 @@ describe('The service', () => {
     });
   }
 
-  it('treats signals within 200 ms as one, and exits at once with 128 + n on a later one', async () => {
+  it('treats signals within 200 ms as one, and exits at once with 128 + the number of a later one', async () => {
     const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
     await beginCreate(await service.port(), PLANT);
     // The service receives both when it continues. A second signal would end it with 143.
@@ -151,7 +151,7 @@ describe('The service', () => {
     expect(await service.kill('SIGINT').exited()).to.equal(130);
   });
 
-  it('follows a signal that arrives while startup occupies the event loop', () => {
+  it('stops on a signal that arrives while startup occupies the event loop', () => {
     const { href } = new URL('../../../composition/cli/signals.js', import.meta.url);
     const script = `import { exitOnSignals, onStop } from ${JSON.stringify(href)};
       exitOnSignals();
@@ -162,7 +162,7 @@ describe('The service', () => {
     expect(stdout).to.equal('SIGTERM\n');
   });
 
-  it('does not follow SIGHUP and SIGUSR1, nor SIGUSR2, which switches the log level', async () => {
+  it('does not stop on SIGHUP, SIGUSR1 or SIGUSR2, which switches the log level', async () => {
     const service = serve(folder, { DATABASE_URL: 'memory:' });
     await service.port();
     await service.kill('SIGHUP').waitForOutput(/ACCESS_TOKENS_FILE is not set; nothing to reload/);
