@@ -18,7 +18,7 @@ describe('Before a response', () => {
 
   const readTrace = (trace: string) => systemCalls(readFileSync(trace, 'utf8')).filter(({ result }) => result >= 0);
 
-  it('the log of SQLite is synced, also for a plant that a killed service left there, and the folder with its new files', async () => {
+  it("SQLite's log is synced, even for a plant that a killed service left in it, and so is the folder with its new files", async () => {
     const file = `${randomBytes(4).toString('hex')}.db`;
     const plant = { id: 1n, name: 'Strelitzia reginae' };
     const log = join(folder, `${file}-wal`);
@@ -29,7 +29,7 @@ describe('Before a response', () => {
       const trace = join(folder, `trace-${outcome}`);
       const service = serve(folder, { DATABASE_URL: `sqlite:${file}` }, strace(trace, CALLS));
       expect((await create(await service.port(), plant))?.outcome).to.equal(outcome);
-      // Only the service: strace completes its trace.
+      // Kills only the service, whose process id starts the trace, so that strace completes the trace.
       process.kill(Number.parseInt(readFileSync(trace, 'utf8'), 10), 'SIGKILL');
       await service.exited();
       const calls = readTrace(trace);
@@ -48,7 +48,7 @@ describe('Before a response', () => {
     { kind: privateServers.postgres, log: /\/pg_wal\/[\dA-F]{24}>/, unsafe: ['-c', 'fsync=off'] },
     { kind: privateServers.mariadb, log: /\/ib_logfile0>/, unsafe: ['--log-bin', '--sync_binlog=0'] },
   ] as const) {
-    it(`${kind.name} syncs its log, unless its settings cause a warning of the service`, async function () {
+    it(`${kind.name} syncs its log, and the service warns about settings without syncs`, async function () {
       PrivateServer.skipUnlessAvailable(this, kind);
       const server = await PrivateServer.install(kind, folder);
       const trace = join(folder, `trace-${kind.name}`);

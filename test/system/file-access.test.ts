@@ -79,7 +79,7 @@ describe('On a read-only file system, export and migrate --dry-run', () => {
   });
 });
 
-describe('A command that is denied access names the user, and the file or folder that denies it:', () => {
+describe('With limited permissions, a command', () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
   before(async function () {
@@ -92,7 +92,7 @@ describe('A command that is denied access names the user, and the file or folder
     chmodSync(join(data, 'plants.db'), 0o600);
   });
 
-  it('a file of tokens', async () => {
+  it('names the user who may not read a file of tokens', async () => {
     chmodSync(join(data, 'plants.db'), 0);
     const tokens = { ACCESS_TOKENS_FILE: 'data/plants.db', DATABASE_URL: 'memory:' };
     const { exitCode, stderr } = await plantStore(folder, ['check'], tokens, UNPRIVILEGED).result();
@@ -103,14 +103,21 @@ describe('A command that is denied access names the user, and the file or folder
   for (const [what, denied, mode, file, args, action] of [
     ['a folder for a new store', 'data', 0o500, 'data/new.db', ['serve'], `create files in ${data}`],
     ['a folder for the write-ahead log', 'data', 0o500, 'data/plants.db', ['serve'], `create files in ${data}`],
-    ['a folder to migrate in', 'data', 0o500, 'data/new.db', ['migrate', '--dry-run'], `create files in ${data}`],
-    ['a folder that may not be entered', 'data', 0o600, 'data/a/plants.db', ['serve'], `enter ${data}`],
-    ['a folder that may not be entered to read', 'data', 0o600, 'data/plants.db', ['export'], `enter ${data}`],
+    [
+      'a folder for a new store to migrate',
+      'data',
+      0o500,
+      'data/new.db',
+      ['migrate', '--dry-run'],
+      `create files in ${data}`,
+    ],
+    ['a folder that serve may not enter', 'data', 0o600, 'data/a/plants.db', ['serve'], `enter ${data}`],
+    ['a folder that export may not enter', 'data', 0o600, 'data/plants.db', ['export'], `enter ${data}`],
     ['a read-only file, to serve', 'data/plants.db', 0o400, 'data/plants.db', ['serve'], `write ${data}/plants.db`],
     ['a read-only file, to check it', 'data/plants.db', 0o400, 'data/plants.db', ['check'], `write ${data}/plants.db`],
     ['an unreadable file', 'data/plants.db', 0o000, 'data/plants.db', ['export'], `read ${data}/plants.db`],
   ] as const) {
-    it(what, async () => {
+    it(`names the user and the denied file or folder: ${what}`, async () => {
       chmodSync(join(folder, denied), mode);
       const path = join(folder, file);
       const run = plantStore(folder, args, { DATABASE_URL: `sqlite:${path}`, PORT: '0' }, UNPRIVILEGED);
@@ -121,7 +128,7 @@ describe('A command that is denied access names the user, and the file or folder
     });
   }
 
-  it('an export needs no right to write', async () => {
+  it('exports without permission to write', async () => {
     const file = join(data, 'plants.db');
     for (const path of [data, file]) {
       chmodSync(path, 0o500);

@@ -24,7 +24,11 @@ describe('PostgreSQL with a standby', () => {
   let repository: Awaited<ReturnType<typeof open>>;
   let warnings: string[];
 
-  /** @param setting for the connections, such as `synchronous_commit=local` */
+  /**
+   * Opens a repository, and collects its warnings from then on.
+   *
+   * @param setting for the connections, such as `synchronous_commit=local`
+   */
   function open(setting?: string) {
     const url = new URL(server.server.url);
     if (setting) url.searchParams.set('options', `-c ${setting}`);
@@ -80,7 +84,7 @@ describe('PostgreSQL with a standby', () => {
   }
 
   for (const name of [plant.name, 'another plant']) {
-    it(`a create of ${name} gets no response because of a plant on the primary alone`, async () => {
+    it(`adding ${name} throws StorageUnavailable while a plant with its id is on the primary only`, async () => {
       await storeOnPrimaryOnly();
       const adding = catchError(repository.add([toPlant({ id: plant.id, name })]));
       await waitForBlockedCommit('pg_cancel_backend');

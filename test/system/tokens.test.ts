@@ -19,7 +19,7 @@ describe('ACCESS_TOKENS_FILE', () => {
   const folder = temporaryFolder();
   const file = join(folder, 'tokens');
 
-  it('adds tokens to ACCESS_TOKENS, and is read again on SIGHUP; short tokens cause a warning', async () => {
+  it('adds tokens to ACCESS_TOKENS, is read again on SIGHUP unless invalid, and causes a warning about short tokens', async () => {
     writeFileSync(file, `# for the gardeners\n${digestOf('new-token')}\nold-token\n16-characters-ok\n`);
     const settings = { ACCESS_TOKENS: 'token-of-the-variable', ACCESS_TOKENS_FILE: 'tokens' };
     const service = plantStore(folder, [], { PORT: '0', DATABASE_URL: 'memory:', ...settings });

@@ -74,7 +74,7 @@ describe('An unwritable standard error', () => {
     }
   }
 
-  it('affects no request if it is a stopped terminal, and is written again when the terminal continues', async function () {
+  it('affects no request if it is a stopped terminal, and gets lines again when the terminal continues', async function () {
     skipUnlessInstalled(this, 'script', '--version');
     // The arguments of the shell are those of the executable.
     const service = await start('sh', '-c', 'exec script -qec "exec $*" /dev/null', 'sh');
