@@ -73,7 +73,7 @@ describe('JwtVerifier', () => {
       for (const each of keys) expect(await verifier.verify(await sign(each)), each.algorithm).to.deep.equal(ACCEPTED);
     });
 
-    it('without a key id, if any of several keys matches', async () => {
+    it('without a key id, if one of several keys verifies it', async () => {
       const unnamed = { kid: undefined };
       await issuer.publish(key, next);
       const verifier = create();
@@ -134,7 +134,7 @@ describe('JwtVerifier', () => {
       elapsedMs += ms;
     };
     const breakIssuer = () => issuer.respondWith((response) => response.writeHead(500).end());
-    /** Verifies tokens of unknown keys. Returns the subjects and the errors. */
+    /** Verifies tokens with unknown keys. Returns the distinct results and classes of errors. */
     const verifyUnknown = async (count: number) => {
       const tokens = await Promise.all(Array.from({ length: count }, async () => sign(await newKey())));
       const outcomes = new Set<unknown>();
@@ -170,7 +170,7 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token), 'after ten minutes').to.equal(undefined);
     });
 
-    it('accepts a known key for ten minutes while the issuer fails, and fetches the keys from the fifth', async () => {
+    it('accepts a known key for ten minutes while the issuer fails, and tries to fetch the keys from the fifth', async () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
       breakIssuer();
       elapse(4.5 * MINUTE);

@@ -122,14 +122,19 @@ for (const [server, toDatabase] of [
 
     for (const [what, sql, message] of [
       ['a missing table', 'DROP TABLE plants', 'is missing'],
-      ['another column', 'ALTER TABLE plants RENAME COLUMN tag TO kind', 'lacks columns: tag (long)?text;'],
-      ['another type', 'CREATE TABLE plants (id INT PRIMARY KEY)', 'lacks columns: id bigint primary key, name '],
+      ['a renamed column', 'ALTER TABLE plants RENAME COLUMN tag TO kind', 'lacks columns: tag (long)?text;'],
+      [
+        'other types and columns',
+        'CREATE TABLE plants (id INT PRIMARY KEY)',
+        'lacks columns: id bigint primary key, name ',
+      ],
       ['no primary key', 'CREATE TABLE plants AS SELECT * FROM moved', 'lacks columns: id bigint primary key;'],
     ] as const) {
       it(`does not open a schema with ${what}, and names the table`, async () => {
         const url = await databases.create();
         await (await openRepository(at(url))).close();
         const admin = databases.connect(url);
+        // The statement creates another table in place of the original.
         if (sql.startsWith('CREATE')) await admin.raw('ALTER TABLE plants RENAME TO moved');
         await admin.raw(sql);
         for (const readOnly of [false, true]) {
@@ -181,18 +186,20 @@ for (const [server, toDatabase] of [
       }
     });
 
-    it('warns about a setting that acknowledges writes before they are durable', async () => {
+    it('warns about a setting that makes the server acknowledge writes before they are durable', async () => {
       const url = new URL(await databases.create());
       const admin = databases.connect();
-      // MariaDB has only a global setting.
-      const set = (value: number) => isPostgres || admin.raw(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`);
       if (isPostgres) url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
+      // MariaDB has only a global setting.
+      const setFlush = async (value: number) => {
+        if (!isPostgres) await admin.raw(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`);
+      };
       const warnings: string[] = [];
-      await set(2);
+      await setFlush(2);
       try {
         await (await openRepository({ ...at(url.href), warn: (text) => warnings.push(text) })).close();
       } finally {
-        await set(1);
+        await setFlush(1);
       }
       expect(warnings.join()).to.include(isPostgres ? 'synchronous_commit=off' : 'innodb_flush_log_at_trx_commit=2');
     });

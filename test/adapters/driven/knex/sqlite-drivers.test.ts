@@ -19,7 +19,7 @@ describe(`The driver ${loadSqliteDriver()?.name} of SQLite`, () => {
   });
   after(() => Promise.all([connection.close(), other.close()]));
 
-  it('commits a write although an earlier one, of another statement, was busy', async () => {
+  it('commits a write after a different write statement failed because the file was busy', async () => {
     await other.exec('BEGIN EXCLUSIVE');
     const error = await catchError(connection.all("INSERT INTO plants VALUES (1, 'a', NULL)"));
     expect(error).to.have.property('code', 'SQLITE_BUSY');

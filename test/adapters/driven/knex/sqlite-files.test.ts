@@ -136,9 +136,9 @@ describe('The files of a SQLite repository', () => {
     });
   }
 
-  it('are not opened once more by each create', async () => {
+  it('are not reopened by each create', async () => {
     const { repository } = await openWithPlant();
-    // On Linux.
+    // Always 0 on a system without /proc.
     const countOpenFiles = () =>
       readdir('/proc/self/fd').then(
         ({ length }) => length,
@@ -182,7 +182,7 @@ describe('The files of a SQLite repository', () => {
     });
 
   for (const write of ['', ' after a write'])
-    it(`keep what is no longer in a truncated -wal if the repository is closed${write}`, async () => {
+    it(`keep the plants that a truncated -wal no longer has if the repository is closed${write}`, async () => {
       const path = newPath();
       const repository = await open(path);
       const stored = Array.from({ length: 100 }, (_, index) => toPlant({ id: BigInt(index), name: 'x'.repeat(1000) }));
@@ -197,7 +197,7 @@ describe('The files of a SQLite repository', () => {
     });
 
   describe('through a symbolic link', () => {
-    it('make creates fail after the write-ahead log was deleted, also through a link to a missing file', async () => {
+    it('make creates fail after the write-ahead log was deleted, even if the link led to a missing file', async () => {
       const [path, link] = [newPath(), newPath()];
       symlinkSync(dirname(path), join(dirname(link), 'folder'));
       symlinkSync(basename(path), join(dirname(path), 'link'));
@@ -207,7 +207,7 @@ describe('The files of a SQLite repository', () => {
       await expectUnavailable(repository.add([plant(2n)]), 'plants.db-wal was moved');
     });
 
-    it('make creates fail after it was replaced', async () => {
+    it('make creates fail after the link was replaced', async () => {
       const [path, other, link] = [newPath(), newPath(), newPath()];
       await open(other);
       symlinkSync(path, link);
@@ -229,7 +229,7 @@ describe('The files of a SQLite repository', () => {
       ['with a hard link', hardLink, 'it has more than one name (hard link); delete the others'],
       ['if they are a device', '/dev/null', 'it is a named pipe or a device, not a file'],
       ['if they are a folder', newFolder(), 'it is a directory'],
-      ['if they are no database', textFile, 'it is not a SQLite database'],
+      ['if they are not a database', textFile, 'it is not a SQLite database'],
     ] as const) {
       it(what, async () => {
         for (const readOnly of [false, true])
@@ -289,7 +289,7 @@ describe('The files of a SQLite repository', () => {
     });
   });
 
-  it('can be read, and get a write-ahead log meanwhile', async () => {
+  it('can be read while they get a write-ahead log', async () => {
     const path = newPath();
     await (await openWithPlant(path)).repository.close();
     const raw = await SqliteFile.open(path);

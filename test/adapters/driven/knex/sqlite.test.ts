@@ -56,14 +56,16 @@ describe('The SQLite repository', () => {
     return raw;
   }
 
+  type Opener = (database: Database) => Promise<unknown>;
+  const openReadOnly: Opener = (database) => openRepository({ ...database, readOnly: true });
+
   /** Asserts that opening fails with this reason. */
-  async function expectCannotOpen(path: string, reason: string, open: typeof openRead = openRepository): Promise<void> {
-    const error = await catchError(open(sqliteDatabase({ path, timeoutMs: 500 })));
+  async function expectCannotOpen(path: string, reason: string, opener: Opener = openRepository): Promise<void> {
+    const error = await catchError(opener(sqliteDatabase({ path, timeoutMs: 500 })));
     expect(error)
       .to.be.instanceOf(StorageUnavailable)
       .with.property('message', `cannot open sqlite:${path}: ${reason}`);
   }
-  const openRead = (database: Database): Promise<unknown> => openRepository({ ...database, readOnly: true });
 
   describe('meets the contract:', () => {
     let path: string;
@@ -158,7 +160,7 @@ describe('The SQLite repository', () => {
     expect(warnings).to.deep.equal([`${text}: a=off, b=2`]);
   });
 
-  it('waits for a lock of another program for longer than the busy timeout of SQLite', async () => {
+  it("waits for another program's lock for longer than SQLite's busy timeout", async () => {
     const path = newFile();
     const repository = await open(path);
     const raw = await openRaw(path);
@@ -169,7 +171,7 @@ describe('The SQLite repository', () => {
     expect(await adding).to.deep.equal(ADDED);
   });
 
-  it('when opened read-only, is ready even if an id exceeds a number, and removes the log on close', async () => {
+  it('when opened read-only, is ready, reads an id beyond 2^53, adds nothing, and removes the log on close', async () => {
     const path = newFile();
     const id = 2n ** 53n + 1n;
     const writer = await open(path);
@@ -235,7 +237,7 @@ describe('The SQLite repository', () => {
     [0, 'SQLITE_TOOBIG', 'PlantRejected: the storage rejected the plant (SQLITE_TOOBIG)'],
     [1200, 'SQLITE_FULL', 'StorageTimeout: the storage is unavailable (SQLITE_FULL)'],
   ] as const) {
-    it(`reports an error ${code} after ${delayMs} of 2000 ms`, async () => {
+    it(`reports an error ${code} after ${delayMs} of 2000 ms as "${reason}"`, async () => {
       const insert = () => setTimeout(delayMs).then(() => Promise.reject(Object.assign(new Error(), { code })));
       const error = await errorOf((await openChanged({ insert })).add([plant(1n)]));
       expect(`${error}`).to.equal(reason);
@@ -301,8 +303,8 @@ describe('The SQLite repository', () => {
         const path = newFile();
         await (await openRepository(sqliteDatabase({ path, timeoutMs: 1000 }))).close();
         await (await openRaw(path)).exec(sql);
-        for (const call of [openRepository, openRead, readPendingMigrations])
-          await expectCannotOpen(path, `the table plants ${reason}`, call);
+        for (const opener of [openRepository, openReadOnly, readPendingMigrations])
+          await expectCannotOpen(path, `the table plants ${reason}`, opener);
       });
     }
 

@@ -76,7 +76,7 @@ describe('describeError', () => {
   describe('never includes', () => {
     for (const [what, make] of [
       ['the body that JSON.parse quotes', parseError],
-      ['the message and other members of an error that has some', knexError],
+      ['the message and other members of an error of Knex', knexError],
       ['the message of a cause', () => new StorageUnavailable('unavailable', { cause: knexError() })],
       [
         'the SQL that Knex adds to the message of a failed system call',

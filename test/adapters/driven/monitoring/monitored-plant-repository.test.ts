@@ -80,9 +80,9 @@ describe('MonitoredPlantRepository', () => {
       expect(await catchError(add(2n)), 'the first pause again').to.be.instanceOf(StorageTimeout);
     });
 
-    for (const [what, change, next] of [
+    for (const [what, change, nextOutcome] of [
       ['succeeds', {}, 'taken'],
-      ['fails', { fault: new StorageUnavailable('away') }, 'added'],
+      ['fails', { fault: new StorageUnavailable('no response') }, 'added'],
       ['rejects its plants', { isRejecting: true }, 'rejected'],
     ] as const) {
       it(`is ready again when a call that timed out ${what} late`, async () => {
@@ -92,7 +92,7 @@ describe('MonitoredPlantRepository', () => {
         await storage.end();
         storage.fault = undefined;
         await repository.ready();
-        expect(await add(1n)).to.have.nested.property('[0].kind', next);
+        expect(await add(1n)).to.have.nested.property('[0].kind', nextOutcome);
       });
     }
 
@@ -141,16 +141,16 @@ describe('MonitoredPlantRepository', () => {
       });
     });
 
-    it('probes when it is first ready, and after a failure until a probe succeeds, whatever error it fails with', async () => {
+    it('probes at the first check, and after a failure until a probe succeeds, whatever the error of the probe', async () => {
       await repository.ready();
       await add(0n);
       await repository.ready();
       expect(probes).to.equal(1);
 
-      storage.fault = new StorageUnavailable('away');
+      storage.fault = new StorageUnavailable('no response');
       await catchError(add(1n));
       storage.fault = undefined;
-      for (const error of [new StorageUnavailable('away'), new PlantRejected('no'), new RangeError('defect')]) {
+      for (const error of [new StorageUnavailable('no response'), new PlantRejected('no'), new RangeError('defect')]) {
         probe = () => Promise.reject(error);
         expect(await catchError(repository.ready())).to.equal(error);
         // Another kind of write may still fail.
@@ -177,7 +177,7 @@ describe('MonitoredPlantRepository', () => {
       storage.fault = new StorageTimeout('too late');
       probe = () => new Promise(() => {});
       await catchError(add(1n));
-      storage.fault = new StorageUnavailable('away');
+      storage.fault = new StorageUnavailable('no response');
       await storage.end();
       await concurrent;
       expect(`${await catchError(add(1n))}`).to.include('an earlier write timed out');
