@@ -51,7 +51,7 @@ describe('PlantCodec.decode', () => {
     });
   }
 
-  describe('rejects with 40002 and the reason', () => {
+  describe('rejects with 40002', () => {
     for (const [what, body] of Object.entries(NOT_A_NEW_PLANT)) {
       it(what, () => {
         expect(decode(body)).to.have.property('error', 40002);
@@ -59,7 +59,7 @@ describe('PlantCodec.decode', () => {
     }
 
     for (const id of INVALID_IDS) {
-      it(`the id ${id.slice(0, 40)}`, () => {
+      it(`the id ${id.slice(0, 40)}, with the reason`, () => {
         expect(decode(`{"id":${id},"name":"x"}`)).to.deep.equal({ error: 40002, message: ID_MESSAGE });
       });
     }
@@ -70,7 +70,7 @@ describe('PlantCodec.decode', () => {
       ['{"id":1,"name":null}', 'name must be a string'],
       ['{"id":1.5,"tag":{}}', `name is required; tag must be a string; ${ID_MESSAGE}`],
     ] as const) {
-      it(text, () => {
+      it(`${text}, with the reason`, () => {
         expect(decode(text)).to.deep.equal({ error: 40002, message });
       });
     }

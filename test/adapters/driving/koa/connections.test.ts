@@ -92,7 +92,7 @@ httpSuite('A connection', {}, ({ start }) => {
     });
   }
 
-  it('can be reset during a response, about which Koa prints nothing', async () => {
+  it('can be reset during a response without any output of Koa to the console', async () => {
     const printed: unknown[] = [];
     const { error } = console;
     console.error = (text) => printed.push(text);
@@ -126,7 +126,7 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(unread).to.be.below(1000);
   });
 
-  it('is read on once the client has read a part of a response that precedes the rest of the body', async () => {
+  it('is read further once the client has read a part of a response that started before the end of the body', async () => {
     const events = new EventEmitter();
     const server = await start({
       listener(req, res) {
@@ -143,7 +143,7 @@ httpSuite('A connection', {}, ({ start }) => {
     await once(events, 'sent');
   });
 
-  it('lets others proceed between its requests', async () => {
+  it('lets other work proceed between its requests', async () => {
     let requests = 0;
     const events = new EventEmitter();
     const server = await start({
@@ -179,7 +179,7 @@ httpSuite('A connection', {}, ({ start }) => {
       req.socket.on('data', fail);
       res.end();
     };
-    // Longer than a test takes.
+    // Longer than a test takes, so that no timeout closes the connection.
     const server = await start({ listener, headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 });
     const client = await server.connect(request('GET /'));
     expect(await client.readResponse()).to.include({ status: 200 });

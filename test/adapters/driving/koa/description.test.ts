@@ -27,7 +27,7 @@ const creating = (execute: () => Promise<CreatePlantOutcome>): Provocation => ({
   options: { createPlant: { execute } },
 });
 
-/** By error number; 200 for a success. */
+/** How to provoke each error, by its number; 200 for a success. */
 const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
   200: {},
   40000: { headers: { 'Transfer-Encoding': 'gzip' } },
@@ -85,6 +85,7 @@ describe('docs/openapi.yaml', () => {
       const declared = Object.values(responses).flatMap(errorsOf);
 
       for (const error of new Set([...declared, ...Object.keys(PROVOCATIONS).map(Number)])) {
+        // The cause of an error does not affect an operation that does not declare it.
         const expected = declared.includes(error) ? error : 200;
         it(`responds ${expected} to the cause of ${error}`, async () => {
           const { options, headers, body = exampleBody, act } = PROVOCATIONS[error] ?? {};

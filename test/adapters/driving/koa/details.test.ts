@@ -51,15 +51,15 @@ const REQUESTS: Readonly<Record<string, readonly [bytes: string | Uint8Array, ou
   '101 headers': [withHeaders(101), 43101],
 };
 
-/** Details that the interface does not settle, so they are not part of its contract. */
-httpSuite('Details that the interface leaves open', {}, ({ server, start }) => {
+// These details are not part of the HTTP contract.
+httpSuite('In details that the interface leaves open, the server', {}, ({ server, start }) => {
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
     it(`responds with ${expected} to ${what}`, async () => {
       expect(await server().send(bytes)).to.equal(expected);
     });
   }
 
-  it('is the same if the app is mounted in one whose router has other routes', async () => {
+  it('responds in the same way if its app is mounted in one whose router has other routes', async () => {
     const outer = new Koa().use(new Router().get('/{*any}', (_, next) => next()).routes());
     for (const middleware of createApp(APP_OPTIONS).middleware) outer.use(middleware);
     const mounted = await start({ listener: outer.callback() });

@@ -38,6 +38,7 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
       });
+      // The adapter itself, which calls createHash, is not served.
       expect(response?.body).to.not.be.empty.and.not.include('createHash');
       expect(response?.headers['content-security-policy']?.split('; ')).to.have.members(POLICY);
       const same = await get(path, { 'If-None-Match': response?.headers['etag'] });

@@ -42,6 +42,7 @@ httpSuite('The response', {}, ({ start }) => {
         if (expected > 50300) expect(response?.headers['retry-after']).to.match(/^[1-9]\d{0,2}$/);
 
         const failure = { error: expected, requestId: response?.headers['x-request-id'] };
+        // There is no error to log if the use case throws undefined.
         if (what.endsWith('undefined')) expect(lines).to.have.lengthOf(1);
         else expect(lines[0]).to.include({ message: 'request failed' }).and.have.property('err').that.is.ok;
         expect(lines.at(-1)).to.include({ message: 'request' });

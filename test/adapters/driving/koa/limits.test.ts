@@ -71,22 +71,25 @@ httpSuite('Requests in flight', {}, ({ start }) => {
   });
 });
 
-const LIMIT = 100_000;
+const BODY_LIMIT_BYTES = 100_000;
 const LARGE_BYTES = 64 * 1024 ** 2;
 
 /** Returns a plant of exactly this many bytes. */
 const plantOfSize = (bytes: number) => newPlant({ name: 'x'.repeat(bytes - newPlant({ name: '' }).length) });
 
 // The HTTP contract has further cases, with the default limit.
-httpSuite('The body of a request', { bodyLimitBytes: LIMIT }, ({ server, start }) => {
+httpSuite('The body of a request', { bodyLimitBytes: BODY_LIMIT_BYTES }, ({ server, start }) => {
   it('has the configured maximum size, which the rejection names', async () => {
-    expect(await server().send(post(plantOfSize(LIMIT)))).to.equal(200);
-    const response = await server().exchange(post(plantOfSize(LIMIT + 1)));
-    expect(response).to.include({ outcome: 41301 }).and.have.property('body').that.includes(`${LIMIT} bytes`);
+    expect(await server().send(post(plantOfSize(BODY_LIMIT_BYTES)))).to.equal(200);
+    const response = await server().exchange(post(plantOfSize(BODY_LIMIT_BYTES + 1)));
+    expect(response)
+      .to.include({ outcome: 41301 })
+      .and.have.property('body')
+      .that.includes(`${BODY_LIMIT_BYTES} bytes`);
   });
 
-  it('is rejected before it arrives if its Content-Length is above any compressed size of the maximum', async () => {
-    const headers = { 'Content-Length': `${2 * LIMIT}`, 'Content-Encoding': 'gzip', Expect: '100-continue' };
+  it('is rejected before it arrives if its Content-Length exceeds any compressed size of the maximum', async () => {
+    const headers = { 'Content-Length': `${2 * BODY_LIMIT_BYTES}`, 'Content-Encoding': 'gzip', Expect: '100-continue' };
     expect(await server().send(post('', headers))).to.equal(41301);
   });
 

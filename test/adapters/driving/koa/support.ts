@@ -142,7 +142,7 @@ export function httpSuite(title: string, options: Options, tests: (servers: Serv
     });
     after(() => Promise.all(running.map((server) => server.stop())));
     tests({ observe, server: () => shared, start });
-    it('sends only responses that the description declares', () => {
+    it('every response in these tests is one that the description declares', () => {
       expect(found).to.deep.equal([]);
     });
   });

@@ -8,8 +8,8 @@ import { exchange, RawClient, request } from '../../../support/raw-http.js';
 describe('ManagementServer', () => {
   const running: ManagementServer[] = [];
   afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
-  /** Starts a server whose storage is ready unless `ready` says otherwise. Returns its port. */
-  const start = async (text: () => Promise<string>, ready = async () => {}, setReady = (_: boolean) => {}) => {
+  /** Starts a server, by default with a storage that is ready and without metrics. Returns its port. */
+  const start = async ({ ready = async () => {}, text = async () => '', setReady = (_: boolean) => {} }) => {
     const metrics = { contentType: 'text/plain', setReady, text };
     const server = new ManagementServer({ storage: { ready }, metrics, isStopping: () => false });
     running.push(server);
@@ -23,11 +23,7 @@ describe('ManagementServer', () => {
       checks++;
       return new Promise<void>(() => {});
     };
-    const port = await start(
-      async () => '',
-      hang,
-      (isReady) => measured.push(isReady),
-    );
+    const port = await start({ ready: hang, setReady: (isReady) => measured.push(isReady) });
     const targets = ['/readyz', '/readyz', '/metrics'];
     const [response] = await Promise.all(targets.map((target) => exchange(port, request(`GET ${target}`))));
     expect(response?.status).to.equal(503);
@@ -38,12 +34,12 @@ describe('ManagementServer', () => {
 
   it('processes only the first of pipelined requests, and closes the connection after its response', async () => {
     let scrapes = 0;
-    const port = await start(async () => {
+    const text = async () => {
       scrapes++;
       await setTimeout(100);
       return 'plants 1\n';
-    });
-    const client = await RawClient.connect(port);
+    };
+    const client = await RawClient.connect(await start({ text }));
     client.send(Buffer.concat(Array(100).fill(request('GET /metrics'))));
     const [response, ...others] = await client.readAllResponses();
     expect(response).to.include({ status: 200, body: 'plants 1\n' });
@@ -54,12 +50,12 @@ describe('ManagementServer', () => {
 
   it('stops reading a flood of pipelined requests, and closes the connection', async () => {
     const events = new EventEmitter();
-    const port = await start(async () => {
+    const text = async () => {
       events.emit('scrape');
       await once(events, 'scraped');
       return '';
-    });
-    const client = await RawClient.connect(port);
+    };
+    const client = await RawClient.connect(await start({ text }));
     client.socket.pause();
     const flood = Buffer.concat(Array(1_000_000).fill(Buffer.from(request('GET /metrics'))));
     client.send(flood);
