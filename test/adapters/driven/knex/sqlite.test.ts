@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -125,6 +126,20 @@ describe('The SQLite repository', () => {
     const repositories = await Promise.all([open(path), open(path), open(path), open(path)]);
     await Promise.all(repositories.map((repository, index) => repository.add([plant(BigInt(index))])));
     expect(await readIds(repositories[0])).to.deep.equal([0n, 1n, 2n, 3n]);
+  });
+
+  it('opens a file in the state in which a process that is killed during its migration leaves it', async () => {
+    const [path, left] = [newFile(), newFile()];
+    const withMigrationLock: Engine['withMigrationLock'] = async (transaction, work) => {
+      const schema = await sqlite.withMigrationLock(transaction, work);
+      // In another process: closing a file releases SQLite's locks on it.
+      execFileSync('cp', [path, left]);
+      execFileSync('cp', [`${path}-wal`, `${left}-wal`]);
+      return schema;
+    };
+    await openChanged({ withMigrationLock }, path);
+    const repository = await open(left, 1000);
+    expect(await repository.add([plant(1n)])).to.deep.equal(ADDED);
   });
 
   it('reports whether its schema was created, migrated or current', async () => {
