@@ -252,11 +252,14 @@ describe('JwtVerifier', () => {
     }
   });
 
-  it('is used by the service beside static tokens, which work while the issuer is unavailable', async () => {
+  it('is used by the service alone, and beside static tokens, which work while the issuer is unavailable', async () => {
     const jwt = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS_URL: issuer.jwksUrl.href };
-    const config = readConfig({ ...jwt, ACCESS_TOKENS: 'static-token', LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off' });
-    const verifier = await createContainer(config).getAsync(services.TokenVerifier);
-    expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
+    const others = { LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off' };
+    const open = (tokens: object) =>
+      createContainer(readConfig({ ...jwt, ...others, ...tokens })).getAsync(services.TokenVerifier);
+    const [alone, verifier] = [await open({}), await open({ ACCESS_TOKENS: 'static-token' })];
+    for (const each of [alone, verifier]) expect(await each.verify(token)).to.deep.equal(ACCEPTED);
+    expect(await alone.verify('static-token')).to.equal(undefined);
     await issuer.stop();
     expect(await verifier.verify('static-token')).to.deep.equal({ subject: 'static-token-1' });
     expect(await verifier.verify('no-such-token')).to.equal(undefined);
