@@ -57,6 +57,7 @@ describe('A token list', () => {
     ['a digest that is too long', `sha256:${'0'.repeat(65)}`],
     ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
     ['a digest after other letters', `x${DIGEST}`],
+    ['a missing digest', 'sha256:'],
     ['a digest with a second line', `${DIGEST}\n`],
   ] as const) {
     it(`with ${what} causes an error that names the position, not the token`, () => {
