@@ -52,7 +52,8 @@ describe('Before a response', () => {
       PrivateServer.skipUnlessAvailable(this, kind);
       const server = await PrivateServer.install(kind, folder);
       const trace = join(folder, `trace-${kind.name}`);
-      await server.start([], strace(trace, CALLS));
+      // Shows writes of several pages of the log in full.
+      await server.start([], strace(trace, CALLS, '-s', '65536'));
       const service = serve(folder, { DATABASE_URL: server.server.url });
       const port = await service.port();
       const plants = Array.from({ length: 10 }, (_, id) => ({ id: BigInt(id), name: randomBytes(16).toString('hex') }));

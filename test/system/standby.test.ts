@@ -24,11 +24,7 @@ describe('PostgreSQL with a standby', () => {
   let repository: Awaited<ReturnType<typeof open>>;
   let warnings: string[];
 
-  /**
-   * Opens a repository, and collects its warnings from then on.
-   *
-   * @param setting for the connections, such as `synchronous_commit=local`
-   */
+  /** Opens a repository whose connections have a setting, such as `synchronous_commit=local`. Collects its warnings. */
   function open(setting?: string) {
     const url = new URL(server.server.url);
     if (setting) url.searchParams.set('options', `-c ${setting}`);
