@@ -99,7 +99,7 @@ describe('The contracts', () => {
     ['no open', 'every repository', { open: undefined }, /needs a function open$/],
     ['open returns nothing', 'every repository', { open: nothing }, /^open\(\) must resolve to a PlantRepository/],
     ['one storage for all', 'every repository', { open: disk.reopen }, /^open\(\) must open new, empty storage/],
-    ['reopen is no function', 'durability', { reopen: 1 }, /needs a function reopen$/],
+    ['reopen is not a function', 'durability', { reopen: 1 }, /needs a function reopen$/],
     ['reopen returns the previous', 'durability', { open, reopen: getOpened }, /^reopen\(\) must open a new rep/],
     [
       'openAnother returns the first',
@@ -107,7 +107,7 @@ describe('The contracts', () => {
       { open, openAnother: getOpened },
       /^openAnother\(\) must open anot/,
     ],
-    ['whileUnavailable is no function', 'outages', { whileUnavailable: 1 }, /needs a function whileUnavailable$/],
+    ['whileUnavailable is not a function', 'outages', { whileUnavailable: 1 }, /needs a function whileUnavailable$/],
     ['work is not called', 'outages', { whileUnavailable: nothing }, /^whileUnavailable\(work\) must call/],
     [
       'whileUnavailable only calls work',
@@ -130,7 +130,7 @@ describe('The contracts', () => {
     ['a short validToken', 'every verifier', { validToken: 'short' }, /^validToken must have at least 12 ASCII char/],
     ['create returns nothing', 'every verifier', { create: nothing }, /^create\(\) must resolve to a TokenVerifier/],
     [
-      'withIssuerUnavailable is no function',
+      'withIssuerUnavailable is not a function',
       'outages of the issuer',
       { withIssuerUnavailable: 1 },
       /needs a function withIssuerUnavailable$/,

@@ -40,7 +40,7 @@ describe('The executable', () => {
     expect(await sqliteStore(folder.fileOf(database)).readPlants()).to.have.lengthOf(3999);
   });
 
-  it('export ends with 0 when the reader closes the pipe, with 143 at SIGTERM if it is not read, and closes the store', async () => {
+  it('export ends with 0 when the reader closes the pipe, with 143 on SIGTERM if it is not read, and closes the store', async () => {
     const database = await newStore(20_000);
     const start = async () => {
       const program = plantStore(folder.path, ['export'], database);

@@ -37,6 +37,7 @@ const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = 
   '100,000 brackets that are not closed': () => '['.repeat(100_000),
 };
 
+/** JSON texts that are not a NewPlant. */
 export const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
   'an array': '[]',
   'an array of plants': '[{"id":1,"name":"x"}]',
