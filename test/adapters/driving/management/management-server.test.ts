@@ -32,6 +32,18 @@ describe('ManagementServer', () => {
     expect(measured).to.deep.equal([false]);
   });
 
+  it('checks the storage again for each later request', async () => {
+    let isAway = false;
+    const ready = async () => {
+      if (isAway) throw new Error('away');
+    };
+    const port = await start({ ready });
+    for (const status of [200, 503, 200]) {
+      isAway = status === 503;
+      expect(await exchange(port, request('GET /readyz'))).to.include({ status });
+    }
+  });
+
   it('processes only the first of pipelined requests, and closes the connection after its response', async () => {
     let scrapes = 0;
     const text = async () => {
