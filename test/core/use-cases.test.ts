@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { CreatePlant, type NewPlant, Plant, PlantRejected, ReadPlants, StorageUnavailable } from '../../core/index.js';
+import { PlantRepositoryDecorator } from '../../core/ports/driven/plant-repository.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
@@ -103,8 +104,8 @@ describe('CreatePlant', () => {
   });
 });
 
-it('ReadPlants reads every plant, ordered by id', async () => {
-  const repository = new MemoryPlantRepository();
+it('ReadPlants reads every plant, ordered by id, also through a decorator', async () => {
+  const repository = new PlantRepositoryDecorator(new MemoryPlantRepository());
   const plants = [-2n, 0n, 3n, 10n].map((id) => toPlant({ id, name: `plant ${id}` }));
   await repository.add(plants.toReversed());
   expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);

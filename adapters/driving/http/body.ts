@@ -30,7 +30,7 @@ export async function readBody(
   res: ServerResponse,
   limitBytes: number,
   reserve: (bytes: number) => void,
-  // Destroying a request would close its connection before the response.
+  // A destroyed request does not report the end of a rejected body, so its connection would stay open for longer.
   collect: CollectBody = (maxBytes) => collectBytes(res.req.iterator({ destroyOnReturn: false }), maxBytes),
 ): Promise<Uint8Array> {
   const { req } = res;
