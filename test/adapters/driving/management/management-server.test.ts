@@ -33,13 +33,13 @@ describe('ManagementServer', () => {
   });
 
   it('checks the storage again for each later request', async () => {
-    let isAway = false;
+    let isUnavailable = false;
     const ready = async () => {
-      if (isAway) throw new Error('away');
+      if (isUnavailable) throw new Error('no response');
     };
     const port = await start({ ready });
     for (const status of [200, 503, 200]) {
-      isAway = status === 503;
+      isUnavailable = status === 503;
       expect(await exchange(port, request('GET /readyz'))).to.include({ status });
     }
   });
