@@ -9,8 +9,14 @@ import { bundle, installed, installPackage, NODE_24, run, skipUnlessExists } fro
 describe('The core', () => {
   /** For the browser platform, which rejects Node built-ins. */
   const BROWSER = ['--format=esm', '--platform=browser', '--target=es2024'];
-  /** Tests that import only the core, the memory adapter, chai and fast-check. */
-  const TESTS = ['plant', 'use-cases'].map((name) => `dist/test/core/${name}.test.js`);
+  /** Tests that need no Node built-in. That of the memory adapter runs the contract of repositories. */
+  const TESTS = [
+    'core/plant',
+    'core/use-cases',
+    'adapters/driven/memory/memory-plant-repository',
+    'adapters/driving/api/api-errors',
+    'adapters/driving/api/exact-integer',
+  ].map((name) => `dist/test/${name}.test.js`);
   /** The command that runs a file in each runtime. */
   const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
     'this Node': [process.execPath],
@@ -38,7 +44,7 @@ describe('The core', () => {
     expect(readFileSync(unused, 'utf8').trim()).to.equal('');
   });
 
-  describe('passes the same tests in', () => {
+  describe('with the memory adapter, the contract and adapters/api, passes the same tests in', () => {
     let bundled: string;
     /** A page that contains the output of the bundle. */
     let page: string;
