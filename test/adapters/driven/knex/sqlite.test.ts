@@ -133,8 +133,13 @@ describe('The SQLite repository', () => {
     const withMigrationLock: Engine['withMigrationLock'] = async (transaction, work) => {
       const schema = await sqlite.withMigrationLock(transaction, work);
       // In another process: closing a file releases SQLite's locks on it.
-      execFileSync('cp', [path, left]);
-      execFileSync('cp', [`${path}-wal`, `${left}-wal`]);
+      for (const suffix of ['', '-wal'])
+        execFileSync(process.execPath, [
+          '-e',
+          'fs.copyFileSync(...process.argv.slice(1))',
+          path + suffix,
+          left + suffix,
+        ]);
       return schema;
     };
     await openChanged({ withMigrationLock }, path);
