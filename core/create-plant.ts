@@ -22,16 +22,13 @@ export class CreatePlant implements CreatePlantUseCase, CreatePlantsUseCase {
   }
 
   async executeAll(newPlants: readonly NewPlant[]): Promise<CreatePlantOutcome[]> {
-    if (!Array.isArray(newPlants)) throw new TypeError('newPlants must be an array');
-    // Array.from, because map skips the holes of a sparse array.
-    const results = Array.from(newPlants, Plant.from);
+    const results = newPlants.map(Plant.from);
     const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
     const outcomes = (await this.#repository.add(plants)).values();
     return results.map((result) => (result.kind === 'valid' ? toOutcome(result.plant, outcomes.next().value) : result));
   }
 }
 
-/** Throws TypeError for a repository from JavaScript code that returns too few outcomes, or unknown ones. */
 function toOutcome(plant: Plant, outcome: AddOutcome | undefined): CreatePlantOutcome {
   switch (outcome?.kind) {
     case 'added':

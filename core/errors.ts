@@ -1,37 +1,24 @@
-/** Tells the errors of this package apart. */
-export type PlantStoreErrorCode = 'STORAGE_UNAVAILABLE' | 'TOKEN_ISSUER_UNAVAILABLE' | 'PLANT_REJECTED';
-
-const CODES: readonly PlantStoreErrorCode[] = ['STORAGE_UNAVAILABLE', 'TOKEN_ISSUER_UNAVAILABLE', 'PLANT_REJECTED'];
-
-/** Base class of this package's errors. Messages contain no plant values, SQL or driver text. */
-export abstract class PlantStoreError extends Error {
-  abstract readonly code: PlantStoreErrorCode;
-
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
-
-/** Thrown: the storage is unavailable, full or closed. Plants of the failed call may be stored; retry to find out. */
-export class StorageUnavailable extends PlantStoreError {
+/** The storage is unavailable, full or closed. Plants of the failed call may be stored; retry to find out. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
-/** Thrown: the token cannot be checked because its issuer is unavailable. */
-export class TokenIssuerUnavailable extends PlantStoreError {
+/** The token cannot be checked because its issuer is unavailable. */
+export class TokenIssuerUnavailable extends Error {
+  override readonly name = 'TokenIssuerUnavailable';
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
 }
 
-/** The reason in the outcome `rejected`, for logs: the storage rejects this plant and would reject it again. */
-export class PlantRejected extends PlantStoreError {
-  readonly code = 'PLANT_REJECTED';
-}
+/** The errors that the core's ports throw. Messages contain no plant values and no SQL. */
+export type PlantStoreError = StorageUnavailable | TokenIssuerUnavailable;
 
-/**
- * Returns whether `error` is an error of this package with one of these codes, by default with any. Also recognises the
- * errors of another copy of this module, which `instanceof` does not.
- */
+/** Tells the errors of this package apart. */
+export type PlantStoreErrorCode = PlantStoreError['code'];
+
+const CODES: readonly PlantStoreErrorCode[] = ['STORAGE_UNAVAILABLE', 'TOKEN_ISSUER_UNAVAILABLE'];
+
+/** Returns whether `error` has one of these codes, by default any. Unlike `instanceof`, knows those of another copy. */
 export function isPlantStoreError(error: unknown, ...codes: readonly PlantStoreErrorCode[]): error is PlantStoreError {
   const accepted = codes.length > 0 ? codes : CODES;
   return error instanceof Error && 'code' in error && accepted.some((code) => code === error.code);

@@ -1,13 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import {
-  isPlantId,
-  type NewPlant,
-  PLANT_ID_RANGE_MESSAGE,
-  type Plant,
-  TEXT_FIELDS,
-  toNewPlant,
-} from '../../../core/index.js';
+import { type NewPlant, PLANT_ID_RANGE_MESSAGE, type Plant } from '../../../core/index.js';
 import { type ApiError, apiErrors } from './api-errors.js';
 import type { OpenApiDescription } from './description.js';
 import { findNumberText, parseExactInteger } from './exact-integer.js';
@@ -52,28 +45,27 @@ export class PlantCodec {
     }
     const digits = findNumberText(text, 'id');
     const id = digits === undefined ? undefined : parseExactInteger(digits);
-    if (this.#isNewPlant(body) && isPlantId(id)) {
-      return { kind: 'decoded', newPlant: toNewPlant(id, body) };
+    // Plant.from checks the range of the id.
+    if (this.#isNewPlant(body) && id !== undefined) {
+      const { name, tag } = body;
+      return { kind: 'decoded', newPlant: { id, name, tag } satisfies Required<NewPlant> };
     }
     const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
-    // `format: int64` checks no range in Ajv.
-    if (digits !== undefined && !isPlantId(id)) violations.add(PLANT_ID_RANGE_MESSAGE);
+    // A fraction that JSON.parse rounds to an integer, or more digits than an int64.
+    if (digits !== undefined && id === undefined) violations.add(PLANT_ID_RANGE_MESSAGE);
     // Another description may make the id optional.
     if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 
   /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
-  encode({ id: _, ...texts }: Plant): string {
-    return JSON.stringify(texts);
+  encode({ name, tag }: Plant): string {
+    return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
   }
 
   /** Encodes a plant as a NewPlant with an exact id, as {@link decode} reads it. */
   encodeNewPlant(plant: Plant): string {
-    let json = `{"id":${plant.id}`;
-    for (const field of TEXT_FIELDS)
-      if (plant[field] !== undefined) json += `,"${field}":${JSON.stringify(plant[field])}`;
-    return `${json}}`;
+    return `{"id":${plant.id},${this.encode(plant).slice(1)}`;
   }
 }
 

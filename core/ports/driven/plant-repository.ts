@@ -1,10 +1,8 @@
-import type { PlantRejected } from '../../errors.js';
 import type { Plant } from '../../plant.js';
 
 /**
  * Port: stores plants. An id belongs to one plant forever; plants are never changed or removed. Calls may run
- * concurrently. A call sees every plant that was added before it started. The program that opens the storage also
- * closes it. `test/contract/` tests the details.
+ * concurrently. A call sees every plant that was added before it started. `test/contract/` tests the details.
  */
 export interface PlantRepository {
   /**
@@ -29,13 +27,26 @@ export type AddOutcome =
   | { readonly kind: 'added' }
   /** `holder` is the stored plant with this id. It may be identical. */
   | { readonly kind: 'taken'; readonly holder: Plant }
-  | { readonly kind: 'rejected'; readonly error: PlantRejected };
+  /** The storage rejects this plant and would reject it again. `error` is for the log. */
+  | { readonly kind: 'rejected'; readonly error: Error };
+
+/** A repository with what the program that opened it calls; use cases do not. */
+export interface PlantStorage extends PlantRepository {
+  /**
+   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
+   */
+  ready(): Promise<void>;
+
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
+}
 
 /** Passes each call to another repository. A decorator extends it, and overrides only the calls that it changes. */
-export class PlantRepositoryDecorator<Decorated extends PlantRepository = PlantRepository> implements PlantRepository {
-  protected readonly decorated: Decorated;
+export class PlantRepositoryDecorator implements PlantRepository {
+  protected readonly decorated: PlantRepository;
 
-  constructor(decorated: Decorated) {
+  constructor(decorated: PlantRepository) {
     this.decorated = decorated;
   }
 

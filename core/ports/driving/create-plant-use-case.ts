@@ -1,4 +1,3 @@
-import type { PlantRejected } from '../../errors.js';
 import type { NewPlant, Plant, Violation } from '../../plant.js';
 
 /** Driving port: creates one plant. */
@@ -16,7 +15,6 @@ export interface CreatePlantsUseCase {
    * Creates plants independently of each other. Resolves once they are durable.
    * @returns One outcome per plant, in the order of `newPlants`.
    * @throws {StorageUnavailable} Any of the plants may have been stored; retry to find out.
-   * @throws {TypeError} `newPlants` is not an array.
    */
   executeAll(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]>;
 }
@@ -29,5 +27,5 @@ export type CreatePlantOutcome =
   /** The id belongs to a different plant. */
   | { readonly kind: 'id-taken' }
   | { readonly kind: 'invalid'; readonly violations: readonly Violation[] }
-  /** The storage rejects this plant and would reject it again. */
-  | { readonly kind: 'rejected'; readonly error: PlantRejected };
+  /** The storage rejects this plant and would reject it again. `error` is for the log. */
+  | { readonly kind: 'rejected'; readonly error: Error };
