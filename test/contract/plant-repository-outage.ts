@@ -1,196 +1,118 @@
-import type { Plant } from '../../core/index.js';
-import {
-  assertEqual,
-  assertFunction,
-  assertRejects,
-  ContractViolation,
-  contractCase,
-  describe,
-  type HarnessCase,
-  InvalidHarness,
-  pause,
-  runWithin,
-} from './contract.js';
-import { assertDurable, useReopened } from './durable-plant-repository.js';
+import type { Plant, PlantStorage } from '../../core/index.js';
+import { assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
+import { assertDurable } from './durable-plant-repository.js';
 import {
   addAll,
   assertCompleteOrUnavailable,
   assertConfidential,
   assertContent,
   assertTimersEnd,
-  type HarnessWith,
   isAvailable,
-  type OpenPlantRepository,
   readPlants,
-  toTuple,
-  useRepository,
 } from './repository-checks.js';
+import type { TestStorage } from './repository-harness.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
 /** Maximum time after an outage until a repository is ready again, in milliseconds. */
 const RECOVERY_MS = 10_000;
 /** Pause between two readiness checks, in milliseconds. */
 const RECOVERY_PAUSE_MS = 20;
-/** Timeout of a case, in milliseconds: each call may take as long as the adapter waits for its storage. */
-const OUTAGE_TIMEOUT_MS = 90_000;
-
-type WithOutage = (work: () => Promise<unknown>) => Promise<void>;
 
 /** Cases for repositories whose storage can become unavailable. */
-export const outageCases: readonly HarnessCase<HarnessWith<'whileUnavailable'>>[] = [
-  outageCase('add throws StorageUnavailable during an outage, without values of the plant', (repository, withOutage) =>
-    withOutage(async () => assertConfidential(await assertAddFails(repository, CONFIDENTIAL))),
-  ),
+export const outageCases: Cases<TestStorage> = {
+  'add throws StorageUnavailable, without values of the plant': ({ repository, whileUnavailable }) =>
+    whileUnavailable(async () => assertConfidential(await assertAddFails(repository, [CONFIDENTIAL]))),
 
-  outageCase(
-    'readAll reads every plant or throws StorageUnavailable during an outage',
-    async (repository, withOutage) => {
-      const stored = createPlants(2500);
-      await addAll(repository, stored);
-      await withOutage(() => assertCompleteOrUnavailable(repository, stored));
-    },
-  ),
+  'ready resolves only if plants can be read and no add failed': async ({ repository, whileUnavailable }) => {
+    const stored = [plant(1n, 'Monstera')];
+    await addAll(repository, stored);
+    await whileUnavailable(async () => {
+      if (await isAvailable(() => repository.ready())) await assertContent(repository, stored);
+      await assertAddFails(repository, [plant(2n, 'Ficus')]);
+      await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
+    });
+  },
 
-  outageCase(
-    'a reader reads every plant or throws StorageUnavailable when an outage starts',
-    async (repository, withOutage) => {
-      const stored = createPlants(2500);
-      await addAll(repository, stored);
-      await assertCompleteOrUnavailable(repository, stored, withOutage);
-    },
-  ),
+  'a reader reads every plant or throws StorageUnavailable': async ({ repository, whileUnavailable }) => {
+    const stored = createPlants(2500);
+    await addAll(repository, stored);
+    // One reader starts before the outage, the other one during it.
+    await assertCompleteOrUnavailable(repository, stored, whileUnavailable);
+    await whileUnavailable(() => assertCompleteOrUnavailable(repository, stored));
+  },
 
-  outageCase('a reader that stops during an outage leaves no rejection unhandled', async (repository, withOutage) => {
+  'a reader that stops leaves no rejection unhandled': async ({ repository, whileUnavailable }) => {
     await addAll(repository, createPlants(2500));
     const reader = repository.readAll()[Symbol.asyncIterator]();
     await reader.next();
-    await withOutage(async () => {
-      await assertAddFails(repository, plant(-1n, 'Monstera'));
+    await whileUnavailable(async () => {
+      await assertAddFails(repository, [plant(-1n, 'Monstera')]);
       await isAvailable(async () => reader.return?.());
     });
-  }),
+  },
 
-  outageCase(
-    'ready resolves during an outage only if plants can be read and no add failed',
-    async (repository, withOutage) => {
-      const stored = [plant(1n, 'Monstera')];
-      await addAll(repository, stored);
-      await withOutage(async () => {
-        if (await isAvailable(() => repository.ready())) await assertContent(repository, stored);
-        await assertAddFails(repository, plant(2n, 'Ficus'));
-        await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
+  'the repository recovers, and a retry finds out which plants were stored': async (storage) => {
+    const { repository, whileUnavailable } = storage;
+    const [stored, uncertain] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
+    await addAll(repository, [stored]);
+    for (let outage = 0; outage < 2; outage++) await whileUnavailable(() => assertAddFails(repository, [uncertain]));
+    await awaitReady(repository);
+    await assertRetry(repository, [uncertain], [uncertain]);
+    await assertContent(repository, [stored, uncertain]);
+  },
+
+  'close succeeds, and leaves no timer running': ({ open, whileUnavailable }) =>
+    assertTimersEnd(async () => {
+      const repository = await open();
+      await addAll(repository, [plant(1n, 'Monstera')]);
+      await whileUnavailable(async () => {
+        await isAvailable(() => repository.ready());
+        await repository.close();
+        await assertRejects('ready after close', 'STORAGE_UNAVAILABLE', () => repository.ready());
       });
-    },
-  ),
-
-  outageCase(
-    'recovers from an outage, and a retry finds out which plants were stored',
-    async (repository, withOutage) => {
-      const [stored, uncertain] = [plant(1n, 'Monstera'), plant(2n, 'Ficus', 'indoor')];
-      await addAll(repository, [stored]);
-      for (let outage = 0; outage < 2; outage++) await withOutage(() => assertAddFails(repository, uncertain));
-      await awaitReady(repository);
-      await assertAddedOrHeld(repository, uncertain, [uncertain]);
-      await assertContent(repository, [stored, uncertain]);
-    },
-  ),
-
-  contractCase(
-    'close succeeds during an outage, and leaves no timer running',
-    (harness) =>
-      assertTimersEnd(() =>
-        useRepository(harness, 'open', async (repository) => {
-          await addAll(repository, [plant(1n, 'Monstera')]);
-          await whileUnavailable(harness, async () => {
-            await isAvailable(() => repository.ready());
-            await repository.close();
-            await assertRejects('ready', 'STORAGE_UNAVAILABLE', () => repository.ready());
-          });
-        }),
-      ),
-    OUTAGE_TIMEOUT_MS,
-  ),
-];
+    }),
+};
 
 /** Cases for repositories for which both hold: they look at the storage through a reopened repository. */
-export const durableOutageCases: readonly HarnessCase<HarnessWith<'reopen' | 'whileUnavailable'>>[] = [
-  outageCase(
-    'after an outage, adding another plant with the same id returns added, or taken with a holder that survives',
-    async (repository, withOutage, harness) => {
-      const [uncertain, other] = [plant(2n, 'Ficus', 'indoor'), plant(2n, 'Aloe')];
-      await addDuringOutage(repository, withOutage, [uncertain], harness);
-      const holder = await assertAddedOrHeld(repository, other, [uncertain]);
-      await useReopened(harness, [holder]);
-    },
-  ),
-
-  outageCase('after an outage, reads only plants that survive a restart', async (repository, withOutage, harness) => {
+export const durableOutageCases: Cases<TestStorage> = {
+  'plants that were added, read or returned as holder survive a restart': async (storage) => {
+    const { repository, reopen, whileUnavailable } = storage;
     const stored = createPlants(3);
     await addAll(repository, stored);
-    await addDuringOutage(repository, withOutage, createPlants(3, 3n), harness);
-    // A failed add may still reach the storage.
-    await assertDurable(harness, await readPlants(repository));
-  }),
+    const failed = createPlants(6, 3n);
+    await whileUnavailable(() => assertAddFails(repository, failed));
+    await awaitReady(repository);
+    const read = await readPlants(repository);
+    // Retries half of the plants, and tries to add other plants under the ids of the rest.
+    const retried = failed.map((each, index) => (index % 2 === 0 ? each : plant(each.id, 'other')));
+    const holders = [...stored, ...(await assertRetry(repository, retried, failed))];
+    const lost = read.find((each) => !holders.some((holder) => holder.equals(each)));
+    if (lost) throw new ContractViolation(`after an outage, readAll returned ${describe(lost)}, but its id was free`);
+    await assertContent(repository, holders);
+    await assertContent(await reopen(), holders, 'plants read after an outage and reopening');
+  },
 
-  outageCase(
-    'plants added before an outage, and plants reported as stored after it, survive',
-    async (repository, withOutage, harness) => {
-      const stored = createPlants(3);
-      await addAll(repository, stored);
-      const batch = createPlants(6);
-      await addDuringOutage(repository, withOutage, batch, harness);
-      const outcomes = await repository.add(batch);
-      for (const [index, outcome] of outcomes.entries())
-        if (outcome.kind !== 'added') assertEqual(toTuple(outcome), ['taken', batch[index]], 'the outcome of a retry');
-      await assertContent(repository, batch);
-      await useReopened(harness, batch);
-    },
-  ),
+  'add calls in flight report only plants that survive a restart': async ({ repository, reopen, whileUnavailable }) => {
+    const added: Plant[] = [];
+    const adding = createPlants(30).map(async (candidate) => {
+      if (await isAvailable(() => assertRetry(repository, [candidate], [candidate]))) added.push(candidate);
+    });
+    await Promise.all([...adding, whileUnavailable(() => Promise.all(adding))]);
+    await awaitReady(repository);
+    await assertDurable(reopen, [...added, ...(await readPlants(repository))]);
+  },
+};
 
-  outageCase(
-    'add calls in flight when an outage starts report only plants that survive',
-    async (repository, withOutage, harness) => {
-      const candidates = createPlants(30);
-      const added: Plant[] = [];
-      const adding = candidates.map(async (candidate) => {
-        if (await isAvailable(() => assertAddedOrHeld(repository, candidate, [candidate]))) added.push(candidate);
-      });
-      await Promise.all([...adding, withOutage(() => Promise.all(adding))]);
-      await awaitReady(repository);
-      await assertDurable(harness, [...added, ...(await readPlants(repository))]);
-    },
-  ),
-];
-
-function outageCase<Harness extends HarnessWith<'whileUnavailable'>>(
-  name: string,
-  check: (repository: OpenPlantRepository, withOutage: WithOutage, harness: Harness) => Promise<void>,
-): HarnessCase<Harness> {
-  return contractCase(
-    name,
-    (harness) =>
-      useRepository(harness, 'open', (repository) =>
-        check(repository, (work) => whileUnavailable(harness, work), harness),
-      ),
-    OUTAGE_TIMEOUT_MS,
-  );
-}
-
-function whileUnavailable(harness: HarnessWith<'whileUnavailable'>, work: () => Promise<unknown>): Promise<void> {
-  assertFunction(harness, 'whileUnavailable');
-  return runWithin('whileUnavailable', (inner) => harness.whileUnavailable(inner), work);
-}
-
-function assertAddFails(repository: OpenPlantRepository, candidate: Plant): Promise<Error> {
+function assertAddFails(repository: PlantStorage, batch: readonly Plant[]): Promise<Error> {
   return assertRejects(
-    'add during an outage (if it stored the plant, whileUnavailable() left the storage available)',
+    'add during an outage (if it stored the plants, whileUnavailable() left the storage available)',
     'STORAGE_UNAVAILABLE',
-    () => repository.add([candidate]),
+    () => repository.add(batch),
   );
 }
 
 /** Waits until the repository is ready again. */
-async function awaitReady(repository: OpenPlantRepository): Promise<void> {
+async function awaitReady(repository: PlantStorage): Promise<void> {
   const deadline = Date.now() + RECOVERY_MS;
   while (!(await isAvailable(() => repository.ready()))) {
     if (Date.now() > deadline)
@@ -199,38 +121,17 @@ async function awaitReady(repository: OpenPlantRepository): Promise<void> {
   }
 }
 
-/** Adds `batch` during an outage, which must fail, and waits for the end of the outage. */
-async function addDuringOutage(
-  repository: OpenPlantRepository,
-  withOutage: WithOutage,
-  batch: readonly Plant[],
-  harness: HarnessWith<'reopen'>,
-): Promise<void> {
-  let isAdded = false;
-  await withOutage(async () => {
-    isAdded = await isAvailable(() => repository.add(batch));
+/** Adds plants whose ids may belong to `failed` plants, and returns the plants that have the ids afterwards. */
+async function assertRetry(
+  repository: PlantStorage,
+  plants: readonly Plant[],
+  failed: readonly Plant[],
+): Promise<readonly Plant[]> {
+  const outcomes = await repository.add(plants);
+  return plants.map((candidate, index) => {
+    const outcome = outcomes[index];
+    if (outcome?.kind === 'added') return candidate;
+    if (outcome?.kind === 'taken' && failed[index]?.equals(outcome.holder)) return outcome.holder;
+    throw new ContractViolation(`expected added, or taken with the plant of the failed add, got ${describe(outcome)}`);
   });
-  await awaitReady(repository);
-  if (!isAdded) return;
-  await useRepository(harness, 'reopen', async (reopened) => {
-    const survivors = await readPlants(reopened);
-    if (batch.every((candidate) => survivors.some((survivor) => survivor.equals(candidate))))
-      throw new InvalidHarness(
-        'whileUnavailable() must make the storage unavailable, but plants were stored meanwhile',
-      );
-    throw new ContractViolation('add resolved during an outage, but its plants are not stored');
-  });
-}
-
-/** Adds a plant whose id may belong to one of `possibleHolders`, and returns the plant that holds the id afterwards. */
-async function assertAddedOrHeld(
-  repository: OpenPlantRepository,
-  candidate: Plant,
-  possibleHolders: readonly Plant[],
-): Promise<Plant> {
-  const [outcome] = await repository.add([candidate]);
-  if (outcome?.kind === 'added') return candidate;
-  const holder = possibleHolders.find((possible) => outcome?.kind === 'taken' && possible.equals(outcome.holder));
-  if (holder) return holder;
-  throw new ContractViolation(`expected added, or taken with the plant of the failed add, got ${describe(outcome)}`);
 }

@@ -1,59 +1,11 @@
-/** What the cases of plant repositories share: opening and closing, and assertions about plants. */
-import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository, TEXT_FIELDS } from '../../core/index.js';
-import {
-  assertEqual,
-  assertFunction,
-  assertSameElements,
-  ContractViolation,
-  describe,
-  InvalidHarness,
-  isSettledWithin,
-  pause,
-} from './contract.js';
-import { countTimers } from './host.js';
+import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository } from '../../core/index.js';
+import { assertEqual, ContractViolation, describe, InvalidHarness, pause, runtime } from './contract.js';
 import { CONFIDENTIAL, plant } from './sample-plants.js';
 
-/** A repository, and what the owner of its storage calls. */
-export interface OpenPlantRepository extends PlantRepository {
-  /**
-   * Checks that the storage can be read and, after an `add` that threw `StorageUnavailable`, written. Stores no plant.
-   * Throws `StorageUnavailable` if it cannot.
-   */
-  ready(): Promise<void>;
-  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
-  close(): Promise<void>;
-}
-
-/** Gives the cases access to an adapter. */
-export interface PlantRepositoryHarness {
-  /** Opens a repository on new, empty storage. The case closes it. */
-  open(): Promise<OpenPlantRepository>;
-  /**
-   * For plants that survive a restart: reopens the storage that `open` or `reopen` opened last, in its current state. The
-   * previous repository may still be open, as after a crash; if the storage can be open only once, open a copy. The case
-   * closes both.
-   */
-  reopen?(): Promise<OpenPlantRepository>;
-  /**
-   * For storage that several processes can open: opens the storage of the last `open` once more, while the other
-   * repositories have it open, with its own connection or file handle. The case closes it.
-   */
-  openAnother?(): Promise<OpenPlantRepository>;
-  /**
-   * Makes the storage of the last `open` unavailable, at least for `add`, runs `work`, and restores the storage. May wait
-   * until the repository is connected again; otherwise the cases wait up to ten seconds. Rejects if `work` rejects.
-   */
-  whileUnavailable?(work: () => Promise<void>): Promise<void>;
-  /** Returns a plant that the storage rejects: for example, one that is too long for it, or that a constraint excludes. */
-  rejectedPlant?(): Plant;
-}
-
-/** A harness that has certain optional members. */
-export type HarnessWith<Member extends keyof PlantRepositoryHarness> = PlantRepositoryHarness &
-  Required<Pick<PlantRepositoryHarness, Member>>;
-
-/** Maximum time to close a repository after its case has failed, in milliseconds. */
-const CLOSE_AFTER_FAILURE_MS = 1000;
+/** Maximum number of plants per batch of a reader, which must not collect them all. */
+const MAX_READ_ROWS = 10_000;
+/** More plants than any case adds. */
+const MAX_PLANTS = 100_000;
 /** Maximum time for timers to end after `close`, in milliseconds. Some drivers close their connections in the background. */
 const TIMERS_END_MS = 3000;
 /** Repositories opened to find leaked timers, one each. The rest of the process starts fewer timers meanwhile. */
@@ -61,88 +13,73 @@ const TIMER_ROUNDS = 4;
 /** Minimum length of a plant's value to look for in a message: shorter ones may appear by chance. */
 const MIN_CONFIDENTIAL_LENGTH = 6;
 
-/** Calls a function of the harness that opens a repository, runs `check` with it, and closes it. */
-export async function useRepository<Name extends string>(
-  harness: Readonly<Record<Name, () => Promise<OpenPlantRepository>>>,
-  name: Name,
-  check: (repository: OpenPlantRepository) => Promise<void>,
-): Promise<void> {
-  assertFunction(harness, name);
-  const repository = await harness[name]();
-  for (const method of ['add', 'readAll', 'ready', 'close'] as const)
-    if (typeof repository?.[method] !== 'function')
-      throw new InvalidHarness(`${name}() must resolve to a PlantRepository, but it has no ${method}()`);
-  try {
-    await check(repository);
-  } catch (error) {
-    // The first failure is the one to report.
-    await isSettledWithin(CLOSE_AFTER_FAILURE_MS, repository.close()).catch(() => {});
-    throw error;
-  }
-  await repository.close();
-}
-
-export type OutcomeTuple = readonly ['added' | 'rejected'] | readonly ['taken', holder: Plant];
+/** What a case expects for a plant: that it is added or rejected, or the plant that holds its id. */
+export type Expected = 'added' | 'rejected' | Plant;
 
 /** Adds `batch` and asserts the outcomes. */
 export async function assertOutcomes(
   repository: PlantRepository,
   batch: readonly Plant[],
-  expected: readonly OutcomeTuple[],
+  expected: readonly Expected[],
 ): Promise<void> {
-  const outcomes = await repository.add(batch);
-  if (!Array.isArray(outcomes)) throw new ContractViolation(`add must resolve to an array, got ${describe(outcomes)}`);
-  if (outcomes.length !== batch.length)
-    throw new ContractViolation(`add returned ${outcomes.length} outcomes for ${batch.length} plants`);
-  assertSameElements(outcomes.map(toTuple), expected, 'outcomes', areSameOutcomes);
+  assertEqual(toExpected(await repository.add(batch)), expected, 'outcomes');
 }
 
-function areSameOutcomes([kind, holder]: OutcomeTuple, [expectedKind, expectedHolder]: OutcomeTuple): boolean {
-  return kind === expectedKind && (holder === expectedHolder || (!!expectedHolder && !!holder?.equals(expectedHolder)));
+/** Converts outcomes to what a case expects. */
+export function toExpected(outcomes: readonly AddOutcome[]): Expected[] {
+  if (!Array.isArray(outcomes)) throw new ContractViolation(`add must resolve to an array, got ${describe(outcomes)}`);
+  return Array.from(outcomes, (outcome: AddOutcome) =>
+    outcome?.kind === 'taken' ? assertPlant(outcome.holder) : outcome?.kind,
+  );
 }
 
 /** Adds plants whose ids are free. */
-export async function addAll(repository: PlantRepository, candidates: readonly Plant[]): Promise<void> {
+export async function addAll(repository: PlantRepository, plants: readonly Plant[]): Promise<void> {
   await assertOutcomes(
     repository,
-    candidates,
-    candidates.map(() => ['added']),
+    plants,
+    plants.map(() => 'added'),
   );
-}
-
-/** Adds plants to several repositories concurrently, asserts that each id has exactly one winner, and returns the winners. */
-export async function addConcurrently(
-  calls: readonly (readonly [PlantRepository, readonly Plant[]])[],
-): Promise<readonly Plant[]> {
-  const outcomes = await Promise.all(calls.map(([repository, batch]) => repository.add(batch)));
-  const attempts = calls.flatMap(([, batch], index) =>
-    batch.map((candidate, position) => ({ candidate, outcome: outcomes[index]?.[position] })),
-  );
-  const winners = attempts.filter(({ outcome }) => outcome?.kind === 'added').map(({ candidate }) => candidate);
-  const ids = new Set(attempts.map(({ candidate }) => candidate.id));
-  assertEqual(winners.map(({ id }) => id).sort(ascending), [...ids].sort(ascending), 'ids reported as added');
-  const winnerOf = new Map(winners.map((winner) => [winner.id, winner]));
-  for (const { candidate, outcome } of attempts) {
-    const winner = winnerOf.get(candidate.id);
-    const expected = winner === candidate ? ['added'] : ['taken', winner];
-    assertEqual(outcome && toTuple(outcome), expected, `the outcome of ${describe(candidate)}`);
-  }
-  return winners;
 }
 
 /** Asserts that adding other plants under the ids of `stored` returns `stored` as holders. */
 export async function assertHolders(repository: PlantRepository, stored: readonly Plant[]): Promise<void> {
-  await assertOutcomes(
-    repository,
-    stored.map(({ id }) => plant(id, 'another plant')),
-    stored.map((holder) => ['taken', holder]),
-  );
+  await assertOutcomes(repository, stored.map(toOther), stored);
+}
+
+/** Returns a different plant with the same id. */
+export function toOther({ id }: Plant): Plant {
+  return plant(id, 'another plant');
+}
+
+/**
+ * Adds batches concurrently, and asserts that each id has exactly one winner.
+ * @param earlier The plants that are stored before.
+ * @returns The plants that are stored afterwards.
+ */
+export async function assertOneWinnerPerId(
+  calls: readonly (readonly [repository: PlantRepository, batch: readonly Plant[]])[],
+  earlier: readonly Plant[] = [],
+): Promise<readonly Plant[]> {
+  const results = await Promise.all(calls.map(async ([repository, batch]) => toExpected(await repository.add(batch))));
+  const outcomes = results.flat();
+  const candidates = calls.flatMap(([, batch]) => batch);
+  const winners = candidates.filter((_, index) => outcomes[index] === 'added');
+  const winnerOf = new Map(winners.map((winner) => [winner.id, winner]));
+  const expected = candidates.map((each) => (winnerOf.get(each.id) === each ? 'added' : winnerOf.get(each.id)));
+  assertEqual(outcomes, expected, 'outcomes of concurrent calls');
+  const stored = [...earlier, ...winners];
+  for (const repository of new Set(calls.map(([each]) => each))) await assertContent(repository, stored);
+  return stored;
 }
 
 /** Reads every plant. */
-export async function readPlants(repository: PlantRepository): Promise<Plant[]> {
+export async function readPlants(repository: PlantRepository, maxPlants = MAX_PLANTS): Promise<Plant[]> {
   const read: Plant[] = [];
-  for await (const batch of repository.readAll()) read.push(...assertBatch(batch));
+  for await (const batch of repository.readAll()) {
+    read.push(...assertBatch(batch));
+    if (read.length > maxPlants) break;
+  }
   return read;
 }
 
@@ -152,18 +89,14 @@ export async function assertContent(
   expected: readonly Plant[],
   what = 'plants read',
 ): Promise<void> {
-  const read: Plant[] = [];
-  for await (const batch of repository.readAll()) {
-    read.push(...assertBatch(batch));
-    if (read.length > expected.length) break;
-  }
-  assertSameElements(read, sortById(expected), what, (a, b) => a.equals(b));
+  assertEqual(await readPlants(repository, expected.length), sortById(expected), what);
 }
 
-/** Asserts that a reader returned real plants, and at least one. */
+/** Asserts that a reader returned at least one plant and not too many. */
 export function assertBatch(batch: readonly Plant[]): readonly Plant[] {
-  assertPlants(batch);
-  if (batch.length === 0) throw new ContractViolation('readAll returned an empty batch');
+  if (!Array.isArray(batch) || batch.length === 0 || batch.length > MAX_READ_ROWS)
+    throw new ContractViolation(`readAll must return arrays of 1 to ${MAX_READ_ROWS} plants, got ${describe(batch)}`);
+  batch.forEach(assertPlant);
   return batch;
 }
 
@@ -178,37 +111,36 @@ export async function assertCompleteOrUnavailable(
 ): Promise<void> {
   const reader = repository.readAll()[Symbol.asyncIterator]();
   const read: Plant[] = [];
-  /** Returns whether there may be more. */
+  let isDone: boolean | undefined = false;
   const readNext = async () => {
-    const { done, value } = await reader.next();
-    if (!done) read.push(...assertBatch(value));
-    return !done && read.length <= expected.length;
+    const result = await reader.next();
+    if (!result.done) read.push(...assertBatch(result.value));
+    isDone = result.done || read.length > expected.length;
   };
   const isComplete = await isAvailable(async () => {
-    if (await readNext())
-      await interrupt(async () => {
-        while (await readNext());
-      });
+    await readNext();
+    await interrupt(async () => {
+      while (!isDone) await readNext();
+    });
   });
-  if (isComplete)
-    assertSameElements(read, sortById(expected), 'plants read until the reader ended', (a, b) => a.equals(b));
+  if (isComplete) assertEqual(read, expected, 'plants of a reader that ended without an error');
 }
 
 /** Asserts that `reader` reads every earlier plant once, ordered by id, while `writer` adds others between its batches. */
 export async function assertReadsDuringAdds(reader: PlantRepository, writer: PlantRepository): Promise<void> {
-  const before = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'before'));
-  await addAll(reader, before);
+  const earlier = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'earlier'));
+  await addAll(reader, earlier);
   const read: Plant[] = [];
-  let batches = 0;
+  let later = 1n;
   for await (const batch of reader.readAll()) {
     read.push(...assertBatch(batch));
-    if (read.length > before.length * 2) throw new ContractViolation('readAll returned more plants than are stored');
-    if (batches++ < 10) await writer.add([-1n, 1n, 3001n + 2n * BigInt(batches)].map((id) => plant(id, 'meanwhile')));
+    if (read.length > 2 * earlier.length) break;
+    if (later < 20n) await writer.add([-later, later, 3000n + later].map((id) => plant(id, 'added meanwhile')));
+    later += 2n;
   }
-  const ids = read.map(({ id }) => id);
-  assertSameElements(ids, [...new Set(ids)].sort(ascending), 'ids that were read', (a, b) => a === b);
-  const earlier = read.filter(({ name }) => name === 'before');
-  assertSameElements(earlier, before, 'plants added before', (a, b) => a.equals(b));
+  assertEqual(read, sortById([...new Map(read.map((each) => [each.id, each])).values()]), 'plants read during adds');
+  const earlierRead = read.filter(({ name }) => name === 'earlier');
+  assertEqual(earlierRead, earlier, 'plants added before the reader started');
 }
 
 /** Returns whether `work` succeeded, or `false` if it threw StorageUnavailable. */
@@ -227,49 +159,39 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
  * Asserts that neither the message of an error nor those of the core's errors in its `cause` chain contain a value of a
  * plant. Other causes may be errors of a driver, whose messages the log drops.
  */
-export function assertConfidential(error: unknown, plant: Plant = CONFIDENTIAL): void {
-  const values = [`${plant.id}`, ...TEXT_FIELDS.map((field) => plant[field] ?? '')].filter(
-    (value) => value.length >= MIN_CONFIDENTIAL_LENGTH,
-  );
-  for (let cause = error, first = true; cause instanceof Error; cause = cause.cause, first = false) {
-    const { message } = cause;
-    if (!first && !isPlantStoreError(cause)) continue;
-    if (values.some((value) => message.includes(value)))
-      throw new ContractViolation(`the message of ${cause.name} contains a value of a plant`);
+export function assertConfidential(error: Error, plant: Plant = CONFIDENTIAL): void {
+  const values = Object.values(plant)
+    .map(String)
+    .filter(({ length }) => length >= MIN_CONFIDENTIAL_LENGTH);
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const { name, message } = cause;
+    if ((cause === error || isPlantStoreError(cause)) && values.some((value) => message.includes(value)))
+      throw new ContractViolation(`the message of ${name} contains a value of a plant`);
   }
 }
 
-/** Asserts that a repository that `openAndClose` opens and closes leaves no timer running. */
+/** Asserts that a repository that `openAndClose` opens and closes leaves no timer running, if the runtime can tell. */
 export async function assertTimersEnd(openAndClose: () => Promise<void>): Promise<void> {
+  const countTimers = () => runtime?.getActiveResourcesInfo?.().filter((type) => type === 'Timeout').length ?? 0;
   // The first repository starts what a driver or the harness shares between repositories.
   await openAndClose();
-  const timersBefore = countTimers();
+  const maxTimers = countTimers() + TIMER_ROUNDS - 1;
   for (let round = 0; round < TIMER_ROUNDS; round++) await openAndClose();
   const deadline = Date.now() + TIMERS_END_MS;
-  while (countTimers() >= timersBefore + TIMER_ROUNDS) {
+  while (countTimers() > maxTimers) {
     if (Date.now() > deadline)
       throw new ContractViolation('close leaves a timer running, which keeps the process from exiting');
     await pause(10);
   }
 }
 
-export function sortById(plants: readonly Plant[]): Plant[] {
-  return [...plants].sort((a, b) => ascending(a.id, b.id));
+function sortById(plants: readonly Plant[]): Plant[] {
+  return [...plants].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-export function ascending<Id extends Plant['id'] | bigint>(a: Id, b: Id): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-export function toTuple(outcome: AddOutcome): OutcomeTuple {
-  if (outcome?.kind !== 'taken') return [outcome?.kind];
-  assertPlants([outcome.holder]);
-  return [outcome.kind, outcome.holder];
-}
-
-function assertPlants(values: readonly Plant[]): void {
-  if (!Array.isArray(values) || !values.every(isPlant))
-    throw new ContractViolation(`expected plants created by Plant.from, got ${describe(values)}`);
+function assertPlant(value: Plant): Plant {
+  if (!isPlant(value)) throw new ContractViolation(`expected a plant created by Plant.from, got ${describe(value)}`);
+  return value;
 }
 
 /** Returns whether JavaScript code, too, has passed a plant. Another copy of the core may have created it. */
