@@ -4,8 +4,8 @@ import { isPlantStoreError, type PlantStoreErrorCode } from '../../core/index.js
 export interface Contract {
   /** The cases that the harness can run. */
   readonly cases: readonly ContractCase[];
-  /** The groups of cases that were left out. */
-  readonly leftOut: readonly LeftOutGroup[];
+  /** The groups of cases that were left out. A reason is such as `the harness has no reopen`. */
+  readonly leftOut: readonly { readonly group: string; readonly reason: string }[];
 }
 
 /** A test case for one guarantee of a port, for any test runner. Passes if `run` resolves. */
@@ -23,13 +23,6 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-/** A group of cases that a harness cannot run. */
-export interface LeftOutGroup {
-  readonly group: string;
-  /** Such as `the harness has no reopen`. */
-  readonly reason: string;
-}
-
 /** Describes the expected and the actual behaviour of an adapter. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
@@ -41,10 +34,10 @@ export class InvalidHarness extends Error {
 }
 
 /** Cases by their names, which get from the harness what they need. */
-export type Cases<Context> = Readonly<Record<string, (context: Context) => Promise<void>>>;
+export type Cases<Context> = Readonly<Record<string, (context: Context) => Promise<unknown>>>;
 
 /** Cases that need the same members of a harness. */
-export interface CaseGroup<Harness, Context> {
+interface CaseGroup<Harness, Context> {
   readonly group: string;
   readonly needs: readonly (keyof Harness & string)[];
   readonly cases: Cases<Context>;
@@ -54,11 +47,11 @@ export interface CaseGroup<Harness, Context> {
 /** Selects the cases that a harness can run. `use` calls a case with its context. */
 export function selectCases<Harness, Context>(
   harness: Harness,
-  use: (harness: Harness, check: (context: Context) => Promise<void>) => Promise<void>,
+  use: (harness: Harness, check: (context: Context) => Promise<unknown>) => Promise<void>,
   groups: readonly CaseGroup<Harness, Context>[],
 ): Contract {
   const cases: ContractCase[] = [];
-  const leftOut: LeftOutGroup[] = [];
+  const leftOut: Contract['leftOut'][number][] = [];
   for (const { group, needs, timeoutMs = DEFAULT_TIMEOUT_MS, ...given } of groups) {
     const missing = needs.filter((member) => harness[member] === undefined);
     if (missing.length > 0) leftOut.push({ group, reason: `the harness has no ${missing.join(' and no ')}` });
@@ -71,23 +64,19 @@ export function selectCases<Harness, Context>(
 
 /** Most cases take milliseconds. The rest is for slow storage, timeouts of the adapter and busy machines. */
 const DEFAULT_TIMEOUT_MS = 90_000;
-/** Part of `timeoutMs` after which a case gives up, so that its own message reaches the test runner first. */
-const TIMEOUT_SHARE = 0.9;
-const MAX_MESSAGE_LENGTH = 500;
 const UNHANDLED = ['unhandledRejection', 'uncaughtException'] as const;
 
 /** The runtime: browsers have none, and other runtimes only parts of it. */
 export const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
 
 /** Runs a case. Rejects if `check` does, takes too long, or leaves an error unhandled. */
-export async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<void> {
+async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<void> {
   const unhandled: unknown[] = [];
-  const listener = (error: unknown) => {
-    unhandled.push(error);
-  };
+  const listener = (error: unknown) => void unhandled.push(error);
   for (const event of UNHANDLED) runtime?.on?.(event, listener);
   try {
-    const limitMs = TIMEOUT_SHARE * timeoutMs;
+    // Before the timeout of the test runner, so that this message reaches it.
+    const limitMs = 0.9 * timeoutMs;
     if (!(await settlesWithin(limitMs, check())))
       throw new ContractViolation(`a call did not settle within ${limitMs / 1000} seconds`);
     // Work that the case has started for the next turn may reject then; Node reports that after the turn.
@@ -115,7 +104,7 @@ export function pause(durationMs: number): Promise<void> {
 
 /** Runs `work` in a function of the harness, such as `whileUnavailable`. Rejects if `work` does. */
 export async function runDuring<Name extends string>(
-  harness: { readonly [name in Name]?: (work: () => Promise<void>) => Promise<void> },
+  harness: { readonly [name in Name]?: (work: () => Promise<unknown>) => Promise<unknown> },
   name: Name,
   work: () => Promise<unknown>,
 ): Promise<void> {
@@ -159,7 +148,7 @@ export async function assertRejects(
 /** Formats a value for a message. */
 export function describe(value: unknown): string {
   const text = toJson(value);
-  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}… (${text.length} characters)` : text;
+  return text.length > 500 ? `${text.slice(0, 500)}… (${text.length} characters)` : text;
 }
 
 /** Unlike `JSON.stringify`, includes bigints and errors. */

@@ -1,10 +1,7 @@
 import { type Contract, selectCases } from './contract.js';
-import { durableCases } from './durable-plant-repository.js';
-import { repositoryCases, volumeCases } from './plant-repository.js';
-import { durableOutageCases, outageCases } from './plant-repository-outage.js';
-import { rejectingCases } from './rejecting-plant-repository.js';
+import { rejectingCases, repositoryCases, sharedCases, volumeCases } from './plant-repository.js';
+import { durableCases, durableOutageCases, outageCases } from './plant-repository-failures.js';
 import { type PlantRepositoryHarness, useStorage } from './repository-harness.js';
-import { sharedCases } from './shared-plant-repository.js';
 import {
   expiryCases,
   foreignTokenCases,
@@ -14,7 +11,7 @@ import {
   verifierCases,
 } from './token-verifier.js';
 
-export { type Contract, type ContractCase, ContractViolation, InvalidHarness, type LeftOutGroup } from './contract.js';
+export { type Contract, type ContractCase, ContractViolation, InvalidHarness } from './contract.js';
 export type { PlantRepositoryHarness } from './repository-harness.js';
 export type { TokenVerifierHarness } from './token-verifier.js';
 

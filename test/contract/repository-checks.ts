@@ -1,18 +1,9 @@
 import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository } from '../../core/index.js';
 import { assertEqual, ContractViolation, describe, InvalidHarness, pause, runtime } from './contract.js';
-import { CONFIDENTIAL, plant } from './sample-plants.js';
+import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
 /** Maximum number of plants per batch of a reader, which must not collect them all. */
 const MAX_READ_ROWS = 10_000;
-/** More plants than any case adds. */
-const MAX_PLANTS = 100_000;
-/** Maximum time for timers to end after `close`, in milliseconds. Some drivers close their connections in the background. */
-const TIMERS_END_MS = 3000;
-/** Repositories opened to find leaked timers, one each. The rest of the process starts fewer timers meanwhile. */
-const TIMER_ROUNDS = 4;
-/** Minimum length of a plant's value to look for in a message: shorter ones may appear by chance. */
-const MIN_CONFIDENTIAL_LENGTH = 6;
-
 /** What a case expects for a plant: that it is added or rejected, or the plant that holds its id. */
 export type Expected = 'added' | 'rejected' | Plant;
 
@@ -52,29 +43,30 @@ export function toOther({ id }: Plant): Plant {
   return plant(id, 'another plant');
 }
 
-/**
- * Adds batches concurrently, and asserts that each id has exactly one winner.
- * @param earlier The plants that are stored before.
- * @returns The plants that are stored afterwards.
- */
-export async function assertOneWinnerPerId(
-  calls: readonly (readonly [repository: PlantRepository, batch: readonly Plant[]])[],
-  earlier: readonly Plant[] = [],
-): Promise<readonly Plant[]> {
-  const results = await Promise.all(calls.map(async ([repository, batch]) => toExpected(await repository.add(batch))));
-  const outcomes = results.flat();
-  const candidates = calls.flatMap(([, batch]) => batch);
+/** Adds plants concurrently to two repositories, which may be the same, and asserts that each id has one winner. */
+export async function assertRaces(one: PlantRepository, other: PlantRepository): Promise<void> {
+  const sameId = createPlants(100).map(({ name }) => [plant(-1n, name)]);
+  const pairs = createPlants(50, 1000n).flatMap(({ id }) => [[plant(id, 'one', 'tag')], [plant(id, 'other')]]);
+  const overlapping = createPlants(8).map(({ id, name }) =>
+    createPlants(200, 20n * id).map((each) => plant(each.id, name)),
+  );
+  const calls = [...sameId, ...pairs, ...overlapping].map((batch, call) => ({
+    repository: call % 2 === 0 ? one : other,
+    batch: call % 3 === 0 ? batch.reverse() : batch,
+  }));
+  const results = await Promise.all(calls.map(({ repository, batch }) => repository.add(batch)));
+  const outcomes = results.flatMap(toExpected);
+  const candidates = calls.flatMap(({ batch }) => batch);
   const winners = candidates.filter((_, index) => outcomes[index] === 'added');
   const winnerOf = new Map(winners.map((winner) => [winner.id, winner]));
   const expected = candidates.map((each) => (winnerOf.get(each.id) === each ? 'added' : winnerOf.get(each.id)));
   assertEqual(outcomes, expected, 'outcomes of concurrent calls');
-  const stored = [...earlier, ...winners];
-  for (const repository of new Set(calls.map(([each]) => each))) await assertContent(repository, stored);
-  return stored;
+  await assertContent(one, winners);
+  await assertContent(other, winners);
 }
 
-/** Reads every plant. */
-export async function readPlants(repository: PlantRepository, maxPlants = MAX_PLANTS): Promise<Plant[]> {
+/** Reads every plant, up to a number that no case adds. */
+export async function readPlants(repository: PlantRepository, maxPlants = 100_000): Promise<Plant[]> {
   const read: Plant[] = [];
   for await (const batch of repository.readAll()) {
     read.push(...assertBatch(batch));
@@ -107,7 +99,7 @@ export function assertBatch(batch: readonly Plant[]): readonly Plant[] {
 export async function assertCompleteOrUnavailable(
   repository: PlantRepository,
   expected: readonly Plant[],
-  interrupt: (readRest: () => Promise<void>) => Promise<void> = (readRest) => readRest(),
+  interrupt: (readRest: () => Promise<void>) => Promise<unknown> = (readRest) => readRest(),
 ): Promise<void> {
   const reader = repository.readAll()[Symbol.asyncIterator]();
   const read: Plant[] = [];
@@ -160,9 +152,10 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
  * plant. Other causes may be errors of a driver, whose messages the log drops.
  */
 export function assertConfidential(error: Error, plant: Plant = CONFIDENTIAL): void {
+  // Shorter values may appear by chance.
   const values = Object.values(plant)
     .map(String)
-    .filter(({ length }) => length >= MIN_CONFIDENTIAL_LENGTH);
+    .filter(({ length }) => length >= 6);
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const { name, message } = cause;
     if ((cause === error || isPlantStoreError(cause)) && values.some((value) => message.includes(value)))
@@ -175,14 +168,13 @@ export async function assertTimersEnd(openAndClose: () => Promise<void>): Promis
   const countTimers = () => runtime?.getActiveResourcesInfo?.().filter((type) => type === 'Timeout').length ?? 0;
   // The first repository starts what a driver or the harness shares between repositories.
   await openAndClose();
-  const maxTimers = countTimers() + TIMER_ROUNDS - 1;
-  for (let round = 0; round < TIMER_ROUNDS; round++) await openAndClose();
-  const deadline = Date.now() + TIMERS_END_MS;
-  while (countTimers() > maxTimers) {
+  const timers = countTimers();
+  // Of four, because the rest of the process may start up to three timers meanwhile.
+  for (let round = 0; round < 4; round++) await openAndClose();
+  // Some drivers close their connections in the background.
+  for (const deadline = Date.now() + 3000; countTimers() >= timers + 4; await pause(10))
     if (Date.now() > deadline)
       throw new ContractViolation('close leaves a timer running, which keeps the process from exiting');
-    await pause(10);
-  }
 }
 
 function sortById(plants: readonly Plant[]): Plant[] {

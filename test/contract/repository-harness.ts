@@ -21,36 +21,28 @@ export interface PlantRepositoryHarness {
    * Makes the storage of the last `open` unavailable, at least for `add`, runs `work`, and restores the storage. May wait
    * until the repository is connected again; otherwise the cases wait up to ten seconds. Rejects if `work` rejects.
    */
-  whileUnavailable?(work: () => Promise<void>): Promise<void>;
+  whileUnavailable?(work: () => Promise<unknown>): Promise<unknown>;
   /** Returns a plant that the storage rejects: for example, one that is too long for it, or that a constraint excludes. */
   rejectedPlant?(): Plant;
 }
 
-/** What a case gets. It may close the repositories that it opens; they are closed afterwards. */
-export interface TestStorage {
-  /** The first repository, on new, empty storage. */
-  readonly repository: PlantStorage;
-  open(): Promise<PlantStorage>;
-  reopen(): Promise<PlantStorage>;
-  openAnother(): Promise<PlantStorage>;
-  whileUnavailable(work: () => Promise<unknown>): Promise<void>;
-  rejectedPlant(): Plant;
-}
-
-/** Maximum time to close a repository after its case has failed, in milliseconds. */
-const CLOSE_AFTER_FAILURE_MS = 1000;
+/** What a case gets: a harness that closes its repositories before `open` and after the case, and the first of them. */
+export type TestStorage = Required<PlantRepositoryHarness> & { readonly repository: PlantStorage };
 
 /** Opens a repository, runs a case with it, and closes what the case has opened. */
 export async function useStorage(
   harness: PlantRepositoryHarness,
-  check: (storage: TestStorage) => Promise<void>,
+  check: (storage: TestStorage) => Promise<unknown>,
 ): Promise<void> {
   const opened: PlantStorage[] = [];
+  const closeAll = async () => {
+    for (const repository of opened.splice(0)) await repository.close();
+  };
   const openWith = async (name: 'open' | 'reopen' | 'openAnother') => {
+    if (name === 'open') await closeAll();
     const repository = await harness[name]?.();
-    const missing = (['add', 'readAll', 'ready', 'close'] as const).find((method) => !repository?.[method]);
-    if (repository === undefined || missing)
-      throw new InvalidHarness(`${name}() must resolve to a PlantStorage, but it has no ${missing}()`);
+    if (!repository?.add || !repository.readAll || !repository.ready || !repository.close)
+      throw new InvalidHarness(`${name}() must resolve to a repository with add(), readAll(), ready() and close()`);
     if (opened.includes(repository)) throw new InvalidHarness(`${name}() must open a new repository each time`);
     opened.push(repository);
     return repository;
@@ -70,11 +62,8 @@ export async function useStorage(
     });
   } catch (error) {
     // The first failure is the one to report.
-    await settlesWithin(
-      CLOSE_AFTER_FAILURE_MS,
-      Promise.allSettled(opened.map(async (repository) => repository.close())),
-    );
+    await settlesWithin(1000, closeAll()).catch(() => {});
     throw error;
   }
-  for (const repository of opened.reverse()) await repository.close();
+  await closeAll();
 }

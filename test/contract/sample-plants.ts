@@ -37,9 +37,6 @@ const SEPARATORS = [...CONTROLS, ...words(', ; : :: | / - _ = & # "," \',\' \\ "
 /** Strings that mean "no value" in some format or language. */
 const EMPTY_WORDS = ['', ' ', ...words('null NULL undefined None nil NaN N/A 0 false - "" [] {} \\N \u200b \ufeff')];
 
-/** Strings with lengths at which storage might truncate them. */
-const LONG_TEXTS = [255, 256, 4096, 65_535, 65_536].map((length) => 'x'.repeat(length));
-
 /** Groups of different strings that storage might confuse with each other or change. */
 const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   EMPTY_WORDS,
@@ -47,15 +44,11 @@ const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   words('Monstera monstera MONSTERA Monsterá Monstera\u0301 \u041constera'),
   words('é e\u0301 É E\u0301 e è Ã© \u212b \u00c5 A\u030a \u2126 \u03a9 \u0344 \u0300'),
   words('\u212a K k σ ς Σ ß ss ẞ SS ﬁ fi ſ s I i İ ı i\u0307 Ａ A ① ² 2 ٢ ½'),
-  words(
-    '🌵 🌴 🌵\ufe0f \u{1f335}\u{1f3fd} 👩🏽‍🌾 \u{10ffff} \ud7ff\ue000 \uffff \ufdd0 \ufffd \ufffd\ufffd ? ?? 日本語',
-  ),
+  words('🌵 🌴 🌵\ufe0f \u{1f335}\u{1f3fd} 👩🏽‍🌾 \u{10ffff} \ud7ff\ue000 \uffff \ufffd \ufffd\ufffd ? ?? 日本'),
   // White space and characters that a comparison may ignore
   ['Aloe', 'Aloe ', ' Aloe', 'Aloe\t', 'Aloe\n', 'Aloe\r\n', '\nAloe', 'Aloe\u00a0', 'Aloe\u3000', 'Aloe\u0085'],
   ['Aloe vera', 'Aloe  vera', 'Aloe\tvera', 'Aloe\u00a0vera', 'Aloe\nvera', 'Aloe\rvera', 'Aloe\r\nvera', 'Aloevera'],
-  words(
-    'Ficus \ufeffFicus Fi\ufeffcus Fi\u00adcus Ficus\u200b Fi\u200dcus Fi\u2060cus \u202eFicus Ficus\u007f Ficus\u009f',
-  ),
+  words('Ficus \ufeffFicus Fi\ufeffcus Fi\u00adcus Ficus\u200b Fi\u200dcus Fi\u2060cus \u202eFicus Ficus\u007f'),
   // Numbers and values of other types
   words('1 01 1.0 1e0 +1 -1 0x1 1n true TRUE 1,5 1_000 1e400 Infinity 2026-01-01 12:30 =1+1'),
   words('9007199254740992 9007199254740993 {"a":1} [1,2] __proto__ constructor toString length . .. ../a C:\\a'),
@@ -65,7 +58,9 @@ const SIMILAR_TEXTS: readonly (readonly string[])[] = [
   words("% %% %s _ * .* ? ?? $1 @a :a $& $$ $' $` $\u007ba} {{a}} #a //a ~ ^ \u001b[31m '); -- /**/"),
   // Separators and lengths
   ...SEPARATORS.map((separator) => [separator, 'a', `a${separator}`, `a${separator}b`, `${separator}a${separator}`]),
-  ...LONG_TEXTS.map((long) => [long, `${long}a`, `${long}b`, `a${long}`, `🌵${long}`]),
+  ...[255, 256, 65_535, 65_536]
+    .map((length) => 'x'.repeat(length))
+    .map((long) => [long, `${long}a`, `${long}b`, `a${long}`]),
 ];
 
 /** Strings that storage might trim, fold, normalise, truncate, escape, split or parse. */

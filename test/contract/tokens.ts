@@ -1,10 +1,5 @@
 /** Invalid tokens that resemble a valid one, and strings that reveal it. */
 
-/** Minimum length of a part that reveals a token anywhere in a string; shorter ones may appear by chance. */
-const MIN_PART_LENGTH = 8;
-/** Number of characters that a hint such as "…d8Fz" shows of the start or the end of a token. */
-const HINT_LENGTH = 4;
-
 /** Characters that some comparisons ignore or remove: white space, controls, marks and invisible characters. */
 const IGNORABLE = [...' \t\n\0\u0001\u007f\u00a0\u00ad\u0301\u200b\u200d\ufe0f\ufeff', '\r\n'];
 
@@ -31,10 +26,8 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
     ...[31, 33].flatMap((factor) => positionsOf(valid.slice(0, -1)).map((at) => withSameHash(valid, at, factor))),
     ...[reverse(valid), [...valid].sort().join('')],
   ],
-  'a valid token in a different letter case': (valid) => [
+  'a valid token in another letter case, in similar or with invisible characters': (valid) => [
     ...[valid.toLowerCase(), valid.toUpperCase(), swapCase(valid), valid.replace(/[a-z]/i, swapCase)],
-  ],
-  'a valid token in similar or with invisible characters': (valid) => [
     ...[0x80, 0x100, 0x200, 0x1000, 0xfee0].map((offset) => shift(valid, offset)),
     replaceAt(valid, 0, shift(valid.charAt(0), 0x100)),
     ...IGNORABLE.map((character) => valid.slice(0, 5) + character + valid.slice(5)),
@@ -74,15 +67,17 @@ function toUnsigned(token: string): readonly string[] {
 
 /** Returns whether `text` contains a part of `token`, plain, reversed or in a common encoding. Digests are not parts. */
 export function revealsToken(text: string, token: string): boolean {
-  if (text.includes(token.slice(0, HINT_LENGTH)) || text.includes(token.slice(-HINT_LENGTH))) return true;
+  // A hint such as "…d8Fz" shows the start or the end.
+  if (text.includes(token.slice(0, 4)) || text.includes(token.slice(-4))) return true;
   // A part may start at any of three positions of a Base64 group.
   const forms = [token, toHex(token), toCodes(token), ...[0, 1, 2].map((start) => btoa(token.slice(start)))];
   // Ignores the separators of codes, as in 5a:6b, and the characters in which two forms of Base64 differ.
   const simplify = (given: string) => given.replace(/[^a-z\d]/gi, '').toLowerCase();
   const parts = forms
     .flatMap((form) => [simplify(form), simplify(reverse(form))])
-    .flatMap((form) => positionsOf(form).map((at) => form.slice(at, at + MIN_PART_LENGTH)));
-  return parts.some((part) => part.length === MIN_PART_LENGTH && simplify(text).includes(part));
+    .flatMap((form) => positionsOf(form).map((at) => form.slice(at, at + 8)));
+  // Shorter parts may appear by chance.
+  return parts.some((part) => part.length === 8 && simplify(text).includes(part));
 }
 
 /** Returns a string with the same hash, for hashes that multiply by `factor` and add a character. */
