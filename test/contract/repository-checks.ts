@@ -13,15 +13,16 @@ export async function assertOutcomes(
   batch: readonly Plant[],
   expected: readonly Expected[],
 ): Promise<void> {
-  assertEqual(toExpected(await repository.add(batch)), expected, 'outcomes');
+  assertSameOutcomes(await repository.add(batch), expected);
 }
 
-/** Converts outcomes to what a case expects. */
-export function toExpected(outcomes: readonly AddOutcome[]): Expected[] {
+export function assertSameOutcomes(outcomes: readonly AddOutcome[], expected: readonly Expected[]): void {
   if (!Array.isArray(outcomes)) throw new ContractViolation(`add must resolve to an array, got ${describe(outcomes)}`);
-  return Array.from(outcomes, (outcome: AddOutcome) =>
-    outcome?.kind === 'taken' ? assertPlant(outcome.holder) : outcome?.kind,
+  const actual = Array.from(outcomes, (outcome: AddOutcome) =>
+    outcome?.kind === 'taken' ? { taken: assertPlant(outcome.holder) } : outcome?.kind,
   );
+  const wanted = expected.map((each) => (typeof each === 'string' ? each : { taken: each }));
+  assertEqual(actual, wanted, 'outcomes');
 }
 
 /** Adds plants whose ids are free. */
@@ -55,14 +56,11 @@ export async function assertRaces(one: PlantRepository, other: PlantRepository):
     batch: call % 3 === 0 ? batch.reverse() : batch,
   }));
   const results = await Promise.all(calls.map(({ repository, batch }) => repository.add(batch)));
-  const outcomes = results.flatMap(toExpected);
-  const candidates = calls.flatMap(({ batch }) => batch);
-  const winners = candidates.filter((_, index) => outcomes[index] === 'added');
-  const winnerOf = new Map(winners.map((winner) => [winner.id, winner]));
-  const expected = candidates.map((each) => (winnerOf.get(each.id) === each ? 'added' : winnerOf.get(each.id)));
-  assertEqual(outcomes, expected, 'outcomes of concurrent calls');
-  await assertContent(one, winners);
-  await assertContent(other, winners);
+  const [plants, outcomes] = [calls.flatMap(({ batch }) => batch), results.flat()];
+  const winners = new Map(plants.flatMap((each, at) => (outcomes[at]?.kind === 'added' ? [[each.id, each]] : [])));
+  const expected = plants.map((each) => (winners.get(each.id) === each ? 'added' : (winners.get(each.id) ?? 'added')));
+  assertSameOutcomes(outcomes, expected);
+  for (const repository of [one, other]) await assertContent(repository, [...winners.values()]);
 }
 
 /** Reads every plant, up to a number that no case adds. */
@@ -181,12 +179,8 @@ function sortById(plants: readonly Plant[]): Plant[] {
   return [...plants].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
+/** Asserts that an adapter in JavaScript, too, returned a plant. Another copy of the core may have created it. */
 function assertPlant(value: Plant): Plant {
-  if (!isPlant(value)) throw new ContractViolation(`expected a plant created by Plant.from, got ${describe(value)}`);
-  return value;
-}
-
-/** Returns whether JavaScript code, too, has passed a plant. Another copy of the core may have created it. */
-export function isPlant(value: Plant): boolean {
-  return typeof value?.equals === 'function' && Plant.from(value).kind === 'valid';
+  if (typeof value?.equals === 'function' && Plant.from(value).kind === 'valid') return value;
+  throw new ContractViolation(`expected a plant created by Plant.from, got ${describe(value)}`);
 }
