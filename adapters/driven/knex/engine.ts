@@ -88,10 +88,7 @@ export async function selectRows(
   ids: readonly bigint[],
 ): Promise<readonly PlantRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  return knex('plants')
-    .select(columns)
-    .whereRaw(condition, ids.map(String))
-    .orderBy('plants.id');
+  return knex('plants').select(columns).whereRaw(condition, ids.map(String)).orderBy('plants.id');
 }
 
 /** Selects the rows that hold the ids of plants. */

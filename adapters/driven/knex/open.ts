@@ -92,7 +92,13 @@ async function createKnex({ engine: { driver }, timeoutMs, configure }: Database
   // Keeps a statement's values out of the log and of error messages.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   try {
-    return knexFactory({ client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs, ...config });
+    return knexFactory({
+      client: driver,
+      compileSqlOnError: false,
+      log,
+      acquireConnectionTimeout: timeoutMs,
+      ...config,
+    });
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }

@@ -61,7 +61,8 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
     destroyWhenIdle(connection.stream, timeoutMs);
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
-      if (routine === 'SyncRepWaitForLSN') connection.emit('error', new Error('the wait for the standby was cancelled'));
+      if (routine === 'SyncRepWaitForLSN')
+        connection.emit('error', new Error('the wait for the standby was cancelled'));
     });
     // A session stays read-only after its default, `default_transaction_read_only`, changes.
     connection.on('errorMessage', ({ code }) => code === '25006' && connection.stream.end());
