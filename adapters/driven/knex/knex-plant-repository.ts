@@ -154,6 +154,7 @@ export class KnexPlantRepository implements PlantStorage {
 
   /** Inserts a plant and rolls back, which checks privileges and free space. */
   async #tryInsert(): Promise<void> {
+    if (this.#engine.probe) await this.#knex.raw(this.#engine.probe);
     const transaction = await this.#knex.transaction();
     try {
       // A large name, which does not compress.
