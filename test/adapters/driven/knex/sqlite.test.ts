@@ -90,7 +90,7 @@ describe('The SQLite repository', () => {
     await raw.exec(`
       CREATE TABLE seen (synchronous, has_short_timeout, application_id);
       CREATE TRIGGER look AFTER INSERT ON plants BEGIN INSERT INTO seen
-        SELECT synchronous, timeout BETWEEN 1 AND 200, application_id
+        SELECT synchronous, timeout BETWEEN 1 AND 1000, application_id
         FROM pragma_synchronous, pragma_busy_timeout, pragma_application_id; END`);
     await repository.add([plant(1n)]);
     const application_id = Buffer.from('PLNT').readInt32BE();
