@@ -12,7 +12,6 @@ import {
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
 import { InvalidConfig } from './invalid-config.js';
 import type { OpenStorage, StorageUrl } from './storage.js';
-import { assertParameters } from './urls.js';
 
 /** A storage of this package. Its URLs are checked with the other settings, before plugins bind theirs. */
 interface BuiltInStorage {
@@ -96,7 +95,8 @@ function serverStorage(
         throw new InvalidConfig('percent-encode special characters of its user and password, or correct its port');
       if (parsed === undefined || parsed.hash !== '') return false;
       if (!/^\/./.test(parsed.pathname)) throw new InvalidConfig('name the database after the host, as in /plants');
-      assertParameters(parsed.searchParams, engine.urlParameters ?? '');
+      const unknown = [...parsed.searchParams.keys()].find((name) => !engine.urlParameters.includes(name));
+      if (unknown !== undefined) throw new InvalidConfig(`the driver does not know the parameter ${unknown}`);
       return true;
     },
     redact: (url) => (/^\w+:\/\/[\w.-]+\/[\w.-]*$/.test(url) ? url : hide(url)),
@@ -110,12 +110,10 @@ function sqlStorage({
 }: Omit<BuiltInStorage, 'open'> & {
   readonly toDatabase: (options: DatabaseServerOptions) => Database;
 }): BuiltInStorage {
-  const describe: OpenStorage['toDatabase'] = (options) => {
+  const open: OpenStorage = ({ log: _, ...options }) => {
     // A program may have made the configuration by hand.
     if (!storage.accepts(options.url)) throw new InvalidConfig(`the URL of the storage must be ${storage.syntax}`);
-    return toDatabase(options);
+    return openRepository(toDatabase(options));
   };
-  const open: OpenStorage = ({ log, ...options }) =>
-    openRepository(describe({ ...options, warn: (text) => log.warn(text) }));
-  return { ...storage, open: Object.assign(open, { toDatabase: describe }) };
+  return { ...storage, open };
 }

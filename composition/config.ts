@@ -114,7 +114,6 @@ export const settings = {
   bodyLimitBytes: limit('BODY_LIMIT', '1mb', size(256, 'mb'), 'size of a decompressed body, or of a line of an import'),
   maxInFlight: limit('MAX_IN_FLIGHT', '10000', count(1_000_000), 'create requests in flight'),
   maxInFlightBytes: limit('MAX_IN_FLIGHT_BYTES', '64mb', size(64, 'gb'), 'total bytes of their bodies'),
-  maxWrites: limit('MAX_WRITES', undefined, count(100), 'batches written at once; the default depends on the engine'),
   headersTimeoutMs: timeout('HEADERS_TIMEOUT', '10s', duration, "for a request's headers to arrive"),
   requestTimeoutMs: timeout('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
   keepAliveTimeoutMs: timeout('KEEP_ALIVE_TIMEOUT', '65s', duration, 'for an idle client, or one that does not read'),

@@ -1,9 +1,7 @@
 import 'reflect-metadata';
 import { Container, ContainerModule, type GetOptions, type ServiceIdentifier } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
-import type { Database } from '../adapters/driven/knex/index.js';
 import { createLogger, logStatistics } from '../adapters/driven/logging/index.js';
-import { MonitoredPlantRepository } from '../adapters/driven/monitoring/index.js';
 import { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
@@ -52,21 +50,13 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     const open = await get(services.OpenStorage, { name: database.scheme });
     return open({ url: database.url, timeoutMs, readOnly, log: await get(services.Logger) });
   });
-  single(services.MonitoredStorage, async (get) => {
-    const storage = await get(services.Storage);
-    const { storageTimeoutMs: timeoutMs } = await get(services.Config);
-    return storage instanceof MonitoredPlantRepository ? storage : new MonitoredPlantRepository(storage, { timeoutMs });
-  });
   single(services.PlantRepository, async (get) => {
     const config = await get(services.Config);
     const metrics = await get(services.Metrics);
-    const storage = await get(services.MonitoredStorage);
+    const storage = await get(services.Storage);
     return new BatchingPlantRepository(metrics?.instrument(storage) ?? storage, {
-      maxWrites: config.maxWrites ?? (await get(services.Storage)).maxWrites ?? 1,
-      maxPendingRows: config.maxInFlight,
-      // Holds everything that AdmissionControl admits: a code unit counts 2 bytes here, and at least 1 in a body. Rejects
-      // only creates that arrive while others, whose clients already have a 50301, still wait for the storage.
-      maxPendingBytes: 2 * config.maxInFlightBytes,
+      maxWrites: storage.maxWrites,
+      timeoutMs: config.storageTimeoutMs,
     });
   });
   single(services.StaticTokens, async (get) => {
@@ -116,10 +106,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
     const { ManagementServer } = await import('../adapters/driving/management/index.js');
     const server = await get(services.HttpServer);
     metrics.observe('server', server);
-    const { statistics } = await get(services.Storage);
-    metrics.observe('pool', statistics?.pool);
-    metrics.observe('files', statistics?.files);
-    const storage = await get(services.MonitoredStorage);
+    const storage = await get(services.Storage);
     return new ManagementServer({ storage, metrics, isStopping: () => server.isStopping });
   });
 });
@@ -130,14 +117,6 @@ export function createContainer(config: Config): Container {
   container.bind(services.Config).toConstantValue(config);
   container.load(plantStoreModule);
   return container;
-}
-
-/** Describes the SQL database that the configuration selects; `undefined` if it selects another storage. */
-export async function describeSelected(container: Container, config: Config): Promise<Database | undefined> {
-  if (isReplaced(container, services.Storage, services.PlantRepository)) return undefined;
-  const { database, storageTimeoutMs: timeoutMs, readOnly } = config;
-  const open = await container.getAsync(services.OpenStorage, { name: database.scheme });
-  return open.toDatabase?.({ url: database.url, timeoutMs, readOnly });
 }
 
 /** Returns whether a plugin or a program has replaced one of the services. */

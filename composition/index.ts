@@ -1,5 +1,4 @@
 export type { MetricSources, Metrics } from '../adapters/driven/metrics/index.js';
-export type { StorageLifecycle, StorageStatistics } from '../adapters/driven/monitoring/index.js';
 export type { ManagementOptions, ManagementServer } from '../adapters/driving/management/index.js';
 export type { ImportOptions, ImportSummary, RejectedLine } from '../adapters/driving/ndjson/index.js';
 export { exportPlants, importPlants } from '../adapters/driving/ndjson/index.js';

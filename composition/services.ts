@@ -1,7 +1,6 @@
 import type { ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Metrics } from '../adapters/driven/metrics/index.js';
-import type { StorageLifecycle } from '../adapters/driven/monitoring/index.js';
 import type { StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import type { OpenApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import type { HttpServer } from '../adapters/driving/http/index.js';
@@ -26,9 +25,7 @@ export const services = {
   OpenStorage: identifier<OpenStorage>('OpenStorage'),
   /** The storage as it was opened, by default the one of `DATABASE_URL`: a {@link Storage}. */
   Storage: identifier<Storage>('Storage'),
-  /** `Storage` with limits on the time of its writes; the program that runs the service calls `ready` and `close`. */
-  MonitoredStorage: identifier<PlantRepository & StorageLifecycle>('MonitoredStorage'),
-  /** `MonitoredStorage` with metrics and group commit, reduced to what use cases call: a {@link PlantRepository}. */
+  /** `Storage` with metrics and group commit, reduced to what use cases call: a {@link PlantRepository}. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
   /** Authenticates clients: a {@link TokenVerifier}. By default, accepts the static tokens and the issuer's JWTs. */
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),

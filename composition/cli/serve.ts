@@ -46,7 +46,7 @@ export async function run(settings: Config): Promise<number> {
     process.exit(1);
   });
 
-  const storage = await container.getAsync(services.MonitoredStorage);
+  const storage = await container.getAsync(services.Storage);
   try {
     const server = await container.getAsync(services.HttpServer);
     const stopped = new Promise<NodeJS.Signals>(onStop);

@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isPlantStoreError, type Plant, type PlantRepository, PlantRepositoryDecorator } from '../../../core/index.js';
-import type { StorageStatistics } from '../monitoring/index.js';
 
 /** The parts of the service whose values are read at each scrape. */
 export interface MetricSources {
@@ -11,8 +10,6 @@ export interface MetricSources {
   };
   readonly server: { readonly connections?: number };
   readonly log: { readonly droppedLines: number };
-  readonly pool: NonNullable<StorageStatistics['pool']>;
-  readonly files: NonNullable<StorageStatistics['files']>;
   /** The keys of the token issuer. Their age is `Infinity` before the first fetch. */
   readonly jwtKeys: { readonly ageMs: number; readonly fetchFailures: number };
   /** The tokens file. `loadedAtMs` is the Unix time at which the accepted tokens were read. */
@@ -37,15 +34,6 @@ const OBSERVED: { readonly [Part in keyof MetricSources]: Observed<MetricSources
   },
   server: { http_connections: ['Open client connections.', ({ connections }) => connections] },
   log: { log_lines_dropped_total: ['Log lines that could not be written.', ({ droppedLines }) => droppedLines] },
-  pool: {
-    storage_connections_in_use: ['Connections to the database that run a statement.', ({ inUse }) => inUse],
-    storage_connections_limit: ['Maximum connections to the database.', ({ max }) => max],
-    storage_connections_pending: ['Statements that wait for a connection.', ({ pending }) => pending],
-  },
-  files: {
-    storage_size_bytes: ['Size of the SQLite file.', ({ sizeBytes }) => sizeBytes],
-    storage_log_size_bytes: ['Size of its write-ahead log.', ({ logSizeBytes }) => logSizeBytes],
-  },
   jwtKeys: {
     jwt_keys_age_seconds: ["Age of the issuer's keys; +Inf before the first fetch.", ({ ageMs }) => ageMs / 1000],
     jwt_key_fetch_failures_total: ['Failed fetches of these keys.', ({ fetchFailures }) => fetchFailures],
