@@ -48,8 +48,8 @@ export function toOther({ id }: Plant): Plant {
 export async function assertRaces(one: PlantRepository, other: PlantRepository): Promise<void> {
   const sameId = createPlants(100).map(({ name }) => [plant(-1n, name)]);
   const pairs = createPlants(50, 1000n).flatMap(({ id }) => [[plant(id, 'one', 'tag')], [plant(id, 'other')]]);
-  const overlapping = createPlants(8).map(({ id, name }) =>
-    createPlants(200, 20n * id).map((each) => plant(each.id, name)),
+  const overlapping = createPlants(8).map(({ name }, call) =>
+    createPlants(200, BigInt(20 * call)).map(({ id }) => plant(id, name)),
   );
   const calls = [...sameId, ...pairs, ...overlapping].map((batch, call) => ({
     repository: call % 2 === 0 ? one : other,

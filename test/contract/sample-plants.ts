@@ -1,10 +1,10 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant } from '../../core/index.js';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant, type PlantId } from '../../core/index.js';
 
 /** The fields of a plant that hold strings. */
 type Texts = Omit<NewPlant, 'id'>;
 
 /** Creates a plant. */
-export function plant(id: bigint, name: string, tag?: string): Plant {
+export function plant(id: bigint | PlantId, name: string, tag?: string): Plant {
   return plantWith(id, { name, tag });
 }
 
@@ -13,7 +13,8 @@ export function createPlants(count: number, firstId = 0n): Plant[] {
   return Array.from({ length: count }, (_, index) => plant(firstId + BigInt(index), `plant ${index}`));
 }
 
-function plantWith(id: bigint, texts: Texts): Plant {
+/** Creates a plant. The one place that converts the numbers of the cases to ids. */
+function plantWith(id: bigint | PlantId, texts: Texts): Plant {
   const result = Plant.from({ ...texts, id });
   if (result.kind === 'valid') return result.plant;
   throw new TypeError(`invalid plant in a case: ${result.violations.map(({ message }) => message).join('; ')}`);
@@ -27,6 +28,11 @@ const IDS = Array.from({ length: 64 }, (_, exponent) => [2n ** BigInt(exponent),
 
 /** Plants that differ only in their ids, at both ends of int64 and between. Not sorted. */
 export const PLANTS_WITH_IDS: readonly Plant[] = [...new Set(IDS)].map((id) => plant(id, 'Monstera', 'indoor'));
+
+/** Thousands of plants at both ends of int64 and around 0. Not sorted. */
+export const SCATTERED_PLANTS: readonly Plant[] = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500))
+  .flatMap((offset) => [MIN_PLANT_ID + offset, (offset - 750n) * 3n, MAX_PLANT_ID - offset])
+  .map((id) => plant(id, `plant ${id}`));
 
 /** Splits a string at its spaces. */
 const words = (text: string): string[] => text.split(' ');

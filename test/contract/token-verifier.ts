@@ -30,11 +30,7 @@ export interface TokenVerifierHarness {
 }
 
 /** What a case gets. `verifier` is one that the harness created. */
-interface TestVerifier {
-  readonly harness: TokenVerifierHarness;
-  readonly verifier: TokenVerifier;
-  readonly validToken: string;
-}
+type TestVerifier = Readonly<{ harness: TokenVerifierHarness; verifier: TokenVerifier; validToken: string }>;
 
 /** Maximum number of concurrent calls while many tokens are verified. */
 const MAX_CONCURRENT_CALLS = 100;
