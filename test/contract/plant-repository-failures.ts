@@ -70,7 +70,9 @@ export const outageCases: Cases<TestStorage> = {
     const stored = [plant(1n, 'Monstera')];
     await addAll(repository, stored);
     await whileUnavailable(async () => {
-      if (await isAvailable(() => repository.ready())) await assertContent(repository, stored);
+      const isReady = await isAvailable(() => repository.ready());
+      const isReadable = await isAvailable(() => assertContent(repository, stored));
+      if (isReady && !isReadable) throw new ContractViolation('ready resolved, but readAll threw StorageUnavailable');
       await assertAddFails(repository, [CONFIDENTIAL]);
       await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
     });

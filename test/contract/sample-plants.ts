@@ -3,7 +3,6 @@ import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant, type PlantId } from '
 /** The fields of a plant that hold strings. */
 type Texts = Omit<NewPlant, 'id'>;
 
-/** Creates a plant. */
 export function plant(id: bigint | PlantId, name: string, tag?: string): Plant {
   return plantWith(id, { name, tag });
 }
