@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
+import { exec, execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import sqlite3 from 'sqlite3';
 import { inRepository } from '../support/paths.js';
 import type { Figures } from './compare.js';
 import { PORT, type Program, startServer, TOKEN } from './programs.js';
@@ -23,17 +22,9 @@ let loads = 0;
 /** Creates plants in a closed loop: each connection sends the next request when it has the response. */
 async function runLoad(connections: number, seconds: number): Promise<LoadResult> {
   const firstId = ++loads * 1e9;
-  const options = [
-    '-t1',
-    `-c${connections}`,
-    `-d${seconds}s`,
-    '--timeout',
-    '10s',
-    '-s',
-    inRepository('test/bench/load.lua'),
-  ];
-  const plants = [`http://127.0.0.1:${PORT}/plants`, '--', TOKEN, `${firstId}`];
-  const { stdout } = await promisify(execFile)('wrk', [...options, ...plants]);
+  const wrk = `wrk -t1 -c${connections} -d${seconds}s --timeout 10s -s load.lua http://127.0.0.1:${PORT}/plants --`;
+  const command = `${wrk} ${TOKEN} ${firstId}`;
+  const { stdout } = await promisify(exec)(command, { cwd: inRepository('test/bench') });
   return { ...JSON.parse(stdout.trim().split('\n').at(-1) ?? ''), connections };
 }
 
@@ -57,7 +48,8 @@ export async function runRound(
     const last = load(1);
     await setTimeout(500);
     await server.kill();
-    const rows = program.storesNothing ? undefined : (await countPlants(server.file)) - 1;
+    const count = () => Number(execFileSync('sqlite3', [server.file, 'SELECT count(*) FROM plants']));
+    const rows = program.storesNothing ? undefined : count() - 1;
     checkRound([warmUp, measured], await last, rows);
     const { rate, p99Ms } = measured;
     return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms, 'peak memory, MiB': peakMib };
@@ -83,13 +75,4 @@ export function checkRound(whole: readonly LoadResult[], killed: LoadResult, row
   if (rows < responses) throw new Error(`${responses - rows} of ${responses} acknowledged plants are missing`);
   if (rows > responses + inFlight)
     throw new Error(`${rows} plants for ${responses} responses and ${inFlight} in flight`);
-}
-
-async function countPlants(file: string): Promise<number> {
-  const db = new sqlite3.Database(file, sqlite3.OPEN_READWRITE);
-  const count = await new Promise<{ n: number }>((resolve, reject) => {
-    db.get<{ n: number }>('SELECT count(*) AS n FROM plants', (error, row) => (error ? reject(error) : resolve(row)));
-  });
-  db.close();
-  return count.n;
 }

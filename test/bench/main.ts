@@ -12,7 +12,7 @@ import { koaEcho, type Program, singleFile, startServer, storingPeers } from './
 
 const USAGE = `Usage: npm run bench -- [NAME…] [--against FOLDER] [--rounds N] [--seconds N] [--plants N]
 
-Measures Plant Store and other programs in turn, and prints a table for each NAME. Needs wrk.
+Measures Plant Store and other programs in turn, and prints a table for each NAME. Needs wrk and sqlite3.
 
   --against FOLDER  instead of the other programs, another checkout of this project, which has been built
   --rounds N        measurements of each program [5]
@@ -130,4 +130,11 @@ if (
 }
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
 Medians of ${rounds} rounds (range) × ratio to ${against ?? 'the first row of the table'}\n`);
-for (const name of names) process.stdout.write(`\n## ${name}\n\n${await compare(benches[name]?.() ?? [], rounds)}\n`);
+for (const name of names) {
+  try {
+    process.stdout.write(`\n## ${name}\n\n${await compare(benches[name]?.() ?? [], rounds)}\n`);
+  } catch (error) {
+    process.stdout.write(`\n## ${name}: ${error}\n`);
+    process.exitCode = 1;
+  }
+}
