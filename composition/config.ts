@@ -7,10 +7,10 @@ export class InvalidConfig extends Error {
   readonly code = 'INVALID_CONFIG';
 }
 
-/** An environment variable, and a flag of the same name unless it is secret. */
+/** A setting, as an environment variable. */
 export interface Setting<T = unknown> {
   readonly variable: string;
-  /** As in the environment; empty for none. */
+  /** Empty for none. */
   readonly default: string;
   /** Throws an error that says what is allowed, and quotes the string unless it may contain a secret. */
   readonly parse: (text: string) => T;
@@ -23,46 +23,40 @@ export const version: string = JSON.parse(readFileSync(new URL('../../package.js
 type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
-const parser =
-  <T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> =>
-  (text) => {
+function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
+  return (text) => {
     const value = convert(text);
     if (value === undefined) throw new InvalidConfig(`${JSON.stringify(text)} is not ${allowed}`);
     return value;
   };
+}
 
-const optional =
-  <T>(parse: Parse<T>): Parse<T | undefined> =>
-  (text) =>
-    text === '' ? undefined : parse(text);
+function optional<T>(parse: Parse<T>): Parse<T | undefined> {
+  return (text) => (text === '' ? undefined : parse(text));
+}
 
 /** Parses a whole number with a unit, such as 10s. */
-const quantity = (allowed: string, units: Readonly<Record<string, number>>, min: number, max: number) =>
-  parser(allowed, (text) => {
+function quantity(allowed: string, units: Readonly<Record<string, number>>, min: number, max: number) {
+  return parser(allowed, (text) => {
     const [, digits, unit = ''] = /^(\d+)([a-z]*)$/i.exec(text) ?? [];
     const value = Number(digits) * (units[unit.toLowerCase()] ?? Number.NaN);
     return value >= min && value <= max ? value : undefined;
   });
+}
 
+const BYTES = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const port = quantity('a port from 0 to 65535', { '': 1 }, 0, 65_535);
 const count = quantity('a whole number above 0', { '': 1 }, 1, Number.MAX_SAFE_INTEGER);
-const BYTES = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 const size = quantity('a size such as 64kb, 1mb or 1gb', BYTES, 1, Number.MAX_SAFE_INTEGER);
-const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
 const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
-const list = (text: string) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+const list = (text: string) => text.split(/[\s,]+/).filter((item) => item !== '');
 const readText = (path: string) => readFileSync(path, 'utf8').trim();
-const pathPrefix = parser('a path such as /garden, without a slash at the end', (text) =>
-  /^(\/[\w~-][\w.~-]*)+$/.test(text) ? text : undefined,
-);
+const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {
@@ -101,24 +95,24 @@ export const settings = {
     'MANAGEMENT_PORT',
     '3001',
     (text) => (text === 'off' ? 'off' : port(text)),
-    'its port for /healthz, /readyz and /metrics, or off',
+    'its port, or off: /healthz, /readyz, /metrics',
   ),
-  database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'sqlite:PATH, postgres://…, mysql://…, memory:'),
+  database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
-  plugins: setting('PLUGINS', '', list, 'modules that replace parts, such as ./garden.js'),
-  accessTokens: setting('ACCESS_TOKENS', '', tokens, 'tokens or sha256:<hex> digests; no flag'),
-  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one of these per line'),
-  jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer (iss)'),
-  jwtAudience: setting('JWT_AUDIENCE', '', optional(anyText), 'for this audience (aud)'),
-  jwtJwksUrl: setting('JWT_JWKS_URL', '', optional(jwksUrl), 'signed with the keys at this URL'),
-  bodyLimitBytes: setting('BODY_LIMIT', '1mb', size, 'size of a body, or of a line of an import'),
-  maxInFlight: setting('MAX_IN_FLIGHT', '10000', count, 'creates in flight'),
-  maxInFlightBytes: setting('MAX_IN_FLIGHT_BYTES', '64mb', size, 'total size of their bodies'),
-  headersTimeoutMs: setting('HEADERS_TIMEOUT', '10s', duration, 'for the headers of a request to arrive'),
-  requestTimeoutMs: setting('REQUEST_TIMEOUT', '30s', duration, 'for a whole request to arrive'),
-  keepAliveTimeoutMs: setting('KEEP_ALIVE_TIMEOUT', '65s', duration, 'for an idle client, or one that does not read'),
-  storageTimeoutMs: setting('STORAGE_TIMEOUT', '10s', duration, 'for the storage to respond'),
-  shutdownTimeoutMs: setting('SHUTDOWN_TIMEOUT', '10s', duration, 'for requests in flight at a shutdown'),
+  plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),
+  accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens, or their sha256:<hex> digests'),
+  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one token or digest per line'),
+  jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
+  jwtAudience: setting('JWT_AUDIENCE', '', optional(anyText), 'audience of these JWTs'),
+  jwtJwksUrl: setting('JWT_JWKS_URL', '', optional(jwksUrl), "URL of the issuer's keys"),
+  bodyLimitBytes: setting('BODY_LIMIT', '1mb', size, 'maximum size of a body, or of a line of an import'),
+  maxInFlight: setting('MAX_IN_FLIGHT', '10000', count, 'maximum number of creates in flight'),
+  maxInFlightBytes: setting('MAX_IN_FLIGHT_BYTES', '64mb', size, 'maximum total size of their bodies'),
+  headersTimeoutMs: setting('HEADERS_TIMEOUT', '10s', duration, 'maximum time for the headers of a request'),
+  requestTimeoutMs: setting('REQUEST_TIMEOUT', '30s', duration, 'maximum time for a whole request to arrive'),
+  keepAliveTimeoutMs: setting('KEEP_ALIVE_TIMEOUT', '65s', duration, 'maximum time to keep an idle connection'),
+  storageTimeoutMs: setting('STORAGE_TIMEOUT', '10s', duration, 'maximum time for the storage to respond'),
+  shutdownTimeoutMs: setting('SHUTDOWN_TIMEOUT', '10s', duration, 'maximum time for requests at a shutdown'),
   logLevel: setting('LOG_LEVEL', 'info', logLevel, 'minimum level of the log on standard error'),
   accessLog: setting('ACCESS_LOG', 'on', onOff, 'log a line per request'),
 } as const;

@@ -12,7 +12,7 @@ const MAX_FLUSH_MS = 1000;
  * blocks, throws or ends the process.
  * @param onDrop Called for each line that is dropped because standard error cannot be written to.
  */
-export async function createLogger(level: LevelWithSilent, onDrop: () => void): Promise<Logger> {
+export async function createLogger(level: LevelWithSilent, onDrop: () => void = () => {}): Promise<Logger> {
   // Node makes a pipe non-blocking when it creates this stream.
   const { fd, isTTY } = process.stderr;
   // With a minLength of 0, flush would not wait.
@@ -31,8 +31,11 @@ export async function createLogger(level: LevelWithSilent, onDrop: () => void): 
   if (!isTTY) return pino(options, destination);
   const { prettyFactory } = await import('pino-pretty');
   const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
-  const write = (line: string) => destination.write(format(line));
-  return pino(options, { write, flush: destination.flush.bind(destination) });
+  const terminal = {
+    write: (line: string) => destination.write(format(line)),
+    flush: (done: () => void) => destination.flush(done),
+  };
+  return pino(options, terminal);
 }
 
 /** Waits until the log is written, or cannot be. */
@@ -63,6 +66,7 @@ export function describeError(error: unknown, withStack = !isPlantStoreError(err
  */
 function isMessageSafe(error: Error): boolean {
   if (isPlantStoreError(error)) return true;
-  if ('syscall' in error && 'code' in error) return error.message.startsWith(`${error.syscall} ${error.code}`) || error.message.startsWith(`${error.code}: `);
+  if ('syscall' in error && 'code' in error)
+    return error.message.startsWith(`${error.syscall} ${error.code}`) || error.message.startsWith(`${error.code}: `);
   return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;
 }

@@ -2,19 +2,21 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
-import { InvalidConfig } from './config.js';
+import { type Config, InvalidConfig } from './config.js';
+import { createContainer } from './container.js';
 
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
 /**
- * Calls the plugins, in order. Resolves their names from the working directory, so that a global `plant-store` finds
- * local packages.
- * @throws {InvalidConfig} One of them cannot be loaded, or fails. One line names it.
+ * Creates a container and calls the plugins on it, in order. Resolves their names from the working directory, so that a
+ * global `plant-store` finds local packages.
+ * @throws {InvalidConfig} A plugin cannot be loaded, or fails. One line names it.
  */
-export async function loadPlugins(container: Container, plugins: readonly string[]): Promise<void> {
+export async function loadContainer(config: Config): Promise<Container> {
+  const container = createContainer(config);
   const { resolve } = createRequire(join(process.cwd(), '/'));
-  for (const plugin of plugins) {
+  for (const plugin of config.plugins) {
     try {
       const { default: install } = await import(pathToFileURL(resolve(plugin)).href);
       if (typeof install !== 'function') throw new TypeError('its default export is not a function');
@@ -23,7 +25,8 @@ export async function loadPlugins(container: Container, plugins: readonly string
       const [reason] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
       const isMissing = reason?.startsWith('Cannot find module') && !/^[./]/.test(plugin);
       const hint = isMissing ? '; the path of a file starts with ./' : '';
-      throw new InvalidConfig(`PLUGINS: ${JSON.stringify(plugin)}: ${reason}${hint}`);
+      throw new InvalidConfig(`PLUGINS: ${plugin}: ${reason}${hint}`);
     }
   }
+  return container;
 }

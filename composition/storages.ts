@@ -1,4 +1,7 @@
 import {
+  type Database,
+  type DatabaseServerOptions,
+  type Engine,
   mysql,
   mysqlDatabase,
   openRepository,
@@ -43,22 +46,19 @@ const sqlite: OpenStorage = ({ url, ...options }) => {
   return openRepository(sqliteDatabase({ path, mustExist: mode !== undefined, ...options }));
 };
 
-const onPostgres: OpenStorage = (options) => {
-  assertServerUrl(options.url, postgres.urlParameters);
-  return openRepository(postgresDatabase(options));
-};
-
-const onMysql: OpenStorage = (options) => {
-  assertServerUrl(options.url, mysql.urlParameters);
-  return openRepository(mysqlDatabase(options));
-};
+const server =
+  ({ urlParameters }: Engine, toDatabase: (options: DatabaseServerOptions) => Database): OpenStorage =>
+  (options) => {
+    assertServerUrl(options.url, urlParameters);
+    return openRepository(toDatabase(options));
+  };
 
 /** The storages of this package, by the scheme of their URLs. */
 export const storages: Readonly<Record<string, OpenStorage>> = {
   sqlite,
-  postgres: onPostgres,
-  postgresql: onPostgres,
-  mysql: onMysql,
+  postgres: server(postgres, postgresDatabase),
+  postgresql: server(postgres, postgresDatabase),
+  mysql: server(mysql, mysqlDatabase),
   memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
 

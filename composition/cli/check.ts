@@ -1,18 +1,14 @@
 import type { Container } from 'inversify';
 import type { Config } from '../config.js';
-import { createContainer } from '../container.js';
-import { loadPlugins } from '../plugins.js';
+import { loadContainer } from '../plugins.js';
 import { services } from '../services.js';
 import { print, reportFailure } from './output.js';
 
 /** Prints the state of the storage, which it does not change, and each problem. The settings have been checked. */
 export async function run(config: Config): Promise<number> {
-  const container = createContainer({ ...config, managementPort: 'off', readOnly: true });
-  await loadPlugins(container, config.plugins);
+  const container = await loadContainer({ ...config, managementPort: 'off', readOnly: true });
   const checks = [container.getAsync(services.TokenVerifier), checkStorage(container)];
-  const exitCodes = (await Promise.allSettled(checks)).map((result) =>
-    result.status === 'rejected' ? reportFailure(result.reason) : 0,
-  );
+  const exitCodes = checks.map((check) => check.then(() => 0, reportFailure));
   return Math.max(...(await Promise.all(exitCodes)));
 }
 

@@ -1,15 +1,13 @@
 import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
-import { createContainer } from '../container.js';
-import { loadPlugins } from '../plugins.js';
+import { loadContainer } from '../plugins.js';
 import { services } from '../services.js';
 import { showProgress } from './progress.js';
 
 /** Writes all plants as NDJSON to standard output. */
 export async function run(config: Config): Promise<number> {
-  const container = createContainer({ ...config, managementPort: 'off', readOnly: true });
-  await loadPlugins(container, config.plugins);
+  const container = await loadContainer({ ...config, managementPort: 'off', readOnly: true });
   const storage = await container.getAsync(services.Storage);
   try {
     const readPlants = await container.getAsync(services.ReadPlants);

@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
 import { importPlants, type RejectedLine } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
-import { createContainer } from '../container.js';
-import { loadPlugins } from '../plugins.js';
+import { loadContainer } from '../plugins.js';
 import { services } from '../services.js';
 import { print } from './output.js';
 import { showProgress } from './progress.js';
@@ -12,8 +11,7 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /** Creates a plant from each line of a file or standard input, and writes rejected lines to standard output. */
 export async function run(config: Config, path = '-'): Promise<number> {
-  const container = createContainer({ ...config, managementPort: 'off' });
-  await loadPlugins(container, config.plugins);
+  const container = await loadContainer({ ...config, managementPort: 'off' });
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
   const storage = await container.getAsync(services.Storage);

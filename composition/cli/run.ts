@@ -17,10 +17,8 @@ const commands: Readonly<Record<string, Command>> = {
   token: { help: 'print a new random token and its digest', load: () => import('./token.js') },
 };
 
-/** The flags of the settings, by variable. Every user of the machine can read a command line, so none takes a token. */
-const flags = Object.values(settings)
-  .filter((setting) => setting !== settings.accessTokens)
-  .map(({ variable }) => [variable, variable.toLowerCase().replaceAll('_', '-')] as const);
+const variables = Object.values(settings).map(({ variable }) => variable);
+const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
 
 /** Runs a command line. Resolves to the exit code of the process. */
 export async function run(
@@ -34,9 +32,9 @@ export async function run(
     if (values['help']) await print(helpText());
     else if (values['version']) await print(`${version}\n`);
     else {
-      const given = flags.map(([variable, flag]) => [variable, values[flag] ?? environment[variable]]);
+      const texts = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
       const command = await commands[name]?.load();
-      return (await command?.run(readConfig(Object.fromEntries(given)), file)) ?? 1;
+      return (await command?.run(readConfig(Object.fromEntries(texts)), file)) ?? 1;
     }
     return 0;
   } catch (error) {
@@ -45,33 +43,37 @@ export async function run(
 }
 
 function parse(argv: readonly string[]) {
+  // Every user of the machine can read a command line.
+  const flags = variables.filter((variable) => variable !== settings.accessTokens.variable).map(toFlag);
+  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'string' } as const]));
   const own = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
-  const options = Object.fromEntries(flags.map(([, flag]) => [flag, { type: 'string' } as const]));
   try {
     const parsed = parseArgs({ args: [...argv], options: { ...options, ...own }, allowPositionals: true });
+    const values: Readonly<Record<string, unknown>> = parsed.values;
     const [name = 'serve', file, ...others] = parsed.positionals;
     if (!Object.hasOwn(commands, name)) throw new Error(`Unknown command '${name}'`);
-    if (others.length > 0 || (file !== undefined && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
-    return { values: parsed.values, name, file };
+    if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
+    return { values, name, file };
   } catch (error) {
-    throw new UsageError(`${error}`)
+    const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);
+    throw new UsageError(`${problem}; see plant-store --help`);
   }
 }
 
 /** Lists commands and settings. */
 function helpText(): string {
-  const rows = Object.values(settings).map(({ variable, default: value, help }) => {
-    return [variable, value === '' ? help : `${help} [${value}]`] as const;
-  });
-  const toLines = (pairs: readonly (readonly [string, string])[]) =>
-    pairs.map(([term, text]) => `  ${term.padEnd(19)}  ${text}\n`).join('');
-  return `Usage: plant-store [COMMAND] [--SETTING VALUE]…
+  const toLine = (term: string, text: string) => `  ${term.padEnd(19)}  ${text}\n`;
+  const ofCommands = Object.entries(commands).map(([name, { help }]) => toLine(name, help));
+  const ofSettings = Object.values(settings).map(({ variable, default: value, help }) =>
+    toLine(variable, value === '' ? help : `${help} [${value}]`),
+  );
+  return `Usage: plant-store [COMMAND] [FILE] [--setting VALUE]…
 
-${toLines(Object.entries(commands).map(([name, { help }]) => [name, help]))}
-A setting is a variable or, except ACCESS_TOKENS, a flag, which takes precedence:
-PORT=8080 or --port 8080. Defaults are in brackets.
+${ofCommands.join('')}
+Settings are variables or flags: PORT=8080 or --port 8080. A flag takes
+precedence. ACCESS_TOKENS has no flag. Defaults are in brackets.
 
-${toLines(rows)}
+${ofSettings.join('')}
 -h, --help and -v, --version print this text and the version.
 Exit codes: 0 success, 1 failure or rejected lines, 64 usage error, 78 invalid
 setting, 128 + n signal n.

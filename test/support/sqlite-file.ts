@@ -1,14 +1,20 @@
 import { writeFileSync } from 'node:fs';
-import { loadSqliteDriver } from '../../adapters/driven/knex/sqlite.js';
-import type { SqliteConnection } from '../../adapters/driven/knex/sqlite-driver.js';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+
+const require = createRequire(import.meta.url);
 
 /** A separate connection to the SQLite file of a service, on the same driver. */
-export type SqliteFile = SqliteConnection;
+export interface SqliteFile {
+  all(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Runs several statements. */
+  exec(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 export const SqliteFile = {
   async open(path: string): Promise<SqliteFile> {
-    const file = await loadSqliteDriver()?.open(path, 'rw');
-    if (file === undefined) throw new Error('there is no driver');
+    const file = openSqlite3(path) ?? openNodeSqlite(path);
     await file.exec('PRAGMA busy_timeout = 10000');
     return file;
   },
@@ -18,3 +24,26 @@ export const SqliteFile = {
     return SqliteFile.open(path);
   },
 };
+
+function openSqlite3(path: string): SqliteFile | undefined {
+  try {
+    const { Database }: typeof import('sqlite3') = require('sqlite3');
+    const database = new Database(path);
+    return {
+      all: (sql) => promisify<string, []>(database.all.bind(database))(sql),
+      exec: (sql) => promisify<string, void>(database.exec.bind(database))(sql),
+      close: () => promisify<void>(database.close.bind(database))(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function openNodeSqlite(path: string): SqliteFile {
+  const database = new (require('node:sqlite').DatabaseSync)(path);
+  return {
+    all: async (sql) => database.prepare(sql).all(),
+    exec: async (sql) => database.exec(sql),
+    close: async () => database.close(),
+  };
+}

@@ -6,32 +6,24 @@ import {
   StorageUnavailable,
 } from '../../../core/index.js';
 
-/** Limits on writes and on pending plants. */
-export interface BatchLimits {
-  /** Maximum number of concurrent writes. Default: 1. */
-  readonly maxWrites?: number;
-  /** Maximum number of plants per batch. Default: 1000. A single call may exceed it. */
-  readonly maxBatchRows?: number;
-  /** Maximum bytes of text per batch, 2 per UTF-16 code unit. Default: 2 MiB. A single call may exceed it. */
-  readonly maxBatchBytes?: number;
-  /** Maximum number of pending plants. Default: 10,000. A single call may exceed it if nothing is pending. */
-  readonly maxPendingRows?: number;
-  /** Maximum bytes of pending text. Default: 128 MiB. A single call may exceed it if nothing is pending. */
-  readonly maxPendingBytes?: number;
-}
+/** How long calls fail at once after a write has timed out, in milliseconds. */
+const PAUSE_MS = 3000;
 
-const DEFAULT_LIMITS: Required<BatchLimits> = {
-  maxWrites: 1,
-  maxBatchRows: 1000,
-  maxBatchBytes: 2 * 1024 ** 2,
-  maxPendingRows: 10_000,
-  maxPendingBytes: 128 * 1024 ** 2,
-};
+/** Limits of {@link BatchingPlantRepository}. */
+export interface BatchLimits {
+  /** Maximum number of concurrent writes. @default 1 */
+  readonly maxWrites?: number | undefined;
+  /** Maximum number of plants per batch. A single call may exceed it. @default 1000 */
+  readonly maxBatchRows?: number | undefined;
+  /** Maximum time for a call, in milliseconds. @default 10000 */
+  readonly timeoutMs?: number | undefined;
+}
 
 /** A call of `add` that waits for its write. */
 interface PendingCall {
   readonly plants: readonly Plant[];
-  readonly bytes: number;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
   resolve(outcomes: readonly AddOutcome[]): void;
   reject(error: unknown): void;
 }
@@ -39,47 +31,56 @@ interface PendingCall {
 /**
  * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
+ * After a write that takes too long, the calls behind it fail, and so do others for some seconds.
  * Close the storage when every call has settled: pending calls fail afterwards.
  */
 export class BatchingPlantRepository extends PlantRepositoryDecorator {
-  readonly #limits: Required<BatchLimits>;
-  readonly #pending: PendingCall[] = [];
-  #pendingRows = 0;
-  #pendingBytes = 0;
+  readonly #maxWrites: number;
+  readonly #maxBatchRows: number;
+  readonly #timeoutMs: number;
+  #pending: PendingCall[] = [];
   #writes = 0;
+  #pausedUntil = 0;
 
-  /** @throws {RangeError} A limit is less than 1. */
-  constructor(repository: PlantRepository, limits: BatchLimits = {}) {
+  constructor(
+    repository: PlantRepository,
+    { maxWrites = 1, maxBatchRows = 1000, timeoutMs = 10_000 }: BatchLimits = {},
+  ) {
     super(repository);
-    this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    for (const [name, limit] of Object.entries(this.#limits))
-      if (!(limit >= 1)) throw new RangeError(`${name} must be at least 1`);
+    this.#maxWrites = maxWrites;
+    this.#maxBatchRows = maxBatchRows;
+    this.#timeoutMs = timeoutMs;
   }
 
-  override async add(given: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    // A copy, because the caller may change its array.
-    const plants = [...given];
-    const bytes = textBytes(plants);
-    const { maxPendingRows, maxPendingBytes } = this.#limits;
-    const isFull = this.#pendingRows + plants.length > maxPendingRows || this.#pendingBytes + bytes > maxPendingBytes;
-    if (isFull && this.#pending.length > 0) throw new StorageUnavailable('too many pending plants');
+  override add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ plants, bytes, resolve, reject });
-      this.#pendingRows += plants.length;
-      this.#pendingBytes += bytes;
+      const now = performance.now();
+      if (now < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
+      // A copy, because the caller may change its array.
+      this.#pending.push({ plants: [...plants], deadline: now + this.#timeoutMs, resolve, reject });
       // After the current turn of the event loop, so that all calls of that turn share the write.
-      if (this.#writes < this.#limits.maxWrites) setImmediate(() => this.#startWrites());
+      if (this.#writes < this.#maxWrites) setImmediate(() => this.#startWrites());
     });
   }
 
   #startWrites(): void {
-    while (this.#pending.length > 0 && this.#writes < this.#limits.maxWrites) void this.#write(this.#takeBatch());
+    while (this.#pending.length > 0 && this.#writes < this.#maxWrites) void this.#write(this.#takeBatch());
+  }
+
+  /** Removes the calls of the next batch from the queue, at least one. */
+  #takeBatch(): readonly PendingCall[] {
+    let rows = 0;
+    const end = this.#pending.findIndex(({ plants }) => {
+      rows += plants.length;
+      return rows > this.#maxBatchRows;
+    });
+    return this.#pending.splice(0, end === -1 ? this.#pending.length : Math.max(end, 1));
   }
 
   async #write(batch: readonly PendingCall[]): Promise<void> {
     this.#writes++;
     try {
-      const outcomes = await this.decorated.add(batch.flatMap(({ plants }) => plants));
+      const outcomes = await this.#withinTime(batch);
       let start = 0;
       for (const { plants, resolve } of batch) {
         resolve(outcomes.slice(start, start + plants.length));
@@ -93,25 +94,18 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     this.#startWrites();
   }
 
-  /** Removes the calls of the next batch from the queue, at least one. */
-  #takeBatch(): readonly PendingCall[] {
-    const { maxBatchRows, maxBatchBytes } = this.#limits;
-    let rows = 0;
-    let bytes = 0;
-    const end = this.#pending.findIndex((call) => {
-      rows += call.plants.length;
-      bytes += call.bytes;
-      return rows > maxBatchRows || bytes > maxBatchBytes;
+  /** Writes a batch until the deadline of its first call. A write that takes longer may still end later. */
+  #withinTime(batch: readonly PendingCall[]): Promise<readonly AddOutcome[]> {
+    const write = this.decorated.add(batch.flatMap(({ plants }) => plants));
+    return new Promise((resolve, reject) => {
+      const timeOut = () => {
+        const error = new StorageUnavailable(`the storage did not respond within ${this.#timeoutMs} ms`);
+        this.#pausedUntil = performance.now() + PAUSE_MS;
+        for (const call of this.#pending.splice(0)) call.reject(error);
+        reject(error);
+      };
+      const timer = setTimeout(timeOut, (batch[0]?.deadline ?? 0) - performance.now());
+      write.then(resolve, reject).finally(() => clearTimeout(timer));
     });
-    const batch = this.#pending.splice(0, end === -1 ? this.#pending.length : Math.max(end, 1));
-    for (const call of batch) {
-      this.#pendingRows -= call.plants.length;
-      this.#pendingBytes -= call.bytes;
-    }
-    return batch;
   }
-}
-
-function textBytes(plants: readonly Plant[]): number {
-  return plants.reduce((bytes, { textLength }) => bytes + 2 * textLength, 0);
 }

@@ -1,59 +1,41 @@
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
-import { classifyError, type Engine } from './engine.js';
+import { type Engine, toReason } from './engine.js';
 
-/** Whether a schema was created, migrated or already current when it was opened. */
-export type SchemaState = 'created' | 'migrated' | 'current';
-
-/** The table of applied migrations, with the columns of Knex's. */
+/** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
 
 /**
- * Migrates the schema under a database lock, in one transaction (MySQL commits each statement). Instances that start
- * together wait for each other, and a killed one does not block the others. With Knex's migrator, whose lock is a row,
- * the others would fail, and a killed one would leave it set. Throws the errors of {@link readPending}.
+ * Applies the pending migrations in one transaction (MySQL commits each statement), and returns their names. Instances
+ * that start together wait for each other. With Knex's migrator, whose lock is a row, the others would fail, and a
+ * killed one would leave it set.
  */
-export async function migrate(knex: Knex, engine: Engine): Promise<SchemaState> {
-  // After a failed statement, rolling back may fail too. The first error has the cause.
-  let firstError: unknown;
-  const noteError = (error: unknown) => {
-    firstError ??= error;
-    throw error;
-  };
+export async function migrate(knex: Knex, engine: Engine): Promise<readonly string[]> {
+  const transaction = await knex.transaction();
   try {
-    return await knex.transaction((transaction) =>
-      engine.withMigrationLock(transaction, () => applyPending(transaction, engine).catch(noteError)).catch(noteError),
-    );
-  } catch (error) {
-    throw firstError ?? error;
-  }
-}
-
-async function applyPending(transaction: Knex.Transaction, engine: Engine): Promise<SchemaState> {
-  const pending = await readPending(transaction, engine);
-  if (pending.length === 0) return 'current';
-  if (!(await transaction.schema.hasTable(TABLE))) {
-    await transaction.schema.createTable(TABLE, (table) => {
-      table.increments();
-      table.string('name');
-      table.integer('batch');
-      table.timestamp('migration_time');
-    });
-  }
-  for (const name of pending) {
-    for (const statement of engine.migrations[name] ?? []) {
-      await transaction.raw(statement).catch((error) => {
-        if (classifyError(engine, error) !== 'repeated') throw error;
-      });
+    if (engine.migrationLock) await transaction.raw(engine.migrationLock);
+    const pending = await readPending(transaction, engine);
+    // Only if needed, because the user may lack the privilege.
+    if (pending.length > 0)
+      await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
+    for (const name of pending) {
+      for (const statement of engine.migrations[name] ?? []) await transaction.raw(statement);
+      await transaction(TABLE).insert({ name }).onConflict().ignore();
     }
-    await transaction(TABLE).insert({ name, batch: 1, migration_time: transaction.fn.now() });
+    await assertTable(transaction, engine);
+    await transaction.commit();
+    return pending;
+  } catch (error) {
+    // Rolling back may fail, too; the first error has the reason.
+    await transaction.rollback().catch(() => {});
+    throw error;
   }
-  // Rolls back if another program owns a table.
-  await assertTables(transaction, engine);
-  return pending.length === Object.keys(engine.migrations).length ? 'created' : 'migrated';
 }
 
-/** Returns the names of the pending migrations. Throws StorageUnavailable if the schema is newer than this version. */
+/**
+ * Returns the names of the pending migrations.
+ * @throws {StorageUnavailable} The schema is newer than this version.
+ */
 export async function readPending(knex: Knex, { migrations }: Engine): Promise<readonly string[]> {
   const known = Object.keys(migrations);
   const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).pluck('name') : [];
@@ -63,25 +45,12 @@ export async function readPending(knex: Knex, { migrations }: Engine): Promise<r
   return known.filter((name) => !done.includes(name));
 }
 
-/**
- * Throws StorageUnavailable, with the name of the table, if a table is missing or belongs to another program. Migrations
- * do not notice, because they are recorded in a table of their own, and create no table that exists.
- */
-export async function assertTables(knex: Knex, { tables, columnsSql }: Engine): Promise<void> {
-  for (const [table, required] of Object.entries(tables)) {
-    const readColumns = (): Promise<string[]> =>
-      knex.from(knex.raw(`(${columnsSql}) AS described`, [table])).pluck('description');
-    let columns = await readColumns();
-    // While another Galera node creates the table, the catalogue may lack it; reading the table waits.
-    if (columns.length === 0) columns = await knex(table).limit(1).then(readColumns, readColumns);
-    if (columns.length === 0)
-      throw new StorageUnavailable(
-        `the table ${table} is missing or hidden from this user; restore it or grant access`,
-      );
-    const missing = required.filter((column) => !columns.includes(column));
-    if (missing.length > 0)
-      throw new StorageUnavailable(
-        `the table ${table} lacks columns: ${missing.join(', ')}; restore it, or choose another database`,
-      );
+/** @throws {StorageUnavailable} The table of plants is missing or belongs to another program. */
+export async function assertTable(knex: Knex, { busy, errorKey }: Engine): Promise<void> {
+  try {
+    await knex('plants').select('id', 'name', 'tag').limit(0);
+  } catch (error) {
+    if (busy.test(errorKey(error))) throw error;
+    throw new StorageUnavailable(`the table plants is missing or foreign: ${toReason(error)}`);
   }
 }

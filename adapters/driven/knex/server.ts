@@ -1,52 +1,30 @@
 import type { Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
-import { StorageUnavailable } from '../../../core/index.js';
 import type { Engine } from './engine.js';
-import type { Database } from './open.js';
+import type { Database, DatabaseOptions } from './open.js';
 
-/**
- * Milliseconds after `timeoutMs` for the server to report its own timeout first. MariaDB has less of it, because its
- * timeout is rounded up to seconds; with a longer one in the URL, PostgreSQL has none.
- */
+/** Number of connections to a server. */
+const MAX_CONNECTIONS = 10;
+/** Milliseconds after `timeoutMs` for the server to report its own timeout first. */
 const GRACE_MS = 1000;
 
 /** Options of `postgresDatabase` and `mysqlDatabase`. */
-export interface DatabaseServerOptions extends Pick<Database, 'timeoutMs' | 'readOnly' | 'warn'> {
+export interface DatabaseServerOptions extends DatabaseOptions {
+  /** Goes to the driver, parameters included. */
   readonly url: string;
 }
 
-/** Describes a database on a server for `openRepository`. `configure` prepares each new connection. */
+/** Describes a database on a server. `prepare` runs on each new connection. */
 export function serverDatabase<Connection>(
   { url, ...options }: DatabaseServerOptions,
   engine: Engine,
   connection: Knex.StaticConnectionConfig,
-  pool: { readonly max: number; configure(connection: Connection): Promise<void> },
+  prepare: (connection: Connection) => Promise<void>,
 ): Database {
-  const afterCreate = callbackify(pool.configure);
-  return {
-    ...options,
-    engine,
-    name: withoutSecrets(url),
-    configure: () => ({
-      connection,
-      pool: { min: 0, max: pool.max, createTimeoutMillis: options.timeoutMs, afterCreate },
-    }),
-  };
-}
-
-/** Reads a parameter of a URL, and throws StorageUnavailable if it is not a number above 0. */
-export function parseNumberParameter(url: URL, name: string, defaultValue: number): number {
-  const text = url.searchParams.get(name);
-  const value = text === null ? defaultValue : Number(text);
-  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
-  throw new StorageUnavailable(`cannot open ${withoutSecrets(url.href)}: ${name} must be a number above 0`);
-}
-
-/** Removes credentials and parameters from a URL. */
-function withoutSecrets(url: string): string {
   const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
+  const pool = { min: 0, max: MAX_CONNECTIONS, afterCreate: callbackify(prepare) };
+  return { ...options, engine, name: `${protocol}//${host}${pathname}`, configure: () => ({ connection, pool }) };
 }
 
 /**
