@@ -44,10 +44,13 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   bind(services.TokenVerifier)
     .toResolvedValue(
       async (config) => {
+        const tokens = new AccessTokens(config);
         const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
-        if (!issuer || !audience || !jwksUrl) return new AccessTokens(config);
+        if (!issuer || !audience || !jwksUrl) return tokens;
         const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
-        return new AccessTokens(config, new JwtVerifier({ issuer, audience, jwksUrl }));
+        const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
+        const verify = async (token: string) => (await tokens.verify(token)) ?? jwts.verify(token);
+        return { verify, reload: () => tokens.reload() };
       },
       [services.Config],
     )
@@ -112,7 +115,8 @@ export function createContainer(config: Config): Container {
 
 /** Opens the storage that the scheme of `DATABASE_URL` selects. */
 async function openStorage(context: ResolutionContext): Promise<Storage> {
-  const { database: url, storageTimeoutMs: timeoutMs, readOnly = false } = context.get(services.Config);
+  const config = await context.getAsync(services.Config);
+  const { database: url, storageTimeoutMs: timeoutMs, readOnly = false } = config;
   const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
   const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
   if (open === undefined)

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { importPlants, type RejectedLine } from '../../adapters/driving/ndjson/index.js';
+import { importPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
 import { loadContainer } from '../plugins.js';
 import { services } from '../services.js';
@@ -20,7 +20,7 @@ export async function run(config: Config, path = '-'): Promise<number> {
       createPlants: await container.getAsync(services.CreatePlant),
       codec: await container.getAsync(services.PlantCodec),
       maxLineBytes: config.bodyLimitBytes,
-      onReject: (line: RejectedLine) => print(`${process.stdout.isTTY ? CLEAR_LINE : ''}${JSON.stringify(line)}\n`),
+      onReject: (line) => print(`${process.stdout.isTTY ? CLEAR_LINE : ''}${JSON.stringify(line)}\n`),
     });
     process.stderr.write(`${created} plants created, ${alreadyStored} already stored, ${rejected} lines rejected\n`);
     return rejected > 0 ? 1 : 0;

@@ -2,31 +2,18 @@ import type { CreatePlantsUseCase } from '../../../core/index.js';
 import { type ApiError, apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
-/** Maximum number of lines per batch. */
-const MAX_BATCH_LINES = 4000;
-/** Maximum bytes of lines per batch. The last line may exceed it. */
-const MAX_BATCH_BYTES = 1024 * 1024;
-
-/** Dependencies, limits and callbacks of an import. */
+/** Dependencies, limit and callback of an import. */
 export interface ImportOptions {
   readonly createPlants: CreatePlantsUseCase;
   readonly codec: PlantCodec;
   /** Maximum length of a line. */
   readonly maxLineBytes: number;
-  /** Called for each rejected line, in order. */
-  readonly onReject: (line: RejectedLine) => void | Promise<void>;
+  /** Called for each rejected line, in order, with its number, starting at 1, and its error. */
+  readonly onReject: (line: { readonly line: number } & ApiError) => void | Promise<void>;
 }
-
-/** The number, starting at 1, and the error of a rejected line. */
-export type RejectedLine = { readonly line: number } & ApiError;
 
 /** Counts of lines. */
-export interface ImportSummary {
-  created: number;
-  /** Identical plants that were already stored. */
-  alreadyStored: number;
-  rejected: number;
-}
+export type ImportSummary = Record<'created' | 'alreadyStored' | 'rejected', number>;
 
 /**
  * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
@@ -39,34 +26,32 @@ export async function importPlants(
 ): Promise<ImportSummary> {
   const summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0 };
   const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${maxLineBytes} bytes` };
-  let lines = 0;
-  let bytes = 0;
-  let batch: DecodeResult[] = [];
+  let line = 0;
 
-  const store = async () => {
+  const store = async (batch: readonly DecodeResult[]) => {
     const newPlants = batch.flatMap((decoded) => (decoded.kind === 'decoded' ? [decoded.newPlant] : []));
     const errors = (await createPlants.executeAll(newPlants)).map(toApiError).values();
     for (const decoded of batch) {
-      lines++;
+      line++;
       const error = decoded.kind === 'decoded' ? errors.next().value : decoded.error;
       if (error === undefined) summary.created++;
       else if (error.error === apiErrors.alreadyStored.error) summary.alreadyStored++;
       else {
         summary.rejected++;
-        await onReject({ line: lines, ...error });
+        await onReject({ line, ...error });
       }
     }
-    batch = [];
-    bytes = 0;
   };
 
-  for await (const chunk of splitLines(input, maxLineBytes)) {
-    for (const line of chunk) {
-      batch.push(line === undefined ? { kind: 'rejected', error: tooLong } : codec.decode(line));
-      bytes += line?.length ?? 0;
-      if (batch.length >= MAX_BATCH_LINES || bytes >= MAX_BATCH_BYTES) await store();
-    }
+  // Stores one batch while the next is read and decoded. Never two at once, so that the first line with an id wins.
+  let storing = Promise.resolve();
+  for await (const lines of splitLines(input, maxLineBytes)) {
+    const batch = lines.map((bytes) => (bytes ? codec.decode(bytes) : { kind: 'rejected' as const, error: tooLong }));
+    await storing;
+    storing = store(batch);
+    // The next `await` throws the error.
+    storing.catch(() => {});
   }
-  await store();
+  await storing;
   return summary;
 }
