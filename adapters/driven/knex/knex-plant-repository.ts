@@ -154,6 +154,7 @@ export class KnexPlantRepository implements PlantStorage {
 
   /** Inserts a plant and rolls back, which checks privileges and free space. */
   async #tryInsert(): Promise<void> {
+    if (this.#engine.probe) await this.#knex.raw(this.#engine.probe);
     const transaction = await this.#knex.transaction();
     try {
       // A large name, which does not compress.
@@ -192,11 +193,14 @@ function toPlant(row: PlantRow): Plant {
 
 /** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not texts. */
 function lastIdOfPage(textToId: string): string {
+  // If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
   return `WITH sized AS (
-      SELECT id, OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
+      SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
       FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
-    ), page AS (
-      SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
     )
-    SELECT MAX(id) FROM page WHERE bytes_before < ${MAX_TEXT}`;
+    SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (
+      SELECT MAX(id) FROM (
+        SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
+      ) AS page WHERE bytes_before < ${MAX_TEXT}
+    ) END FROM sized`;
 }

@@ -22,7 +22,7 @@ interface Database {
 /** A Knex statement. Knex expects the rows in `response`, and in `context` what a write did, which no caller uses. */
 interface Query {
   readonly sql: string;
-  readonly bindings: readonly unknown[];
+  readonly bindings?: readonly unknown[];
   response?: readonly object[];
   context?: object;
 }
@@ -45,7 +45,7 @@ export class NodeSqliteClient extends Client {
   }
 
   async _query(database: Database, query: Query): Promise<Query> {
-    query.response = database.prepare(query.sql).all(...query.bindings);
+    query.response = database.prepare(query.sql).all(...(query.bindings ?? []));
     query.context = {};
     return query;
   }

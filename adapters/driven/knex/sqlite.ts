@@ -14,6 +14,9 @@ const BUSY_TIMEOUT_MS = 200;
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
 
+/** A small write. Sets "PLNT", for programs such as file(1). */
+const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
+
 const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
@@ -26,9 +29,10 @@ export const sqlite: Engine = {
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT'],
   },
-  // A write ("PLNT", for file(1)), because a transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT.
-  // Its commit also syncs what a killed process left in the write-ahead log.
-  migrationLock: `PRAGMA application_id = ${0x504c4e54}`,
+  // A transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT. Its commit also syncs what a killed
+  // process left in the write-ahead log.
+  migrationLock: SET_APPLICATION_ID,
+  probe: SET_APPLICATION_ID,
   // BUSY, PROTOCOL
   busy: /^(5|15)$/,
   // TOOBIG, CONSTRAINT, MISMATCH

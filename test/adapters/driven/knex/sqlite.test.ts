@@ -292,7 +292,8 @@ describe('The SQLite repository', () => {
     it('an invalid row written by another program, which affects only plants with its id', async () => {
       const path = newFile();
       const repository = await open(path);
-      await (await openRaw(path)).exec(`INSERT INTO plants (id, name) VALUES (1, '${CANARY}' || char(0))`);
+      await (await openRaw(path)).exec(`DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name, tag);
+        INSERT INTO plants VALUES (1, NULL, '${CANARY}')`);
       const error = await catchError(readIds(repository));
       expect(error).to.be.instanceOf(StorageUnavailable);
       expectNothingRevealed(error);
