@@ -1,22 +1,25 @@
-import { type NewPlant, OPTIONAL_TEXTS, Plant, type RawTexts, toNewPlant } from '../../core/index.js';
+import { type NewPlant, Plant } from '../../core/index.js';
 
 /** A plant as a test sends it and expects it in the store. */
-export interface TestPlant extends Omit<NewPlant, 'id'> {
-  readonly id: bigint;
-}
+export type TestPlant = NewPlant;
 
-/** Creates a plant; throws if it is invalid. The one place that converts the ids of tests. */
-export function toPlant({ id, ...texts }: TestPlant | NewPlant): Plant {
-  const result = Plant.from(toNewPlant(id, texts));
+/** Creates a plant; throws if it is invalid. */
+export function toPlant(newPlant: TestPlant): Plant {
+  const result = Plant.from(newPlant);
   if (result.kind === 'valid') return result.plant;
   throw new TypeError(result.violations.map(({ message }) => message).join('; '));
 }
 
-/** Converts a row to the plant that a client sent, without the texts that are null. */
-export function fromRow({ id, ...row }: RawTexts & { readonly id: string }): TestPlant {
-  const plant = { ...toNewPlant(BigInt(id), row), id: BigInt(id) };
-  for (const field of OPTIONAL_TEXTS) if (plant[field] === undefined) Reflect.deleteProperty(plant, field);
-  return plant;
+/** A row of the table, with its id as decimal text. */
+export interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+/** Converts a row to the plant that a client sent. */
+export function fromRow({ id, name, tag }: Row): TestPlant {
+  return { id: BigInt(id), name, ...(tag === null ? {} : { tag }) };
 }
 
 /** Returns NDJSON lines for `count` plants with ascending ids from `first`. */
