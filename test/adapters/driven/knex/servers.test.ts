@@ -9,7 +9,9 @@ import { catchError } from '../../../support/catch-error.js';
 import { databasesOn, mariadbServer, postgresServer } from '../../../support/database-servers.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
+import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
+import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A value that must not appear in any error. */
 const CANARY = 'canary-4711';
@@ -76,6 +78,19 @@ for (const [server, toDatabase] of [
       const instances = await Promise.all([open(url), open(url), open(url)]);
       expect(await instances[0].add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
       expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
+    });
+
+    it('opens, migrates and writes to a store of an earlier version', async () => {
+      const url = await databases.create();
+      const admin = databases.connect(url);
+      for (const statement of EARLIER_STORES[server.client]) await admin.raw(statement);
+      expect(await readPlants((await open(url)).readAll())).to.deep.equal(EARLIER_PLANTS.map(toPlant));
+      const { engine, ...database } = at(url);
+      const migrations = { ...engine.migrations, '900_none': [] };
+      const migrated = await openRepository({ ...database, engine: { ...engine, migrations } });
+      toClose.push(migrated);
+      expect(migrated.schema).to.equal('migrated');
+      expect(await migrated.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
     });
 
     it('repeats a write that the server ends because of a deadlock', async () => {

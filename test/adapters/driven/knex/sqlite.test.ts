@@ -19,6 +19,7 @@ import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
+import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A name and tag that must not appear in any error. */
 const CANARY = 'canary-4711';
@@ -90,7 +91,7 @@ describe('The SQLite repository', () => {
     await raw.exec(`
       CREATE TABLE seen (synchronous, has_short_timeout, application_id);
       CREATE TRIGGER look AFTER INSERT ON plants BEGIN INSERT INTO seen
-        SELECT synchronous, timeout BETWEEN 1 AND 200, application_id
+        SELECT synchronous, timeout BETWEEN 1 AND 1000, application_id
         FROM pragma_synchronous, pragma_busy_timeout, pragma_application_id; END`);
     await repository.add([plant(1n)]);
     const application_id = Buffer.from('PLNT').readInt32BE();
@@ -139,6 +140,16 @@ describe('The SQLite repository', () => {
     }
     expect(states).to.deep.equal(['created', 'current', 'migrated']);
     await expectCannotOpen(path, 'its schema has 002_sites, 003_none; start a newer version of plant-store');
+  });
+
+  it('opens, migrates and writes to a store of an earlier version', async () => {
+    const path = newFile();
+    await (await openRaw(path)).exec(EARLIER_STORES.sqlite.join(';'));
+    const stored = EARLIER_PLANTS.map(toPlant);
+    expect(await readPlants((await open(path)).readAll())).to.deep.equal(stored);
+    const migrated = await open(path, {}, { migrations: { ...sqlite.migrations, '900_none': [] } });
+    expect(migrated.schema).to.equal('migrated');
+    expect(await migrated.add([plant(1n)])).to.deep.equal(ADDED);
   });
 
   it("waits for another program's lock for longer than SQLite's busy timeout", async () => {
