@@ -47,6 +47,7 @@ function quantity(allowed: string, units: Readonly<Record<string, number>>, min:
 const BYTES = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const port = quantity('a port from 0 to 65535', { '': 1 }, 0, 65_535);
+const portOrOff = (text: string) => (text === 'off' ? 'off' : port(text));
 const count = quantity('a whole number above 0', { '': 1 }, 1, Number.MAX_SAFE_INTEGER);
 const size = quantity('a size such as 64kb, 1mb or 1gb', BYTES, 1, Number.MAX_SAFE_INTEGER);
 const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
@@ -54,7 +55,7 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
-const list = (text: string) => text.split(/[\s,]+/).filter((item) => item !== '');
+const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
 const readText = (path: string) => readFileSync(path, 'utf8').trim();
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
@@ -91,12 +92,7 @@ export const settings = {
   basePath: setting('BASE_PATH', '', optional(pathPrefix), 'path prefix of the HTTP API, such as /garden'),
   docs: setting('DOCS', 'on', onOff, 'serve the documentation at /docs'),
   managementHost: setting('MANAGEMENT_HOST', '127.0.0.1', anyText, 'address of the management listener'),
-  managementPort: setting(
-    'MANAGEMENT_PORT',
-    '3001',
-    (text) => (text === 'off' ? 'off' : port(text)),
-    'its port, or off: /healthz, /readyz, /metrics',
-  ),
+  managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
   plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),

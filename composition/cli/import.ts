@@ -6,21 +6,20 @@ import { services } from '../services.js';
 import { print } from './output.js';
 import { showProgress } from './progress.js';
 
-/** Clears the progress from the line. */
-const CLEAR_LINE = '\r\u001b[K';
-
 /** Creates a plant from each line of a file or standard input, and writes rejected lines to standard output. */
 export async function run(config: Config, path = '-'): Promise<number> {
   const container = await loadContainer({ ...config, managementPort: 'off' });
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
+  // Clears the progress from the line.
+  const start = process.stdout.isTTY ? '\r\u001b[K' : '';
   const storage = await container.getAsync(services.Storage);
   try {
     const { created, alreadyStored, rejected } = await importPlants(showProgress(input, (await file?.stat())?.size), {
       createPlants: await container.getAsync(services.CreatePlant),
       codec: await container.getAsync(services.PlantCodec),
       maxLineBytes: config.bodyLimitBytes,
-      onReject: (line) => print(`${process.stdout.isTTY ? CLEAR_LINE : ''}${JSON.stringify(line)}\n`),
+      onReject: (line) => print(`${start}${JSON.stringify(line)}\n`),
     });
     process.stderr.write(`${created} plants created, ${alreadyStored} already stored, ${rejected} lines rejected\n`);
     return rejected > 0 ? 1 : 0;

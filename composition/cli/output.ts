@@ -2,14 +2,8 @@ import { inspect } from 'node:util';
 import { isPlantStoreError } from '../../core/index.js';
 import { InvalidConfig } from '../config.js';
 
-/** Exit codes of BSD's sysexits.h. */
-const EX_USAGE = 64;
-const EX_CONFIG = 78;
-
-/** The command line is not valid. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+/** The command line is invalid. */
+export class UsageError extends Error {}
 
 /** Writes to standard output. Ignores that its reader has closed it, as `head` does; rejects after other errors. */
 export function print(text: string): Promise<void> {
@@ -20,8 +14,9 @@ export function print(text: string): Promise<void> {
 
 /** Prints the message of a failed command. Resolves to the exit code of the process. */
 export async function reportFailure(error: unknown): Promise<number> {
-  if (error instanceof InvalidConfig) return fail(EX_CONFIG, error.message);
-  if (error instanceof UsageError) return fail(EX_USAGE, error.message);
+  // EX_CONFIG and EX_USAGE of BSD's sysexits.h.
+  if (error instanceof InvalidConfig) return fail(78, error.message);
+  if (error instanceof UsageError) return fail(64, error.message);
   if (isPlantStoreError(error) || (error instanceof Error && 'syscall' in error)) return fail(1, error.message);
   // The message of any other error may contain user data.
   const { describeError } = await import('../logger.js');

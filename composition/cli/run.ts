@@ -2,13 +2,10 @@ import { parseArgs } from 'node:util';
 import { type Config, readConfig, settings, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
-/** A command. Its module resolves to the exit code of the process. */
-interface Command {
-  readonly help: string;
-  readonly load: () => Promise<{ run(config: Config, file: string | undefined): Promise<number> }>;
-}
+/** Runs a command with its argument. Resolves to the exit code of the process. */
+type Run = (config: Config, file: string | undefined) => Promise<number>;
 
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
   check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
   import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
@@ -28,15 +25,14 @@ export async function run(
   // `print` reports failed writes.
   process.stdout.on('error', () => {});
   try {
-    const { values, name, file } = parse(argv);
-    if (values['help']) await print(helpText());
-    else if (values['version']) await print(`${version}\n`);
-    else {
-      const texts = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
-      const command = await commands[name]?.load();
-      return (await command?.run(readConfig(Object.fromEntries(texts)), file)) ?? 1;
+    const { values, command, file } = parse(argv);
+    if (values['help'] || values['version']) {
+      await print(values['help'] ? helpText() : `${version}\n`);
+      return 0;
     }
-    return 0;
+    const texts = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
+    const { run } = await command.load();
+    return await run(readConfig(Object.fromEntries(texts)), file);
   } catch (error) {
     return reportFailure(error);
   }
@@ -51,9 +47,10 @@ function parse(argv: readonly string[]) {
     const parsed = parseArgs({ args: [...argv], options: { ...options, ...own }, allowPositionals: true });
     const values: Readonly<Record<string, unknown>> = parsed.values;
     const [name = 'serve', file, ...others] = parsed.positionals;
-    if (!Object.hasOwn(commands, name)) throw new Error(`Unknown command '${name}'`);
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command === undefined) throw new Error(`Unknown command '${name}'`);
     if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
-    return { values, name, file };
+    return { values, command, file };
   } catch (error) {
     const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);
     throw new UsageError(`${problem}; see plant-store --help`);

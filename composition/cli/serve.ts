@@ -12,6 +12,7 @@ const MIN_CLOSE_MS = 1000;
 
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
+  const { host, port, managementHost, managementPort, shutdownTimeoutMs } = config;
   const container = await loadContainer(config);
   const log = await container.getAsync(services.Logger);
   process.on('uncaughtException', async (error) => {
@@ -27,40 +28,41 @@ export async function run(config: Config): Promise<number> {
     const repository = await container.getAsync(services.PlantRepository);
     const server = await container.getAsync(services.HttpServer);
     const management = await container.getAsync(services.ManagementServer);
-    const stopped = nextSignal();
-    const { host, port, managementHost, managementPort } = config;
-    const managementUrl =
-      management && managementPort !== 'off'
-        ? toUrl(await management.listen(managementPort, managementHost), managementHost)
-        : undefined;
-    const url = `${toUrl(await server.listen(port, host), host)}${config.basePath ?? ''}`;
+    const stopped = new Promise<NodeJS.Signals>((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
+    });
+    let managementUrl: string | undefined;
+    if (management && managementPort !== 'off')
+      managementUrl = toUrl(managementHost, await management.listen(managementPort, managementHost));
+    const url = `${toUrl(host, await server.listen(port, host))}${config.basePath ?? ''}`;
     const { name, driver, schema, warning } = storage;
-    const { version: node } = process;
-    log.info({ version, node, storage: name, driver, schema, url, management: managementUrl }, 'started');
+    const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
+    log.info(facts, 'started');
     if (warning) log.warn({ storage: name }, warning);
-    const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
-    const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
-    await print(`Plant Store listens on ${url}\n${docs}${health}${randomToken ? curlExample(url, randomToken) : ''}`);
+    await print(`Plant Store listens on ${url}\n`);
+    if (config.docs) await print(`API documentation: ${url}/docs\n`);
+    if (managementUrl) await print(`Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n`);
+    if (randomToken) await print(curlExample(url, randomToken));
 
     log.info({ signal: await stopped }, 'stopping');
-    const deadline = performance.now() + config.shutdownTimeoutMs;
-    await server.stop(config.shutdownTimeoutMs);
+    const deadline = performance.now() + shutdownTimeoutMs;
+    await server.stop(shutdownTimeoutMs);
     // Group commit writes an empty batch after every create that is pending.
     const drained = repository.add([]).catch(() => {});
-    const closed = drained.then(() => storage.close()).then(() => true);
+    const closing = drained.then(() => storage.close()).then(() => true);
     const timeout = setTimeout(Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
-    const isClosed = await Promise.race([closed, timeout]);
+    const closed = await Promise.race([closing, timeout]);
     await management?.stop();
-    log.info({ closed: isClosed }, 'stopped');
+    log.info({ closed }, 'stopped');
     await flush(log);
-    return isClosed ? 0 : 1;
+    return closed ? 0 : 1;
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-function toUrl({ port }: AddressInfo, host: string): string {
+function toUrl(host: string, { port }: AddressInfo): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -71,14 +73,12 @@ curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: appl
 
 `;
 
-/** Reads ACCESS_TOKENS_FILE again at each SIGHUP. */
 async function reloadTokensOnSighup(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
-  const metrics = await container.getAsync(services.Metrics);
   const tokens = await container.getAsync(services.TokenVerifier);
   let isValid = true;
   const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
-  metrics?.gauge('tokens_last_reload_successful', help, () => Number(isValid));
+  (await container.getAsync(services.Metrics))?.gauge('tokens_last_reload_successful', help, () => Number(isValid));
   process.on('SIGHUP', () => {
     try {
       tokens.reload?.();
@@ -89,12 +89,5 @@ async function reloadTokensOnSighup(container: Container): Promise<void> {
       isValid = false;
       log.error({ reason: error.message }, 'keeping the previous tokens');
     }
-  });
-}
-
-/** Resolves at the next SIGINT or SIGTERM, instead of ending the process. */
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
   });
 }

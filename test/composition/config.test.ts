@@ -55,7 +55,7 @@ describe('The configuration', () => {
   it('reports every problem at once, in one line each', () => {
     const problems = problemsOf({
       PORT: 'x',
-      ACCESS_TOKENS: `good,${CANARY}!`,
+      ACCESS_TOKENS: `good,${CANARY} ${CANARY}`,
       HEADERS_TIMEOUT: '31s',
       JWT_ISSUER: 'i',
     });
