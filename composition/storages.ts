@@ -68,8 +68,8 @@ function assertServerUrl(text: string, knownParameters: readonly string[]): void
   // In postgres://user:12/3@host, the password would be part of the path, and printed.
   if (url === undefined || /@/.test(url.pathname + url.search + url.hash))
     throw new InvalidConfig('DATABASE_URL: percent-encode special characters of user, password and parameters');
-  if (url.host === '' || url.pathname.length < 2)
-    throw new InvalidConfig('DATABASE_URL: must have a host and a database, as in postgres://localhost/plants');
+  if (!/^\/./.test(url.pathname))
+    throw new InvalidConfig('DATABASE_URL: must name a database after the host, as in postgres://localhost/plants');
   const unknown = [...url.searchParams.keys()].find((name) => !knownParameters.includes(name));
   if (unknown !== undefined)
     throw new InvalidConfig(`DATABASE_URL: unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);

@@ -5,8 +5,6 @@ import { describe, it } from 'mocha';
 import { settings, version } from '../../../composition/config.js';
 import { toLines } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
-import { sqliteStore } from '../../support/engines.js';
-import { plantStore } from '../../support/executable.js';
 import { plantLines } from '../../support/plants.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
@@ -138,14 +136,4 @@ describe('The command', () => {
       expect((await shell('| head -c 1')).stderr).not.to.include('plant-store:');
     });
   }
-
-  it('import ends at a signal, also as process 1 of a container', async () => {
-    const database = folder.newDatabase();
-    const program = plantStore(folder.path, ['import'], database);
-    program.type(`no JSON\n${plantLines(1, 20_000)}`);
-    await program.waitForOutput(/"line":1,/);
-    // An exit code shows that a handler ended the process: the kernel ignores other signals to process 1.
-    expect(await program.kill('SIGINT').exited()).to.equal(130);
-    expect(await sqliteStore(folder.fileOf(database)).readPlants()).not.to.have.lengthOf(0);
-  });
 });
