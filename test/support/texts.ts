@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import type { NewPlant } from '../../core/index.js';
-import { OPTIONAL_TEXTS, toNewPlant } from '../contract/sample-plants.js';
 
 const SURROGATES = 0x800;
 
@@ -17,11 +16,12 @@ export function storableText(constraints: { readonly maxLength?: number } = {}):
   return fc.string({ ...constraints, unit: codePoint });
 }
 
-/** Generates plants, some of which lack optional texts. */
+/** Generates plants, some of which lack a tag. */
 export function newPlant(
   id: fc.Arbitrary<bigint>,
   text: fc.Arbitrary<string> = storableText(),
 ): fc.Arbitrary<NewPlant> {
-  const optional = fc.record(Object.fromEntries(OPTIONAL_TEXTS.map((field) => [field, text])), { requiredKeys: [] });
-  return fc.tuple(id, text, optional).map(([id, name, texts]) => toNewPlant(id, { name, ...texts }));
+  return fc.record({ id, name: text, tag: text } satisfies Required<Record<keyof NewPlant, unknown>>, {
+    requiredKeys: ['id', 'name'],
+  });
 }

@@ -13,7 +13,7 @@ import { idCases, responseCases, textCases } from './plants.js';
 import { specificationCases } from './specification.js';
 import type { HttpCase, HttpContractCase } from './types.js';
 
-export { ContractViolation, type HarnessCase } from '../contract.js';
+export { ContractViolation } from '../contract.js';
 export { checkHttpTarget } from './case.js';
 export type { HttpContractCase, HttpContractGroup, HttpContractTarget } from './types.js';
 
