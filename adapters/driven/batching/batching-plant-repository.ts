@@ -42,7 +42,10 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   #writes = 0;
   #pausedUntil = 0;
 
-  constructor(repository: PlantRepository, { maxWrites = 1, maxBatchRows = 1000, timeoutMs = 10_000 }: BatchLimits = {}) {
+  constructor(
+    repository: PlantRepository,
+    { maxWrites = 1, maxBatchRows = 1000, timeoutMs = 10_000 }: BatchLimits = {},
+  ) {
     super(repository);
     this.#maxWrites = maxWrites;
     this.#maxBatchRows = maxBatchRows;

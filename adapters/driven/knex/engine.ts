@@ -16,8 +16,8 @@ export interface PlantRow {
 export interface Engine {
   /** The npm package of the driver, or `node:sqlite`. */
   readonly driver: string;
-  /** Number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. */
-  readonly maxWrites: number;
+  /** Number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. @default 1 */
+  readonly maxWrites?: number;
   /** The parameters that a URL may have. */
   readonly urlParameters: readonly string[];
   /** SQL that converts decimal text, bound to its `?`, to an id. */
@@ -31,17 +31,14 @@ export interface Engine {
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** SQL that makes other starting instances wait until the transaction of the migrations ends. */
   readonly migrationLock?: string;
+  /** SQL of a write that stores no plant, for an engine that writes nothing to the disk before a commit. */
+  readonly probe?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
-  /** Matches the {@link errorKey} of a conflict with other statements: retry at once. */
-  readonly busy: RegExp;
-  /** Matches the {@link errorKey} if the engine rejects a row of the statement. */
-  readonly rejected: RegExp;
-  errorKey(error: unknown): string;
-  /** Prepares an opened database, before its migration. */
+  /** `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement. */
+  classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
+  /** Runs at startup, after the migrations. */
   prepare?(knex: Knex): Promise<void>;
-  /** Runs after a migration has changed the schema. */
-  afterMigration?(knex: Knex): Promise<void>;
   /**
    * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once
    * the inserted plants, and the holders of the taken ids, are durable. An engine may make a holder visible before it
@@ -52,8 +49,7 @@ export interface Engine {
 
 /** Returns the code of a driver, system or Knex error; messages may quote values. */
 export function toCode(error: unknown): string {
-  const { code, name }: { readonly code?: unknown; readonly name?: unknown } = Object(error);
-  return `${code ?? name}`;
+  return `${Object(error).code ?? Object(error).name}`;
 }
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
@@ -69,7 +65,7 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
     try {
       return await work();
     } catch (error) {
-      if (!engine.busy.test(engine.errorKey(error)) || performance.now() > deadline) throw error;
+      if (engine.classify(error) !== 'busy' || performance.now() > deadline) throw error;
       await setTimeout(RETRY_PAUSE_MS);
     }
   }
@@ -81,34 +77,25 @@ export function toRow({ id, name, tag }: Plant): PlantRow {
 }
 
 /** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to it. */
-export async function selectRows(
-  knex: Knex,
-  { idToText }: Engine,
-  condition: string,
-  ids: readonly bigint[],
-): Promise<readonly PlantRow[]> {
-  const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  return knex('plants')
+export async function selectRows(knex: Knex, engine: Engine, condition: string, ids: readonly bigint[]) {
+  const columns = { id: knex.raw(engine.idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
+  const rows: readonly PlantRow[] = await knex('plants')
     .select(columns)
     .whereRaw(condition, ids.map(String))
     .orderBy('plants.id');
+  return rows;
 }
 
 /** Selects the rows that hold the ids of plants. */
-export function selectHolders(knex: Knex, engine: Engine, plants: readonly Plant[]): Promise<readonly PlantRow[]> {
+export function selectHolders(knex: Knex, engine: Engine, plants: readonly Plant[]) {
   const ids = plants.map(({ id }) => id);
   return selectRows(knex, engine, `id IN (${ids.map(() => engine.textToId)})`, ids);
 }
 
-/** Returns SQL that inserts the rows of {@link toJsonRows}, which `elements` selects one by one as `value`. */
+/** Returns SQL that inserts a JSON array of rows, whose elements the SQL `elements` selects as `value`. */
 export function insertJsonRows(idType: string, elements: string): string {
   return `INSERT INTO plants (id, name, tag)
     SELECT CAST(value ->> 'id' AS ${idType}), value ->> 'name', value ->> 'tag' FROM ${elements}`;
-}
-
-/** Converts plants to one JSON text, so that a statement is the same for any number of them. */
-export function toJsonRows(plants: readonly Plant[]): string {
-  return JSON.stringify(plants.map(toRow));
 }
 
 /** Returns the plants whose ids are not among those of `excluded`. */

@@ -1,5 +1,5 @@
 export type { Engine, PlantRow } from './engine.js';
-export { KnexPlantRepository, type KnexPlantRepositoryOptions } from './knex-plant-repository.js';
+export { KnexPlantRepository } from './knex-plant-repository.js';
 export { mysql, mysqlDatabase } from './mysql.js';
 export { type Database, type DatabaseOptions, type KnexStorage, openRepository } from './open.js';
 export { postgres, postgresDatabase } from './postgres.js';

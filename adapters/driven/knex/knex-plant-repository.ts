@@ -7,7 +7,6 @@ import {
   MIN_PLANT_ID,
   type NewPlant,
   Plant,
-  type PlantResult,
   type PlantStorage,
   StorageUnavailable,
 } from '../../../core/index.js';
@@ -20,15 +19,6 @@ const MAX_TEXT = 1024 * 1024;
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
 
-/** Options of {@link KnexPlantRepository}. */
-export interface KnexPlantRepositoryOptions {
-  readonly engine: Engine;
-  /** Maximum time to retry a statement while the engine is busy, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Whether `ready` checks reads alone. */
-  readonly readOnly: boolean;
-}
-
 /** Stores plants in the table `plants` of a SQL database. */
 export class KnexPlantRepository implements PlantStorage {
   readonly #knex: Knex;
@@ -39,8 +29,12 @@ export class KnexPlantRepository implements PlantStorage {
   #isWriteDoubtful: boolean;
   #closing: Promise<void> | undefined;
 
-  /** @param knex The connection pool. `close` destroys it. */
-  constructor(knex: Knex, { engine, timeoutMs, readOnly }: KnexPlantRepositoryOptions) {
+  /**
+   * @param knex The connection pool. `close` destroys it.
+   * @param timeoutMs Maximum time to retry a statement while the engine is busy, in milliseconds.
+   * @param readOnly Whether `ready` checks reads alone.
+   */
+  constructor(knex: Knex, engine: Engine, timeoutMs: number, readOnly: boolean) {
     this.#knex = knex;
     this.#engine = engine;
     this.#timeoutMs = timeoutMs;
@@ -90,7 +84,7 @@ export class KnexPlantRepository implements PlantStorage {
         throw new StorageUnavailable('plants disappeared from the storage during a read');
       }
     } catch (error) {
-      if (!this.#engine.rejected.test(this.#engine.errorKey(error))) throw error;
+      if (this.#engine.classify(error) !== 'rejected') throw error;
       if (batch.length === 1) {
         const reason = new Error(`the storage rejected the plant (${toCode(error)})`);
         outcomes.set(plant.id, { kind: 'rejected', error: reason });
@@ -154,6 +148,7 @@ export class KnexPlantRepository implements PlantStorage {
 
   /** Inserts a plant and rolls back, which checks privileges and free space. */
   async #tryInsert(): Promise<void> {
+    if (this.#engine.probe) await this.#knex.raw(this.#engine.probe);
     const transaction = await this.#knex.transaction();
     try {
       // A large name, which does not compress.
@@ -161,7 +156,7 @@ export class KnexPlantRepository implements PlantStorage {
       await this.#engine.insert(transaction, [toPlant({ id: `${randomBytes(8).readBigInt64BE()}`, name, tag: null })]);
     } catch (error) {
       // A constraint or a trigger rejects this row; plants that it accepts can be added.
-      if (!this.#engine.rejected.test(this.#engine.errorKey(error))) throw error;
+      if (this.#engine.classify(error) !== 'rejected') throw error;
     } finally {
       await transaction.rollback();
     }
@@ -173,30 +168,29 @@ function fitsStatement(batch: readonly Plant[]): boolean {
   return batch.length === 1 || (batch.length <= MAX_ROWS && text <= MAX_TEXT);
 }
 
-function parseRow({ id, name, tag }: PlantRow): PlantResult {
-  return Plant.from({ id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>);
-}
-
-function toHolderOutcome(row: PlantRow): AddOutcome {
-  const result = parseRow(row);
+/** Another program may have written a row that is not a valid plant. */
+function toHolderOutcome({ id, name, tag }: PlantRow): AddOutcome {
+  const result = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>);
   if (result.kind === 'valid') return { kind: 'taken', holder: result.plant };
   return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
 }
 
-/** @throws {StorageUnavailable} Another program wrote a row that is not a valid plant. */
 function toPlant(row: PlantRow): Plant {
-  const result = parseRow(row);
-  if (result.kind === 'valid') return result.plant;
+  const outcome = toHolderOutcome(row);
+  if (outcome.kind === 'taken') return outcome.holder;
   throw new StorageUnavailable('a stored row is not a valid plant');
 }
 
 /** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not texts. */
 function lastIdOfPage(textToId: string): string {
+  // If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
   return `WITH sized AS (
-      SELECT id, OCTET_LENGTH(name) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
+      SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
       FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
-    ), page AS (
-      SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
     )
-    SELECT MAX(id) FROM page WHERE bytes_before < ${MAX_TEXT}`;
+    SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (
+      SELECT MAX(id) FROM (
+        SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
+      ) AS page WHERE bytes_before < ${MAX_TEXT}
+    ) END FROM sized`;
 }

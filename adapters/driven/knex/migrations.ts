@@ -46,11 +46,11 @@ export async function readPending(knex: Knex, { migrations }: Engine): Promise<r
 }
 
 /** @throws {StorageUnavailable} The table of plants is missing or belongs to another program. */
-export async function assertTable(knex: Knex, { busy, errorKey }: Engine): Promise<void> {
+export async function assertTable(knex: Knex, engine: Engine): Promise<void> {
   try {
     await knex('plants').select('id', 'name', 'tag').limit(0);
   } catch (error) {
-    if (busy.test(errorKey(error))) throw error;
+    if (engine.classify(error) === 'busy') throw error;
     throw new StorageUnavailable(`the table plants is missing or foreign: ${toReason(error)}`);
   }
 }

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { promisify } from 'node:util';
 import { StorageUnavailable } from '../../../core/index.js';
 import { type Engine, exclude, selectHolders, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
@@ -10,8 +9,7 @@ const MAX_INSERT_ATTEMPTS = 10;
 
 /**
  * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB makes a row visible
- * before that. On Galera, a row is durable before it is visible, so the statement changes nothing there, which saves a round
- * trip to the other nodes.
+ * before that. Galera does not, so the statement changes nothing there, which saves a round trip to the other nodes.
  */
 const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1)
   ON DUPLICATE KEY UPDATE syncs = syncs + IF(@plant_store_on_galera, 0, 1)`;
@@ -22,7 +20,6 @@ const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1
  */
 export const mysql: Engine = {
   driver: 'mysql2',
-  maxWrites: 1,
   urlParameters: ['ssl', 'socketPath', 'compress', 'localAddress'],
   textToId: 'CAST(? AS SIGNED)',
   idToText: 'CAST(id AS CHAR)',
@@ -43,12 +40,15 @@ export const mysql: Engine = {
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
     UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1`,
+
   // By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
-  // and wrong for MariaDB. 1020: row changed since it was read. On Galera, 1050, 1412: another node just created the table.
-  busy: /^40| (1020|1050|1412)$/,
-  // 1153: packet too large.
-  rejected: /^(22|23|44|45)| 1153$/,
-  errorKey: (error) => `${Object(error).sqlState} ${Object(error).errno}`,
+  // and wrong for MariaDB. 1020: row changed since it was read; 1153: packet too large. On Galera, 1050, 1412: another
+  // node just created the table.
+  classify(error) {
+    const key = `${Object(error).sqlState} ${Object(error).errno}`;
+    if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
+    return /^(22|23|44|45)| 1153$/.test(key) ? 'rejected' : 'unavailable';
+  },
 
   async insert(knex, plants) {
     let free = plants;
@@ -74,15 +74,15 @@ export function mysqlDatabase(options: DatabaseServerOptions): Database {
   const seconds = Math.ceil(timeoutMs / 1000);
   return serverDatabase(options, mysql, connection, async (connection: Connection) => {
     destroyWhenIdle(connection.stream, timeoutMs);
-    const query = promisify(connection.query.bind(connection));
+    const session = connection.promise();
     // Strict mode rejects texts instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
     // that wait for a lock on the table (by default, for a year) would pile up.
-    await query(
+    await session.query(
       `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds},
        lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
     );
     // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know these variables (1193).
-    await query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {
+    await session.query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {
       if (error.errno !== 1193) throw error;
     });
   });
@@ -91,5 +91,5 @@ export function mysqlDatabase(options: DatabaseServerOptions): Database {
 /** The part of the driver's connection that is used here. */
 interface Connection {
   readonly stream: Socket;
-  query(sql: string, done: (error: Error | null) => void): void;
+  promise(): { query(sql: string): Promise<unknown> };
 }

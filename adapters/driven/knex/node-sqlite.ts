@@ -6,25 +6,19 @@ const require = createRequire(import.meta.url);
 /** Knex's SQLite client, for its SQL. */
 const Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3');
 
-const { DatabaseSync }: NodeSqlite = require('node:sqlite');
+const { DatabaseSync }: { readonly DatabaseSync: new (filename: string) => Database } = require('node:sqlite');
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
-interface NodeSqlite {
-  readonly DatabaseSync: new (filename: string) => Database;
-}
-
 interface Database {
   prepare(sql: string): { all(...bindings: readonly unknown[]): readonly object[] };
   exec(sql: string): void;
   close(): void;
 }
 
-/** A Knex statement. Knex expects the rows in `response`, and in `context` what a write did, which no caller uses. */
+/** What Knex runs. It expects the rows in `response`, and in `context` what a write did, which no caller uses. */
 interface Query {
   readonly sql: string;
-  readonly bindings: readonly unknown[];
-  response?: readonly object[];
-  context?: object;
+  readonly bindings?: readonly unknown[];
 }
 
 /** Knex on Node's own `node:sqlite`, which runs statements on the calling thread. */
@@ -36,7 +30,7 @@ export class NodeSqliteClient extends Client {
   override async acquireRawConnection() {
     const database = new DatabaseSync(Object(this.connectionSettings).filename);
     // Waits for locks only briefly, because the wait blocks the event loop.
-    database.exec('PRAGMA busy_timeout = 20; PRAGMA synchronous = FULL');
+    database.exec('PRAGMA busy_timeout = 20');
     return database;
   }
 
@@ -44,9 +38,8 @@ export class NodeSqliteClient extends Client {
     database.close();
   }
 
-  async _query(database: Database, query: Query): Promise<Query> {
-    query.response = database.prepare(query.sql).all(...query.bindings);
-    query.context = {};
-    return query;
+  async _query(database: Database, query: Query): Promise<object> {
+    const response = database.prepare(query.sql).all(...(query.bindings ?? []));
+    return Object.assign(query, { response, context: {} });
   }
 }

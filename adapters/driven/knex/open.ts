@@ -4,6 +4,8 @@ import { type Engine, retryWhileBusy, toReason } from './engine.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 import { assertTable, migrate, readPending } from './migrations.js';
 
+const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
+
 /** A database to open. Create one with `sqliteDatabase`, `postgresDatabase` or `mysqlDatabase`. */
 export interface Database extends DatabaseOptions {
   readonly engine: Engine;
@@ -42,47 +44,38 @@ export interface KnexStorage extends PlantStorage {
  */
 export async function openRepository(database: Database): Promise<KnexStorage> {
   const { engine, name, timeoutMs, readOnly = false } = database;
-  const { driver, maxWrites } = engine;
+  const { driver, maxWrites = 1 } = engine;
   let knex: Knex | undefined;
   try {
     knex = await createKnex(database);
-    const state = await openSchema(knex, database);
-    const repository = new KnexPlantRepository(knex, { engine, timeoutMs, readOnly });
-    return Object.assign(repository, { name, driver, maxWrites, ...state });
+    const schema = await (readOnly ? readSchema(knex, engine) : prepareSchema(knex, engine, timeoutMs));
+    const repository = new KnexPlantRepository(knex, engine, timeoutMs, readOnly);
+    return Object.assign(repository, { name, driver, maxWrites, ...schema });
   } catch (error) {
     await knex?.destroy();
     throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`);
   }
 }
 
-async function openSchema(
-  knex: Knex,
-  { engine, timeoutMs, readOnly = false }: Database,
-): Promise<Pick<KnexStorage, 'schema' | 'pending' | 'warning'>> {
-  if (readOnly) {
-    const pending = await readPending(knex, engine);
-    if (pending.length === 0) await assertTable(knex, engine);
-    return { schema: pending.length > 0 ? 'pending' : 'current', pending, warning: undefined };
-  }
-  const applied = await retryWhileBusy(engine, timeoutMs, async () => {
-    await engine.prepare?.(knex);
-    return migrate(knex, engine);
-  });
-  const isNew = applied.length === Object.keys(engine.migrations).length;
-  if (applied.length > 0) await retryWhileBusy(engine, timeoutMs, async () => engine.afterMigration?.(knex));
-  const settings = await readNonDurableSettings(knex, engine);
+type Schema = Pick<KnexStorage, 'schema' | 'pending' | 'warning'>;
+
+async function readSchema(knex: Knex, engine: Engine): Promise<Schema> {
+  const pending = await readPending(knex, engine);
+  if (pending.length === 0) await assertTable(knex, engine);
+  return { schema: pending.length > 0 ? 'pending' : 'current', pending, warning: undefined };
+}
+
+async function prepareSchema(knex: Knex, engine: Engine, timeoutMs: number): Promise<Schema> {
+  const { migrations, nonDurableSettings: sql } = engine;
+  const applied = await retryWhileBusy(engine, timeoutMs, () => migrate(knex, engine));
+  await retryWhileBusy(engine, timeoutMs, async () => engine.prepare?.(knex));
+  const isNew = applied.length === Object.keys(migrations).length;
+  const settings: string[] = sql ? await knex.from(knex.raw(`(${sql}) AS settings`)).pluck('setting') : [];
   return {
     schema: isNew ? 'created' : applied.length > 0 ? 'migrated' : 'current',
     pending: [],
-    warning:
-      settings.length > 0
-        ? `the database acknowledges plants before they are durable: ${settings.join(', ')}; a power cut or a failover may lose them`
-        : undefined,
+    warning: settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined,
   };
-}
-
-async function readNonDurableSettings(knex: Knex, { nonDurableSettings }: Engine): Promise<readonly string[]> {
-  return nonDurableSettings ? knex.from(knex.raw(`(${nonDurableSettings}) AS settings`)).pluck('setting') : [];
 }
 
 async function createKnex({ engine: { driver }, timeoutMs, configure }: Database): Promise<Knex> {
@@ -91,8 +84,9 @@ async function createKnex({ engine: { driver }, timeoutMs, configure }: Database
   const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log and of error messages.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
+  const defaults = { client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
   try {
-    return knexFactory({ client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs, ...config });
+    return knexFactory({ ...defaults, ...config });
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Engine, exclude, insertJsonRows, toCode, toJsonRows } from './engine.js';
+import { type Engine, exclude, insertJsonRows, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
 import { type DatabaseServerOptions, destroyWhenIdle, serverDatabase } from './server.js';
 
@@ -34,13 +34,15 @@ export const postgres: Engine = {
        OR (name, setting) = ('client_min_messages', 'error')
        OR current_setting('synchronous_standby_names') <> ''
           AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))`,
+
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
-  busy: /^40/,
-  rejected: /^(22|23|44|54|P0001)/,
-  errorKey: toCode,
+  classify(error) {
+    if (/^40/.test(toCode(error))) return 'busy';
+    return /^(22|23|44|54|P0001)/.test(toCode(error)) ? 'rejected' : 'unavailable';
+  },
 
   async insert(knex, plants) {
-    const { rows } = await knex.raw(INSERT, [toJsonRows(plants)]);
+    const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
     // An insert that added a row has already waited.
     if (rows.length === 0) await knex.raw(WAIT_FOR_STANDBY);
     return exclude(plants, rows);
@@ -61,7 +63,8 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
     destroyWhenIdle(connection.stream, timeoutMs);
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
-      if (routine === 'SyncRepWaitForLSN') connection.emit('error', new Error('the wait for the standby was cancelled'));
+      if (routine === 'SyncRepWaitForLSN')
+        connection.emit('error', new Error('the wait for the standby was cancelled'));
     });
     // A session stays read-only after its default, `default_transaction_read_only`, changes.
     connection.on('errorMessage', ({ code }) => code === '25006' && connection.stream.end());

@@ -4,11 +4,6 @@ import type { Knex } from 'knex';
 import type { Engine } from './engine.js';
 import type { Database, DatabaseOptions } from './open.js';
 
-/** Number of connections to a server. */
-const MAX_CONNECTIONS = 10;
-/** Milliseconds after `timeoutMs` for the server to report its own timeout first. */
-const GRACE_MS = 1000;
-
 /** Options of `postgresDatabase` and `mysqlDatabase`. */
 export interface DatabaseServerOptions extends DatabaseOptions {
   /** Goes to the driver, parameters included. */
@@ -23,16 +18,16 @@ export function serverDatabase<Connection>(
   prepare: (connection: Connection) => Promise<void>,
 ): Database {
   const { protocol, host, pathname } = new URL(url);
-  const pool = { min: 0, max: MAX_CONNECTIONS, afterCreate: callbackify(prepare) };
+  const pool = { min: 0, afterCreate: callbackify(prepare) };
   return { ...options, engine, name: `${protocol}//${host}${pathname}`, configure: () => ({ connection, pool }) };
 }
 
 /**
- * Destroys a connection that has had no traffic for longer than a statement may take. Otherwise lost packets would
- * block it until TCP gives up, after about 15 minutes. The pool replaces connections when needed.
+ * Destroys a connection that has had no traffic for a second longer than a statement may take. Otherwise lost packets
+ * would block it until TCP gives up, after about 15 minutes. The pool replaces connections when needed.
  */
 export function destroyWhenIdle(socket: Socket, timeoutMs: number): void {
-  socket.setTimeout(timeoutMs + GRACE_MS, () => {
+  socket.setTimeout(timeoutMs + 1000, () => {
     socket.destroy(Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' }));
   });
 }

@@ -2,51 +2,47 @@ import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { StorageUnavailable } from '../../../core/index.js';
-import { type Engine, exclude, insertJsonRows, toCode, toJsonRows } from './engine.js';
+import { type Engine, exclude, insertJsonRows, toCode, toRow } from './engine.js';
 import type { Database, DatabaseOptions } from './open.js';
 
-/** https://sqlite.org/rescode.html */
-const SQLITE_CONSTRAINT = 19;
-
-/** Maximum time for SQLite to wait for a lock, in milliseconds. The wait blocks a thread, which delays process exit. */
-const BUSY_TIMEOUT_MS = 200;
+// https://sqlite.org/rescode.html
+const [SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH] = [5, 15, 18, 19, 20];
 
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
+
+/** A small write. Sets "PLNT", for programs such as file(1). */
+const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
 
 const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
 export const sqlite: Engine = {
   driver: 'sqlite3',
-  maxWrites: 1,
   urlParameters: ['mode'],
   textToId: 'CAST(? AS INTEGER)',
   idToText: 'CAST(id AS TEXT)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT'],
   },
-  // A write ("PLNT", for file(1)), because a transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT.
-  // Its commit also syncs what a killed process left in the write-ahead log.
-  migrationLock: `PRAGMA application_id = ${0x504c4e54}`,
-  // BUSY, PROTOCOL
-  busy: /^(5|15)$/,
-  // TOOBIG, CONSTRAINT, MISMATCH
-  rejected: /^(18|19|20)$/,
-  errorKey: (error) => `${toResultCode(error)}`,
+  // A transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT. Its commit also syncs what a killed
+  // process left in the write-ahead log.
+  migrationLock: SET_APPLICATION_ID,
+  probe: SET_APPLICATION_ID,
 
+  classify(error) {
+    const code = toResultCode(error);
+    if (code === SQLITE_BUSY || code === SQLITE_PROTOCOL) return 'busy';
+    return [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH].includes(code) ? 'rejected' : 'unavailable';
+  },
+
+  // After the migrations, so that the schema is in the file itself, and not in the write-ahead log.
   async prepare(knex) {
     await knex.raw('PRAGMA journal_mode = WAL');
   },
 
-  /** Moves the new schema from the write-ahead log to the database file, because some copy that file alone. */
-  async afterMigration(knex) {
-    const [{ busy }] = await knex.raw('PRAGMA wal_checkpoint(TRUNCATE)');
-    if (busy === 1) throw Object.assign(new Error('the database is in use'), { errno: 5 });
-  },
-
   async insert(knex, plants) {
-    const rows = toJsonRows(plants);
+    const rows = JSON.stringify(plants.map(toRow));
     try {
       await knex.raw(INSERT, [rows]);
       return [];
@@ -87,9 +83,8 @@ export function sqliteDatabase({ path, mustExist = false, ...options }: SqliteOp
       prepareFile(file, mustExist, options.readOnly);
       // A missing file is an empty store.
       const connection = { filename: existsSync(file) ? file : ':memory:' };
-      if (hasSqlite3) return { connection, useNullAsDefault: true, pool: { min: 1, max: 1, afterCreate } };
-      const { NodeSqliteClient } = await import('./node-sqlite.js');
-      return { client: NodeSqliteClient, connection, useNullAsDefault: true };
+      const client = hasSqlite3 ? 'sqlite3' : (await import('./node-sqlite.js')).NodeSqliteClient;
+      return { client, connection, useNullAsDefault: true };
     },
   };
 }
@@ -114,9 +109,4 @@ function prepareFile(file: string, mustExist: boolean, readOnly = false): void {
   if (existsSync(file)) return;
   if (mustExist) throw new StorageUnavailable('it does not exist');
   if (!readOnly) closeSync(openSync(file, 'a', 0o600));
-}
-
-/** Prepares a connection of `sqlite3`. */
-function afterCreate(connection: import('sqlite3').Database, done: (error: Error | null) => void): void {
-  connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL`, done);
 }
