@@ -1,4 +1,5 @@
-import { type Plant, type RawTexts, TEXT_FIELDS } from '../../core/index.js';
+import type { Plant } from '../../core/index.js';
+import { type RawTexts, TEXT_FIELDS } from './sample-plants.js';
 import { ContractViolation, contractCase, describe, type HarnessCase, InvalidHarness } from './contract.js';
 import {
   addAll,

@@ -1,4 +1,5 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant, TEXT_FIELDS } from '../../core/index.js';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant } from '../../core/index.js';
+import { TEXT_FIELDS } from './sample-plants.js';
 import {
   assertEqual,
   assertRejects,

@@ -23,7 +23,7 @@ export const rejectingCases: readonly HarnessCase<HarnessWith<'rejectedPlant'>>[
       });
       if (outcome?.kind === 'added') await throwForAdded(repository, rejected);
       if (outcome?.kind !== 'rejected') throw new ContractViolation(`expected rejected, got ${outcome?.kind}`);
-      if (!isPlantStoreError(outcome.error, 'PLANT_REJECTED'))
+      if (!(outcome.error instanceof Error) || isPlantStoreError(outcome.error))
         throw new ContractViolation(`the error of a rejected plant must be a PlantRejected, got ${outcome.error}`);
       assertConfidential(outcome.error, rejected);
     },

@@ -1,5 +1,6 @@
 /** What the cases of plant repositories share: opening and closing, and assertions about plants. */
-import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository, TEXT_FIELDS } from '../../core/index.js';
+import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository } from '../../core/index.js';
+import { TEXT_FIELDS } from './sample-plants.js';
 import {
   assertEqual,
   assertFunction,

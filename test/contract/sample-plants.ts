@@ -1,12 +1,8 @@
-import {
-  MAX_PLANT_ID,
-  MIN_PLANT_ID,
-  OPTIONAL_TEXTS,
-  Plant,
-  type RawTexts,
-  TEXT_FIELDS,
-  toNewPlant,
-} from '../../core/index.js';
+import { MAX_PLANT_ID, MIN_PLANT_ID, Plant } from '../../core/index.js';
+export const TEXT_FIELDS = ['name', 'tag'] as const;
+export const OPTIONAL_TEXTS = ['tag'] as const;
+export type RawTexts = { readonly name?: string | undefined; readonly tag?: string | null | undefined };
+export const toNewPlant = (id: bigint, t: RawTexts) => ({ id, name: t.name ?? '', tag: t.tag ?? undefined });
 
 /** Creates a plant. */
 export function plant(id: bigint | Plant['id'], name: string, tag?: string): Plant {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { TEXT_FIELDS } from '../../core/index.js';
+import { TEXT_FIELDS } from '../contract/sample-plants.js';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from './database-servers.js';
 import { fromRow, type TestPlant } from './plants.js';
 import { SqliteFile } from './sqlite-file.js';

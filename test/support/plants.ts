@@ -1,4 +1,5 @@
-import { type NewPlant, OPTIONAL_TEXTS, Plant, type RawTexts, toNewPlant } from '../../core/index.js';
+import { type NewPlant, Plant } from '../../core/index.js';
+import { OPTIONAL_TEXTS, type RawTexts, toNewPlant } from '../contract/sample-plants.js';
 
 /** A plant as a test sends it and expects it in the store. */
 export interface TestPlant extends Omit<NewPlant, 'id'> {

@@ -30,7 +30,7 @@ export async function startService(
   rebind(container);
   const server = await container.getAsync(services.HttpServer);
   const repository = await container.getAsync(services.PlantRepository);
-  const storage = await container.getAsync(services.MonitoredStorage);
+  const storage = await container.getAsync(services.Storage);
   const { port } = await server.listen(config.port, config.host);
   const stop = async () => {
     const finished = await server.stop(config.shutdownTimeoutMs);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type NewPlant, OPTIONAL_TEXTS, toNewPlant } from '../../core/index.js';
+import type { NewPlant } from '../../core/index.js';
+import { OPTIONAL_TEXTS, toNewPlant } from '../contract/sample-plants.js';
 
 const SURROGATES = 0x800;
 
