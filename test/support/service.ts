@@ -13,7 +13,7 @@ const DEFAULTS = { ...LISTENERS, DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN, 
 export interface TestService {
   readonly port: number;
   readonly repository: PlantRepository;
-  stop(): Promise<boolean>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -33,9 +33,8 @@ export async function startService(
   const storage = await container.getAsync(services.Storage);
   const { port } = await server.listen(config.port, config.host);
   const stop = async () => {
-    const finished = await server.stop(config.shutdownTimeoutMs);
+    await server.stop(config.shutdownTimeoutMs);
     await storage.close();
-    return finished;
   };
   return { port, repository, stop };
 }
