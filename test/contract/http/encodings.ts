@@ -96,10 +96,7 @@ export const encodingCases: readonly HttpCase[] = [
       expectOutcome(await service.send(frame(service, plantOfSize(BODY_LIMIT_BYTES + 1))), 41301);
     },
   ),
-  ...examplesCases(
-    { '32 bits': ['4294967296', '1099511627776'], '53 bits': ['9007199254740993'] },
-    'responds 41301 to a Content-Length of more than %s, before the body arrives',
-    41301,
-    (service, length) => service.create('', { 'Content-Length': length }),
+  outcomeCase('responds 41301 to a Content-Length of more than 32 bits, before the body arrives', 41301, (service) =>
+    service.create('', { 'Content-Length': '1099511627776' }),
   ),
 ];
