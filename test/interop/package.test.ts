@@ -10,7 +10,7 @@ import { bundle, installed, installPackage, outputOf, run, tarball } from './int
 
 /** Patterns of the published files. Each matches at least one. */
 const PUBLISHED = [
-  /^(package\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|dist\/(openapi\.json|plant-store\.(1|bash)))$/,
+  /^(package\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|dist\/openapi\.json)$/,
   /^dist\/(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+(\.js|\.d\.ts)(\.map)?$/,
   // Sources referenced by source maps.
   /^(core|adapters|composition|test\/contract)\/([\w-]+\/)*[\w-]+(?<!\.test)\.ts$/,
