@@ -1,42 +1,42 @@
 import { type Contract, selectCases } from './contract.js';
-import { durableCases } from './durable-plant-repository.js';
-import { repositoryCases } from './plant-repository.js';
-import { durableOutageCases, outageCases } from './plant-repository-outage.js';
-import { rejectingCases } from './rejecting-plant-repository.js';
-import type { PlantRepositoryHarness } from './repository-checks.js';
-import { sharedCases } from './shared-plant-repository.js';
+import { rejectingCases, repositoryCases, sharedCases, volumeCases } from './plant-repository.js';
+import { durableCases, durableOutageCases, outageCases } from './plant-repository-failures.js';
+import { type PlantRepositoryHarness, useStorage } from './repository-harness.js';
 import {
   expiryCases,
   foreignTokenCases,
   issuerOutageCases,
-  jwtCases,
   type TokenVerifierHarness,
+  useVerifier,
   verifierCases,
 } from './token-verifier.js';
 
-export { type Contract, type ContractCase, ContractViolation, InvalidHarness, type LeftOutGroup } from './contract.js';
-export type { OpenPlantRepository, PlantRepositoryHarness } from './repository-checks.js';
+export { type Contract, type ContractCase, ContractViolation, InvalidHarness } from './contract.js';
+export type { PlantRepositoryHarness } from './repository-harness.js';
 export type { TokenVerifierHarness } from './token-verifier.js';
+
+/** Some engines sync each plant, and some issuers are asked about each token. */
+const LONG_TIMEOUT_MS = 300_000;
 
 /** Returns the contract of plant repositories, with the cases that the harness can run. */
 export function plantRepositoryContract(harness: PlantRepositoryHarness): Contract {
-  return selectCases(harness, (group) => [
-    group('every repository', [], repositoryCases),
-    group('durability', ['reopen'], durableCases),
-    group('several repositories on one storage', ['openAnother'], sharedCases),
-    group('outages', ['whileUnavailable'], outageCases),
-    group('durability in outages', ['reopen', 'whileUnavailable'], durableOutageCases),
-    group('rejected plants', ['rejectedPlant'], rejectingCases),
+  return selectCases(harness, useStorage, [
+    { group: 'every repository', needs: [], cases: repositoryCases },
+    { group: 'every repository', needs: [], cases: volumeCases, timeoutMs: LONG_TIMEOUT_MS },
+    { group: 'durability', needs: ['reopen'], cases: durableCases },
+    { group: 'several repositories on one storage', needs: ['openAnother'], cases: sharedCases },
+    { group: 'outages', needs: ['whileUnavailable'], cases: outageCases },
+    { group: 'durability in outages', needs: ['reopen', 'whileUnavailable'], cases: durableOutageCases },
+    { group: 'rejected plants', needs: ['rejectedPlant'], cases: rejectingCases },
   ]);
 }
 
 /** Returns the contract of token verifiers, with the cases that the harness can run. */
 export function tokenVerifierContract(harness: TokenVerifierHarness): Contract {
-  return selectCases(harness, (group) => [
-    group('every verifier', [], verifierCases),
-    group('JSON Web Tokens', [], jwtCases),
-    group('expiry', ['expiredToken'], expiryCases),
-    group('other issuers', ['foreignToken'], foreignTokenCases),
-    group('outages of the issuer', ['withIssuerUnavailable'], issuerOutageCases),
+  return selectCases(harness, useVerifier, [
+    { group: 'every verifier', needs: [], cases: verifierCases, timeoutMs: LONG_TIMEOUT_MS },
+    { group: 'expiry', needs: ['expiredToken'], cases: expiryCases },
+    { group: 'other issuers', needs: ['foreignToken'], cases: foreignTokenCases },
+    { group: 'outages of the issuer', needs: ['withIssuerUnavailable'], cases: issuerOutageCases },
   ]);
 }

@@ -1,352 +1,296 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, type Plant, TEXT_FIELDS } from '../../core/index.js';
-import {
-  assertEqual,
-  assertRejects,
-  assertSameElements,
-  ContractViolation,
-  contractCase,
-  type HarnessCase,
-  InvalidHarness,
-  pause,
-} from './contract.js';
+import { Plant, type PlantStorage } from '../../core/index.js';
+import { assertEqual, assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
 import {
   addAll,
-  addConcurrently,
   assertCompleteOrUnavailable,
   assertConfidential,
   assertContent,
   assertHolders,
   assertOutcomes,
+  assertRaces,
   assertReadsDuringAdds,
+  assertSameOutcomes,
   assertTimersEnd,
+  type Expected,
   isAvailable,
-  type OpenPlantRepository,
-  type OutcomeTuple,
-  type PlantRepositoryHarness,
   readPlants,
-  toTuple,
-  useRepository,
 } from './repository-checks.js';
+import type { TestStorage } from './repository-harness.js';
 import {
   CONFIDENTIAL,
   createPlants,
-  IDS,
+  PLANTS_WITH_IDS,
+  PLANTS_WITH_TEXTS,
   plant,
-  plantWith,
   READ_COUNTS,
-  SIMILAR_PLANTS,
-  TEXTS,
+  RIVALS,
+  SCATTERED_PLANTS,
 } from './sample-plants.js';
 
-/** Maximum number of plants per batch of a reader, which must not collect them all. */
-const MAX_READ_ROWS = 10_000;
-/** More calls than any usual pool has connections. */
-const MORE_CALLS_THAN_CONNECTIONS = 130;
-/** Timeout of cases with many or large plants, in milliseconds. Some engines sync each plant. */
-const LARGE_TIMEOUT_MS = 300_000;
-
-/** Cases for every plant repository. */
-export const repositoryCases: readonly HarnessCase<PlantRepositoryHarness>[] = [
-  contractCase('is empty and ready after opening, and checking this stores no plant', async (harness) => {
-    await useRepository(harness, 'open', async (repository) => {
-      await repository.ready();
-      await repository.ready();
-      await assertOutcomes(repository, [], []);
-      await assertContent(repository, []);
-      await addAll(repository, [plant(1n, 'Monstera')]);
-    });
-    await useRepository(harness, 'open', async (repository) => {
-      for await (const _ of repository.readAll())
-        throw new InvalidHarness(
-          'open() must open new, empty storage each time, but it has plants the second time (or the adapter shares plants between repositories)',
-        );
-    });
-  }),
-
-  // Ids and strings
-
-  repositoryCase('stores ids exactly, at both ends of int64 and around 2^53', async (repository) => {
-    // The plants differ only in their ids.
-    const candidates = IDS.map((id) => plant(id, 'Monstera', 'indoor'));
-    await addAll(repository, candidates);
-    await assertHolders(repository, candidates);
-    await assertContent(repository, candidates);
-  }),
-
-  repositoryCase('stores strings code point for code point', async (repository) => {
-    const texts = TEXTS.flatMap((text) => [
-      Object.fromEntries(TEXT_FIELDS.map((field) => [field, text])),
-      ...TEXT_FIELDS.map((field) => ({ [field]: text })),
-    ]);
-    const candidates = texts.map((fields, index) => plantWith(BigInt(index), { name: 'Monstera', ...fields }));
-    await addAll(repository, candidates);
-    await assertHolders(repository, candidates);
-    await assertContent(repository, candidates);
-  }),
-
-  repositoryCase(
-    'stores strings of a megabyte, many of them in one batch',
-    async (repository) => {
-      const [name, tag] = ['🌵'.repeat(2 ** 18), 'é'.repeat(2 ** 19)];
-      const candidates = Array.from({ length: 18 }, (_, index) => plant(BigInt(index), `${index} ${name}`));
-      const tagged = plant(-1n, 'Monstera', tag);
-      await addAll(repository, [tagged, ...candidates]);
-      await assertHolders(repository, [tagged]);
-      await assertContent(repository, [tagged, ...candidates]);
-    },
-    LARGE_TIMEOUT_MS,
-  ),
-
-  // Outcomes
-
-  repositoryCase(
-    'never changes a stored plant, and returns it as holder for identical and similar ones',
-    async (repository) => {
-      const groups = SIMILAR_PLANTS.map((texts, group) =>
-        texts.map((fields, index) => plantWith(BigInt(100 * group + index), fields)),
-      );
-      const holders = groups.flat();
-      await addAll(repository, holders);
-      // Each plant, under the id of each other plant of its group.
-      const attempts = groups.flatMap((texts) =>
-        texts.flatMap(({ id }) => texts.map((fields) => plantWith(id, fields))),
-      );
-      const holderOf = new Map(holders.map((holder) => [holder.id, holder]));
-      const expected = attempts.map(({ id }): OutcomeTuple => ['taken', holderOf.get(id) ?? plant(id, 'no holder')]);
-      await assertOutcomes(repository, attempts, expected);
-      await assertContent(repository, holders);
-    },
-  ),
-
-  repositoryCase('adds the first of identical or similar plants with the same id in a batch', async (repository) => {
-    const groups = SIMILAR_PLANTS.map((texts, group) => texts.map((fields) => plantWith(BigInt(group), fields)));
-    const firsts = groups.flatMap((group) => group.slice(0, 1));
-    const expected = firsts.flatMap((first, index) => {
-      const others = [...(groups[index] ?? []), first].slice(1);
-      return [['added'] as const, ...others.map((): OutcomeTuple => ['taken', first])];
-    });
-    // Each group ends with its first plant again.
-    await assertOutcomes(
-      repository,
-      groups.flatMap((group) => [...group, ...group.slice(0, 1)]),
-      expected,
+/** Cases for every repository. */
+export const repositoryCases: Cases<TestStorage> = {
+  'is empty and ready after opening, and ready stores no plant': async ({ repository, open }) => {
+    await repository.ready();
+    await repository.ready();
+    await assertOutcomes(repository, [], []);
+    await assertContent(repository, []);
+    await addAll(repository, [plant(1n, 'Monstera')]);
+    await assertContent(
+      await open(),
+      [],
+      'plants in new storage (open() of the harness must open other storage each time)',
     );
-    await assertContent(repository, firsts);
-  }),
+  },
 
-  repositoryCase('returns an outcome per plant in their order, and does not modify it later', async (repository) => {
-    const [one, three] = [plant(1n, 'one'), plant(3n, 'three', 'indoor')];
-    const [two, four] = [plant(2n, 'two'), plant(4n, 'four')];
+  'stores ids exactly, at both ends of int64 and around 2^53': ({ repository }) =>
+    assertStored(repository, PLANTS_WITH_IDS),
+
+  'stores strings code point for code point, and an absent tag as absent': ({ repository }) =>
+    assertStored(repository, PLANTS_WITH_TEXTS),
+
+  'never changes a stored plant, and returns it as holder for similar ones': async ({ repository }) => {
+    await addAll(repository, PLANTS_WITH_TEXTS);
+    const [holders, rivals] = [RIVALS.map(([holder]) => holder), RIVALS.map(([, rival]) => rival)];
+    await assertOutcomes(repository, rivals, holders);
+    await assertContent(repository, PLANTS_WITH_TEXTS);
+  },
+
+  'adds the first of several plants with the same id in a batch': async ({ repository }) => {
+    const [firsts, rivals] = [PLANTS_WITH_TEXTS, RIVALS.map(([, rival]) => rival)];
+    const expected = [...firsts.map(() => 'added' as const), ...RIVALS.map(([holder]) => holder), ...firsts];
+    await assertOutcomes(repository, [...firsts, ...rivals, ...firsts], expected);
+    await assertContent(repository, firsts);
+  },
+
+  'returns an outcome per plant in their order, and does not modify it later': async ({ repository }) => {
+    const [one, two, three, four] = [plant(1n, 'one'), plant(2n, 'two'), plant(3n, 'three', 'tag'), plant(4n, 'four')];
     await addAll(repository, [one, three]);
     const outcomes = await repository.add([four, ...[3n, 4n, 1n, 3n].map((id) => plant(id, 'other')), two]);
-    await assertOutcomes(repository, [plant(4n, 'other'), plant(5n, 'five')], [['taken', four], ['added']]);
-    assertEqual(
-      outcomes.map(toTuple),
-      [['added'], ['taken', three], ['taken', four], ['taken', one], ['taken', three], ['added']],
-      'outcomes of the first call',
-    );
+    await assertOutcomes(repository, [plant(4n, 'other'), plant(5n, 'five')], [four, 'added']);
+    // The outcomes of the first call, after another call.
+    assertSameOutcomes(outcomes, ['added', three, four, one, three, 'added']);
     await assertContent(repository, [one, two, three, four, plant(5n, 'five')]);
-  }),
+  },
 
-  // Batches
-
-  repositoryCase('does not modify the batch', async (repository) => {
-    const given = [3n, 1n, 2n, 1n].map((id) => plant(id, 'Monstera'));
-    const batch = [...given];
+  'adds the plants that the array held when add was called, and does not modify it': async ({ repository }) => {
+    const batch = [3n, 1n, 2n, 1n].map((id) => plant(id, 'Monstera'));
+    const given = [...batch];
     await repository.add(batch);
-    if (batch.length !== given.length || batch.some((candidate, index) => candidate !== given[index]))
-      throw new ContractViolation('add modified the batch');
-    await repository.add(Object.freeze([plant(6n, 'Aloe'), plant(5n, 'Aloe')]));
-  }),
-
-  repositoryCase('adds the plants that the array held when add was called', async (repository) => {
-    const batch = [plant(1n, 'one')];
+    assertEqual(batch, given, 'the array after add');
+    await addAll(repository, Object.freeze([plant(6n, 'Aloe'), plant(5n, 'Aloe')]));
+    batch[0] = plant(7n, 'held');
     const adding = repository.add(batch);
-    batch[0] = plant(2n, 'two');
-    batch.push(plant(3n, 'three'));
-    const outcomes = await adding;
-    if (outcomes.length !== 1) throw new ContractViolation(`expected 1 outcome, got ${outcomes.length}`);
-    await assertContent(repository, [plant(1n, 'one')]);
-  }),
+    batch[0] = plant(8n, 'changed later');
+    batch.push(plant(9n, 'added later'));
+    assertSameOutcomes(await adding, ['added', ...given.slice(1, 3), ...given.slice(1, 2)]);
+    await assertHolders(repository, [plant(7n, 'held')]);
+  },
 
-  repositoryCase(
-    `adds 70,000 plants in one batch, and reads them in batches of at most ${MAX_READ_ROWS}`,
-    async (repository) => {
-      // Exceeds the 65,535 parameters of one SQL statement, and the usual limits on the result of a query.
-      const candidates = createPlants(70_000);
-      await addAll(repository, candidates);
-      await assertContent(repository, candidates);
-      await assertHolders(repository, candidates);
-      for await (const { length } of repository.readAll())
-        if (length > MAX_READ_ROWS) throw new ContractViolation(`readAll returned a batch of ${length} plants`);
-    },
-    LARGE_TIMEOUT_MS,
-  ),
+  'adds each id once for concurrent calls and overlapping batches': ({ repository }) =>
+    assertRaces(repository, repository),
 
-  repositoryCase('finds duplicate ids among thousands of plants in one batch', async (repository) => {
-    const firsts = Array.from({ length: 2500 }, (_, index) => plant(BigInt(index), `first ${index}`));
-    const seconds = firsts.map(({ id }) => plant(id, 'second')).reverse();
-    await assertOutcomes(
-      repository,
-      [...firsts, ...seconds],
-      [...firsts.map(() => ['added'] as const), ...[...firsts].reverse().map((holder) => ['taken', holder] as const)],
-    );
-    await assertContent(repository, firsts);
-  }),
+  'reads every plant once, ordered by id, for each of several readers': async ({ repository }) => {
+    for (let start = 0; start < SCATTERED_PLANTS.length; start += 1000)
+      await addAll(repository, SCATTERED_PLANTS.slice(start, start + 1000));
+    await Promise.all([1, 2, 3].map(() => assertContent(repository, SCATTERED_PLANTS)));
+  },
 
-  // Concurrency
-
-  repositoryCase('adds each id exactly once for concurrent batches with overlapping ids', async (repository) => {
-    const ids = Array.from({ length: 60 }, (_, index) => BigInt(index));
-    const batches = Array.from({ length: 8 }, (_, batch) => {
-      const candidates = ids.slice(batch * 4, batch * 4 + 32).map((id) => plant(id, `of batch ${batch}`));
-      return batch % 2 === 0 ? candidates : candidates.reverse();
-    });
-    const winners = await addConcurrently(batches.map((batch) => [repository, batch]));
-    await assertContent(repository, winners);
-  }),
-
-  repositoryCase('adds exactly one of a hundred concurrent plants with the same id', async (repository) => {
-    const batches = Array.from({ length: 100 }, (_, index) => [plant(7n, `plant ${index % 3}`, `${index}`)]);
-    const winners = await addConcurrently(batches.map((batch) => [repository, batch]));
-    await assertContent(repository, winners);
-  }),
-
-  // Reading
-
-  repositoryCase('reads every plant once, ordered by id, for each of several readers', async (repository) => {
-    const shuffled = Array.from({ length: 1500 }, (_, index) => BigInt((index * 7) % 1500));
-    const ids = shuffled.flatMap((id) => [MIN_PLANT_ID + id, (id - 750n) * 3n, MAX_PLANT_ID - id]);
-    const candidates = ids.map((id) => plant(id, `plant ${id}`));
-    for (let start = 0; start < candidates.length; start += 1000)
-      await addAll(repository, candidates.slice(start, start + 1000));
-    await Promise.all([1, 2, 3].map(() => assertContent(repository, candidates)));
-    await assertContent(repository, candidates);
-  }),
-
-  repositoryCase(
-    'reads every plant if the count is a multiple of a common page size, or one more or less',
-    async (repository) => {
-      const stored: Plant[] = [];
-      for (const count of READ_COUNTS) {
-        const more = createPlants(count - stored.length, BigInt(stored.length));
-        await addAll(repository, more);
-        stored.push(...more);
-        await assertContent(repository, stored, `plants read of ${count}`);
-      }
-    },
-    LARGE_TIMEOUT_MS,
-  ),
-
-  repositoryCase('reads every plant once, ordered by id, during concurrent adds', (repository) =>
+  'reads every earlier plant once, ordered by id, during concurrent adds': ({ repository }) =>
     assertReadsDuringAdds(repository, repository),
-  ),
 
-  repositoryCase('leaves batches to the reader, who may keep and modify them', async (repository) => {
-    const candidates = createPlants(2500);
-    await addAll(repository, candidates);
+  'leaves batches to the reader, who may keep and modify them': async ({ repository }) => {
+    const plants = createPlants(2500);
+    await addAll(repository, plants);
     const batches: (readonly Plant[])[] = [];
     for await (const batch of repository.readAll()) batches.push(batch);
-    assertSameElements(batches.flat(), candidates, 'plants of all batches', (a, b) => a.equals(b));
+    assertEqual(batches.flat(), plants, 'plants of all batches after reading');
     for (const batch of batches) Reflect.set(batch, 0, batch[1]);
-    await assertContent(repository, candidates);
-  }),
+    await assertContent(repository, plants, 'plants read after another reader has changed its batches');
+  },
 
-  repositoryCase(`keeps working after ${MORE_CALLS_THAN_CONNECTIONS} calls of each kind`, async (repository) => {
+  'keeps working after 130 calls of each kind': async ({ repository }) => {
     const stored = createPlants(1100);
     await addAll(repository, stored);
-    for (let round = 0; round < MORE_CALLS_THAN_CONNECTIONS; round++) {
+    // More than any usual pool has connections.
+    for (let round = 0; round < 130; round++) {
       await assertHolders(repository, stored.slice(0, 1));
       await repository.ready();
+      // Readers that stop early, or before they start, must release what they hold.
       for await (const _ of repository.readAll()) break;
       await repository.readAll()[Symbol.asyncIterator]().return?.();
       await readPlants(repository);
     }
     await addAll(repository, [plant(1100n, 'later')]);
-    await assertContent(repository, [...stored, plant(1100n, 'later')]);
-  }),
+  },
 
-  // Errors
-
-  repositoryCase('an error reveals no value of a plant', async (repository) => {
+  'close is idempotent, and each later call throws StorageUnavailable': async ({ repository }) => {
     await addAll(repository, [CONFIDENTIAL]);
-    await repository.close();
-    const calls = [async () => repository.add([CONFIDENTIAL]), async () => readPlants(repository)];
-    for (const call of calls) assertConfidential(await call().catch((error: unknown) => error));
-  }),
-
-  repositoryCase('leaves no rejection unhandled', async (repository) => {
-    await addAll(repository, createPlants(2500));
-    const reader = repository.readAll()[Symbol.asyncIterator]();
-    await reader.next();
-    const closing = repository.close();
-    await isAvailable(() => repository.add([plant(-1n, 'late')]));
-    await reader.return?.();
-    await closing;
-    await isAvailable(() => repository.add([plant(-2n, 'late')]));
-    await isAvailable(() => readPlants(repository));
-    // Gives background work time to reject.
-    await pause(50);
-  }),
-
-  // Closing
-
-  repositoryCase('close is idempotent, and each later call throws StorageUnavailable', async (repository) => {
-    await addAll(repository, [plant(1n, 'Monstera')]);
     await Promise.all([repository.close(), repository.close()]);
-    await assertRejects('add', 'STORAGE_UNAVAILABLE', () => repository.add([plant(2n, 'late')]));
-    await assertRejects('add of an empty batch', 'STORAGE_UNAVAILABLE', () => repository.add([]));
-    // Not in an async function, so that an error that readAll throws itself differs from a rejection.
-    await assertRejects('readAll', 'STORAGE_UNAVAILABLE', () => repository.readAll()[Symbol.asyncIterator]().next());
-    await assertRejects('ready', 'STORAGE_UNAVAILABLE', () => repository.ready());
-    await repository.close();
-  }),
+    const calls = {
+      add: () => repository.add([CONFIDENTIAL]),
+      'add of an empty batch': () => repository.add([]),
+      readAll: () => repository.readAll()[Symbol.asyncIterator]().next(),
+      ready: () => repository.ready(),
+    };
+    for (const [name, call] of Object.entries(calls))
+      assertConfidential(await assertRejects(`${name} after close`, 'STORAGE_UNAVAILABLE', call));
+  },
 
-  repositoryCase('close waits for add calls in flight', async (repository) => {
+  'close waits for add calls in flight': async ({ repository }) => {
     const holder = plant(1n, 'Monstera');
     await addAll(repository, [holder]);
     let isClosed = false;
     const adding = createPlants(40, 2n).map(async (candidate) => {
-      const outcomes = await repository.add([plant(1n, 'Ficus'), candidate]);
+      await assertOutcomes(repository, [plant(1n, 'Ficus'), candidate], [holder, 'added']);
       if (isClosed) throw new ContractViolation('close resolved before an add call in flight');
-      assertEqual(outcomes.map(toTuple), [['taken', holder], ['added']], 'outcomes of an add call in flight');
     });
     const closing = repository.close().then(async () => {
-      // Tolerates adds that resolve in the same turn as close.
+      // Tolerates calls that resolve in the same turn as close.
       for (let turn = 0; turn < 1000; turn++) await undefined;
       isClosed = true;
     });
     await Promise.all([...adding, closing]);
-  }),
+  },
 
-  repositoryCase(
-    'a reader that continues after close reads every plant or throws StorageUnavailable',
-    async (repository) => {
-      const candidates = createPlants(2500);
-      await addAll(repository, candidates);
-      await assertCompleteOrUnavailable(repository, candidates, async (readRest) => {
-        const closing = repository.close();
-        await readRest().finally(() => closing);
-      });
-    },
-  ),
+  'readers stop after close, or read every plant or throw StorageUnavailable': async ({ repository }) => {
+    const plants = createPlants(2500);
+    await addAll(repository, plants);
+    const stopping = repository.readAll()[Symbol.asyncIterator]();
+    await stopping.next();
+    await assertCompleteOrUnavailable(repository, plants, async (readRest) => {
+      const closing = repository.close();
+      await isAvailable(() => repository.add([plant(-1n, 'late')]));
+      await stopping.return?.();
+      await readRest().finally(() => closing);
+    });
+    // Gives background work time to reject, which fails the case.
+    await pause(50);
+  },
 
-  contractCase('close leaves no timer running', (harness) =>
-    assertTimersEnd(() =>
-      useRepository(harness, 'open', async (repository) => {
-        await addAll(repository, [plant(1n, 'Monstera')]);
-        await assertContent(repository, [plant(1n, 'Monstera')]);
-        for await (const _ of repository.readAll()) break;
-        await repository.ready();
-      }),
-    ),
-  ),
-];
+  'close leaves no timer running': ({ open }) =>
+    assertTimersEnd(async () => {
+      const repository = await open();
+      await addAll(repository, [plant(1n, 'Monstera')]);
+      for await (const _ of repository.readAll()) break;
+      await repository.ready();
+      await repository.close();
+    }),
+};
 
-function repositoryCase(
-  name: string,
-  check: (repository: OpenPlantRepository) => Promise<void>,
-  timeoutMs?: number,
-): HarnessCase<PlantRepositoryHarness> {
-  return contractCase(name, (harness) => useRepository(harness, 'open', check), timeoutMs);
+/** Cases for every repository that take longer. */
+export const volumeCases: Cases<TestStorage> = {
+  'stores strings of a megabyte, many of them in one batch': async ({ repository }) => {
+    const large = createPlants(18).map(({ id }) => plant(id, `${id} ${'🌵'.repeat(2 ** 18)}`));
+    await assertStored(repository, [plant(-1n, 'Monstera', 'é'.repeat(2 ** 19)), ...large]);
+  },
+
+  // Exceeds the 65,535 parameters of one SQL statement, and the usual limits on the result of a query.
+  'stores 70,000 plants in one batch': ({ repository }) => assertStored(repository, createPlants(70_000)),
+
+  'reads every plant if the count is a common page size, or one more': async ({ repository }) => {
+    const stored: Plant[] = [];
+    for (const count of READ_COUNTS) {
+      const more = createPlants(count - stored.length, BigInt(stored.length));
+      await addAll(repository, more);
+      stored.push(...more);
+      await assertContent(repository, stored, `plants read of ${count}`);
+    }
+  },
+};
+
+/** Cases for repositories whose storage several processes can open. */
+export const sharedCases: Cases<TestStorage> = {
+  'reads what another repository added, and returns it as holder': async ({ repository, openAnother }) => {
+    const another = await openAnother();
+    const stored = createPlants(20);
+    for (const [index, candidate] of stored.entries()) {
+      const [writer, reader] = index % 3 === 0 ? [another, repository] : [repository, another];
+      await addAll(writer, [candidate]);
+      const what = 'plants read that another repository added (if none, openAnother() may open other storage)';
+      await assertContent(reader, stored.slice(0, index + 1), what);
+      await assertHolders(reader, [candidate]);
+    }
+  },
+
+  'adds each id once for concurrent calls and overlapping batches of both': async ({ repository, openAnother }) =>
+    assertRaces(repository, await openAnother()),
+
+  'reads every earlier plant once while another repository adds plants': async ({ repository, openAnother }) =>
+    assertReadsDuringAdds(repository, await openAnother()),
+
+  'keeps working while others are opened, used and closed': async ({ repository, openAnother }) => {
+    for (const candidate of createPlants(10)) {
+      const another = await openAnother();
+      await addAll(another, [candidate]);
+      await another.close();
+      await repository.ready();
+      await assertHolders(repository, [candidate]);
+    }
+    await addAll(repository, [plant(-1n, 'added last')]);
+  },
+};
+
+/** Cases for repositories whose storage rejects some plants. */
+export const rejectingCases: Cases<TestStorage> = {
+  'returns rejected with an Error that reveals no value of the plant': async ({ repository, rejectedPlant }) => {
+    const rejected = rejectedPlant();
+    const [outcome] = await repository.add([rejected]).catch((error: unknown) => {
+      throw new ContractViolation(`add must return the outcome rejected, but it threw ${error}`);
+    });
+    if (outcome?.kind !== 'rejected')
+      throw new ContractViolation(
+        `expected rejected, got ${describe(outcome)} (can the storage store rejectedPlant()?)`,
+      );
+    if (!(outcome.error instanceof Error))
+      throw new ContractViolation(`the error of a rejected plant must be an Error, got ${describe(outcome.error)}`);
+    assertConfidential(outcome.error, rejected);
+  },
+
+  'adds or finds the other plants of a batch': async ({ repository, rejectedPlant }) => {
+    const rejected = rejectedPlant();
+    for (const [index, position] of [0, 1, 250, 499].entries()) {
+      const others = createOthers(rejected, 499, 500 * index);
+      await addAll(repository, others.slice(0, 1));
+      const expected = others
+        .map((other, at): Expected => (at === 0 ? other : 'added'))
+        .toSpliced(position, 0, 'rejected');
+      await assertOutcomes(repository, others.toSpliced(position, 0, rejected), expected);
+    }
+  },
+
+  'adds the plants of concurrent calls': async ({ repository, rejectedPlant }) => {
+    const rejected = rejectedPlant();
+    const added = createOthers(rejected, 30);
+    const calls = added.flatMap((each, index) => (index % 10 === 0 ? [rejected, each] : [each]));
+    await Promise.all(
+      calls.map((each) => assertOutcomes(repository, [each], [each === rejected ? 'rejected' : 'added'])),
+    );
+    await assertContent(repository, added);
+  },
+
+  'rejects a plant each time, stays ready, and does not keep its id': async ({ repository, rejectedPlant }) => {
+    const rejected = rejectedPlant();
+    for (let turn = 0; turn < 3; turn++)
+      await assertOutcomes(repository, [rejected, rejected], ['rejected', 'rejected']);
+    await repository.ready();
+    const others = createOthers(rejected, 2);
+    await addAll(repository, others);
+    await assertContent(repository, others);
+    const result = Plant.from({ id: rejected.id, name: 'Aloe' });
+    const [outcome] = result.kind === 'valid' ? await repository.add([result.plant]) : [];
+    // The storage may reject the id.
+    if (outcome?.kind === 'taken') throw new ContractViolation('a rejected plant holds its id');
+  },
+};
+
+/** Asserts that plants are added, returned as holders, and read. */
+async function assertStored(repository: PlantStorage, plants: readonly Plant[]): Promise<void> {
+  await addAll(repository, plants);
+  await assertHolders(repository, plants);
+  await assertContent(repository, plants);
+}
+
+/** Creates plants with ids from `first`, of which none is that of the rejected plant. */
+function createOthers(rejected: Plant, count: number, first = 0): Plant[] {
+  return createPlants(count, BigInt(first)).map((each) => (each.id === rejected.id ? plant(-1n, each.name) : each));
 }

@@ -1,72 +1,39 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
-import type { Context } from 'mocha';
 import { inRepository } from '../support/paths.js';
-import { skipUnless } from '../support/skip-unless.js';
+import { temporaryFolder } from '../support/temporary.js';
 
-const MODULES = inRepository('test/interop/node_modules');
-if (!existsSync(join(MODULES, '.package-lock.json')))
-  throw new Error('missing: the packages of test/interop; run npm ci --ignore-scripts --prefix test/interop');
+/** Returns the path of a file in one of the packages of `test/interop`. */
+export const installed = (path: string): string => inRepository(`test/interop/node_modules/${path}`);
 
-/** Returns the path of a file installed in `test/interop/node_modules`, such as `.bin/publint`. */
-export const installed = (path: string): string => join(MODULES, path);
+if (!existsSync(installed('typescript')))
+  throw new Error('run npm run test:interop, which installs what these tests need');
 
-const { dependencies } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
-
-/** Node 24, which some tools need. Installed on Linux x64 only. */
-export const NODE_24: string = installed('node-24/bin/node');
-
-/** Skips a test if a program does not exist. Throws instead if `CI=true`. */
-export const skipUnlessExists = (context: Context, path: string): void => skipUnless(context, existsSync(path), path);
-
-/** Runs a program until it exits, without collecting its coverage. */
-export function run(folder: string, [program, ...args]: readonly [string, ...string[]], environment = {}) {
-  const { NODE_V8_COVERAGE, ...inherited } = process.env;
-  const env = { ...inherited, NO_COLOR: '1', ...environment };
-  return spawnSync(program, args, { cwd: folder, env, encoding: 'utf8', timeout: 120_000 });
-}
-
-/** Runs a program until it exits, fails unless it succeeds without errors, and returns its output. */
-export function outputOf(folder: string, command: readonly [string, ...string[]], environment = {}): string {
-  const { status, stdout, stderr } = run(folder, command, environment);
-  expect([status, stderr], stdout).to.deep.equal([0, '']);
+/** Runs a program until it exits, and returns its output; throws if it fails. */
+export function outputOf(folder: string, [program, ...args]: readonly [string, ...string[]]): string {
+  const { NODE_V8_COVERAGE: _, ...inherited } = process.env;
+  const options = { cwd: folder, env: { ...inherited, NO_COLOR: '1' }, encoding: 'utf8', timeout: 120_000 } as const;
+  const { status, stdout, stderr, error } = spawnSync(program, args, options);
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${error ?? `${stdout}${stderr}`}`);
   return stdout;
 }
 
-// Inside node_modules, so that packages resolve from `test/interop`, then from the repository.
-const root = mkdtempSync(installed('.test-'));
-process.once('exit', () => rmSync(root, { recursive: true, force: true }));
-
-/** Creates a folder in which the packages of `test/interop` and of the repository resolve. */
-export const folderWithPackages = (): string => mkdtempSync(join(root, 'folder-'));
-
-/** Returns the path of the package tarball as it would be published. Packs it once per process. */
-export function tarball(): string {
-  packed ??= run(inRepository(''), ['npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', root]).stdout;
-  return join(root, /"filename": "([^"]+)"/.exec(packed)?.[1] ?? 'not packed');
+/** Packs the package as for publication. Returns the path of the tarball. */
+export function pack(): string {
+  const folder = temporaryFolder();
+  outputOf(inRepository(''), ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder]);
+  return join(folder, readdirSync(folder)[0] ?? '');
 }
-let packed: string | undefined;
 
-/** Creates a folder in which `plant-store` is installed from its tarball, without downloads. */
+/** Creates a folder with the packed package, in which the packages of `test/interop` and the repository resolve, too. */
 export function installPackage(): string {
-  const folder = folderWithPackages();
-  const target = join(folder, 'node_modules/plant-store');
-  mkdirSync(target, { recursive: true });
-  outputOf(folder, ['tar', '-xzf', tarball(), '--strip-components=1', '-C', target]);
-  // As npm does, because `test/interop` has other versions of some packages at the top.
-  mkdirSync(join(target, 'node_modules'));
-  for (const name of Object.keys(dependencies).filter((each) => existsSync(installed(each))))
-    symlinkSync(inRepository(`node_modules/${name}`), join(target, 'node_modules', name));
+  const folder = temporaryFolder();
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, 'plant-store'), { recursive: true });
+  outputOf(folder, ['tar', '-xzf', pack(), '--strip-components=1', '-C', 'node_modules/plant-store']);
+  for (const from of [inRepository('node_modules'), installed('.')])
+    for (const name of readdirSync(from))
+      if (!existsSync(join(modules, name))) symlinkSync(join(from, name), join(modules, name));
   return folder;
-}
-
-/** Bundles a program with esbuild, and returns the path of the bundle. */
-export function bundle(folder: string, program: string, ...options: readonly string[]): string {
-  const outfile = join(folder, options.includes('--format=cjs') ? 'bundle.cjs' : 'bundle.mjs');
-  writeFileSync(join(folder, 'entry.js'), program);
-  const esbuild = [installed('.bin/esbuild'), 'entry.js', '--bundle', '--log-level=warning'] as const;
-  outputOf(folder, [...esbuild, `--outfile=${outfile}`, ...options]);
-  return outfile;
 }

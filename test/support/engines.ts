@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from './database-servers.js';
-import { fromRow, type Row, type TestPlant } from './plants.js';
+import { fromRow, type TestPlant } from './plants.js';
 import { SqliteFile } from './sqlite-file.js';
 import { temporaryFolder } from './temporary.js';
 
@@ -51,9 +51,8 @@ export function sqliteStore(path: string): Required<TestStore> {
   return {
     url: `sqlite:${path}`,
     readPlants: async () => {
-      const rows = await query(
-        `SELECT json_object('id', '' || id, 'name', name, 'tag', tag) AS json FROM plants ORDER BY id`,
-      );
+      const json = "json_object('id', '' || id, 'name', name, 'tag', tag) AS json";
+      const rows = await query(`SELECT ${json} FROM plants ORDER BY id`);
       return rows.map(({ json }) => fromRow(JSON.parse(`${json}`)));
     },
     // SQLite cannot add a constraint to a table.
@@ -80,7 +79,7 @@ export function serverStore(url: string, knex: Knex): TestStore {
 export async function readTable(knex: Knex, table: string): Promise<TestPlant[]> {
   // As a string: a JavaScript number may not represent the id.
   const id = knex.raw("concat(id, '') AS id");
-  const rows: Row[] = await knex(table).select(id, 'name', 'tag').orderBy('plants.id');
+  const rows: Parameters<typeof fromRow>[0][] = await knex(table).select(id, 'name', 'tag').orderBy('plants.id');
   return rows.map(fromRow);
 }
 

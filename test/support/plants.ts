@@ -1,25 +1,20 @@
 import { type NewPlant, Plant } from '../../core/index.js';
 
 /** A plant as a test sends it and expects it in the store. */
-export type TestPlant = NewPlant;
+export interface TestPlant extends Omit<NewPlant, 'id'> {
+  readonly id: bigint;
+}
 
-/** Creates a plant; throws if it is invalid. */
-export function toPlant(newPlant: TestPlant): Plant {
-  const result = Plant.from(newPlant);
+/** Creates a plant; throws if it is invalid. The one place that converts the ids of tests. */
+export function toPlant(plant: TestPlant | NewPlant): Plant {
+  const result = Plant.from(plant);
   if (result.kind === 'valid') return result.plant;
   throw new TypeError(result.violations.map(({ message }) => message).join('; '));
 }
 
-/** A row of the table, with its id as decimal text. */
-export interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
-/** Converts a row to the plant that a client sent. */
-export function fromRow({ id, name, tag }: Row): TestPlant {
-  return { id: BigInt(id), name, ...(tag === null ? {} : { tag }) };
+/** Converts a row to the plant that a client sent, without a tag that is null. */
+export function fromRow({ id, name, tag }: Readonly<Record<keyof NewPlant, string | null>>): TestPlant {
+  return { id: BigInt(`${id}`), name: `${name}`, ...(tag !== null && { tag }) };
 }
 
 /** Returns NDJSON lines for `count` plants with ascending ids from `first`. */

@@ -16,10 +16,12 @@ export function storableText(constraints: { readonly maxLength?: number } = {}):
   return fc.string({ ...constraints, unit: codePoint });
 }
 
-/** Generates plants, some of which have no tag. */
+/** Generates plants, some of which lack a tag. */
 export function newPlant(
   id: fc.Arbitrary<bigint>,
   text: fc.Arbitrary<string> = storableText(),
 ): fc.Arbitrary<NewPlant> {
-  return fc.record({ id, name: text, tag: text }, { requiredKeys: ['id', 'name'] });
+  return fc.record({ id, name: text, tag: text } satisfies Required<Record<keyof NewPlant, unknown>>, {
+    requiredKeys: ['id', 'name'],
+  });
 }

@@ -4,13 +4,12 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { openRepository, postgresDatabase } from '../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
-import { Program } from '../support/executable.js';
+import { Program, plantStore } from '../support/executable.js';
 import { toPlant } from '../support/plants.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { PrivateServer, postgresStandby, privateServers } from './private-server.js';
-import { expectReadable } from './readable.js';
 
 const TIMEOUT_MS = 20_000;
 
@@ -22,15 +21,22 @@ describe('PostgreSQL with a standby', () => {
   let server: PrivateServer;
   let admin: Knex;
   let repository: Awaited<ReturnType<typeof open>>;
-  let warnings: string[];
 
-  /** Opens a repository whose connections have a setting, such as `synchronous_commit=local`. Collects its warnings. */
+  /** Opens a repository whose connections have a setting, such as `synchronous_commit=local`. */
   function open(setting?: string) {
     const url = new URL(server.server.url);
     if (setting) url.searchParams.set('options', `-c ${setting}`);
-    warnings = [];
-    const warn = (warning: string) => warnings.push(warning);
-    return openRepository(postgresDatabase({ url: url.href, timeoutMs: TIMEOUT_MS, warn }));
+    return openRepository(postgresDatabase({ url: url.href, timeoutMs: TIMEOUT_MS }));
+  }
+  async function warningOf(setting: string): Promise<string | undefined> {
+    const opened = await open(setting);
+    await opened.close();
+    return opened.warning;
+  }
+  async function expectReadable(url: string): Promise<void> {
+    const run = (command: string) => plantStore(folder, [command], { DATABASE_URL: url, LOG_LEVEL: 'warn' }).result();
+    expect(await run('export')).to.deep.equal({ exitCode: 0, stdout: '{"id":1,"name":"Monstera"}\n', stderr: '' });
+    expect(await run('check')).to.include({ exitCode: 0 });
   }
   const plant = toPlant({ id: 1n, name: 'Monstera' });
 
@@ -101,7 +107,7 @@ describe('PostgreSQL with a standby', () => {
     await repository.add([plant]);
     await requireStandby('standby');
     await (await open()).close();
-    await expectReadable(folder, server.server.url);
+    await expectReadable(server.server.url);
   });
 
   it('a hot standby can be exported and checked, and its repository is ready once it is promoted', async () => {
@@ -109,7 +115,7 @@ describe('PostgreSQL with a standby', () => {
     const standby = await PrivateServer.install(postgresStandby(server.server.url, 'standby'), folder);
     await standby.start();
     const { url } = standby.server;
-    await expectReadable(folder, url);
+    await expectReadable(url);
 
     const onStandby = await openRepository(postgresDatabase({ url, timeoutMs: TIMEOUT_MS }));
     const other = toPlant({ id: 2n, name: 'Ficus' });
@@ -125,19 +131,16 @@ describe('PostgreSQL with a standby', () => {
   for (const value of ['local', 'remote_write'] as const) {
     it(`the repository warns about synchronous_commit=${value} if a standby is configured`, async function () {
       skipUnlessInstalled(this, 'pg_receivewal', '--version');
-      await (await open(`synchronous_commit=${value}`)).close();
-      expect(warnings).to.deep.equal([]);
+      expect(await warningOf(`synchronous_commit=${value}`)).to.equal(undefined);
       // pg_receivewal syncs the log as a standby does.
       const receiver = `${server.server.url}?application_name=standby`;
       new Program(folder, ['pg_receivewal', '--synchronous', '-D', folder, '-d', receiver]);
       await requireStandby('standby');
-      await (await open(`synchronous_commit=${value}`)).close();
-      expect(warnings.join()).to.include(`synchronous_commit=${value}`);
+      expect(await warningOf(`synchronous_commit=${value}`)).to.include(`synchronous_commit=${value}`);
     });
   }
 
   it('the repository warns about client_min_messages=error even if no standby is configured', async () => {
-    await (await open('client_min_messages=error')).close();
-    expect(warnings.join()).to.include('client_min_messages=error');
+    expect(await warningOf('client_min_messages=error')).to.include('client_min_messages=error');
   });
 });

@@ -6,10 +6,10 @@ import Fastify from 'fastify';
 const db = new Database(process.env.DATABASE_FILE);
 db.pragma('journal_mode = WAL');
 db.pragma('synchronous = FULL');
-db.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+db.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
 const insert = db.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)');
 
-const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKENS}`);
+const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKEN}`);
 
 const fastify = Fastify();
 
@@ -43,4 +43,3 @@ fastify.post('/plants', { schema }, async (request, reply) => {
 });
 
 await fastify.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
-console.log(`listens on http://127.0.0.1:${fastify.server.address().port}`);

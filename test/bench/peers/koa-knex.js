@@ -1,4 +1,4 @@
-// Koa, @koa/router, koa-bodyparser, Ajv and Knex, with one insert per request. DATABASE_CLIENT: sqlite3, pg or mysql2.
+// Koa, @koa/router, koa-bodyparser, Ajv, and Knex on sqlite3, with one insert per request.
 import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import Ajv from 'ajv';
@@ -6,36 +6,26 @@ import createKnex from 'knex';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 
-const client = process.env.DATABASE_CLIENT;
-const knex = createKnex(
-  client === 'sqlite3'
-    ? {
-        client,
-        connection: { filename: process.env.DATABASE_FILE },
-        useNullAsDefault: true,
-        pool: {
-          afterCreate: (connection, done) =>
-            connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;', done),
-        },
-      }
-    : { client, connection: process.env.DATABASE_URL, pool: { min: 2, max: 10 } },
-);
-if (!(await knex.schema.hasTable('plants'))) {
-  await knex.schema.createTable('plants', (table) => {
-    table.bigint('id').primary();
-    table.text('name').notNullable();
-    table.text('tag');
-  });
-}
-const TAKEN = ['SQLITE_CONSTRAINT', '23505', 'ER_DUP_ENTRY'];
+const knex = createKnex({
+  client: 'sqlite3',
+  connection: { filename: process.env.DATABASE_FILE },
+  useNullAsDefault: true,
+  pool: {
+    afterCreate: (connection, done) => connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;', done),
+  },
+});
+await knex.schema.createTable('plants', (table) => {
+  table.bigint('id').primary();
+  table.text('name').notNullable();
+  table.text('tag');
+});
 
 const validate = new Ajv().compile({
   type: 'object',
   required: ['id', 'name'],
   properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
 });
-
-const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKENS}`);
+const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKEN}`);
 
 const app = new Koa();
 const router = new Router();
@@ -46,7 +36,7 @@ router.post('/plants', async (ctx) => {
   try {
     await knex('plants').insert({ id, name, tag });
   } catch (error) {
-    ctx.throw(TAKEN.includes(error.code) ? 409 : 500);
+    ctx.throw(error.code === 'SQLITE_CONSTRAINT' ? 409 : 500);
   }
   ctx.body = { name, tag };
 });
@@ -58,8 +48,4 @@ app.use(async (ctx, next) => {
 });
 app.use(bodyParser());
 app.use(router.routes());
-app.use(router.allowedMethods());
-
-const server = app.listen(Number(process.env.PORT), '127.0.0.1', () => {
-  console.log(`listens on http://127.0.0.1:${server.address().port}`);
-});
+app.listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,5 +1,3 @@
-import type { HarnessCase } from '../contract.js';
-
 /** The service under test. */
 export interface HttpContractTarget {
   /** `http` or `https` URL before `/plants`, with the path prefix if there is one, such as `http://127.0.0.1:3000/garden`. */
@@ -18,12 +16,15 @@ export type HttpContractGroup = 'specification' | 'plant-store';
  * A test case for one rule of the HTTP API, for any test runner. Cases are independent and may run concurrently.
  * `run` throws a `ContractViolation` if the service breaks the rule, and another error if the target is not usable.
  */
-export interface HttpContractCase extends HarnessCase<HttpContractTarget> {
+export interface HttpContractCase {
+  /** The rule, usable as a test title. */
+  readonly name: string;
   readonly group: HttpContractGroup;
   /** What the rule is about, such as `ids` or `malformed HTTP`. */
   readonly topic: string;
   /** Maximum time that `run` takes, in milliseconds. */
   readonly timeoutMs: number;
+  run(target: HttpContractTarget): Promise<void>;
 }
 
 /** A case before it has a topic. */

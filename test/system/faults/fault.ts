@@ -24,8 +24,8 @@ export interface Fault {
   readonly creates: 'succeed' | 'succeed or fail' | 'fail at once' | 'fail';
   inject(): unknown;
   heal?(): unknown;
-  /** Checked while creates fail. */
-  meanwhile?(load: Load): Promise<void>;
+  /** What `/readyz` returns while creates fail. @default '503 unavailable' */
+  readonly readiness?: '200 ok' | undefined;
 }
 
 /** Returns the settings of the service for a fault. */
@@ -71,8 +71,7 @@ async function expectFailingCreates(load: Load, managementPort: number, fault: F
   if (fault.creates === 'fail at once') expect(quantile(latencies, 1), 'ms').to.be.below(LONG_TIMEOUT_MS / 2);
   // Most do not wait for the timeout.
   else expect(quantile(latencies, 0.5), 'ms, the median').to.be.below(SHORT_TIMEOUT_MS - 100);
-  await waitForReadiness(managementPort, '503 unavailable');
-  await fault.meanwhile?.(load);
+  await waitForReadiness(managementPort, fault.readiness ?? '503 unavailable');
   await load.stop();
 }
 

@@ -1,0 +1,79 @@
+import sqlite3 from 'sqlite3';
+import type { Plant } from '../core/plant.js';
+import type { PlantRepository } from '../core/ports.js';
+
+type Row = Pick<Plant, 'id' | 'name'> & { readonly tag: string | null };
+type Pending = { plant: Plant; resolve: (result: 'added' | Plant) => void; reject: (error: unknown) => void };
+
+const INSERT_ALL = "INSERT INTO plants SELECT value->>'id', value->>'name', value->>'tag' FROM json_each(?)";
+
+/** Stores plants in a SQLite file. */
+export class SqlitePlantRepository implements PlantRepository {
+  readonly #db: sqlite3.Database;
+  readonly #groupCommit: boolean;
+  #pending: Pending[] = [];
+  #isCommitting = false;
+
+  /** @param groupCommit whether plants that arrive together share a sync */
+  static async open(file: string, { groupCommit = false } = {}): Promise<SqlitePlantRepository> {
+    const repository = new SqlitePlantRepository(new sqlite3.Database(file), groupCommit);
+    await repository.#query('PRAGMA journal_mode = WAL');
+    await repository.#query('PRAGMA synchronous = FULL');
+    await repository.#query('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+    return repository;
+  }
+
+  private constructor(db: sqlite3.Database, groupCommit: boolean) {
+    this.#db = db;
+    this.#groupCommit = groupCommit;
+  }
+
+  add(plant: Plant): Promise<'added' | Plant> {
+    return this.#groupCommit ? this.#addInBatch(plant) : this.#addOne(plant);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  async #addOne(plant: Plant): Promise<'added' | Plant> {
+    const { id, name, tag } = plant;
+    try {
+      await this.#query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [id, name, tag]);
+      return 'added';
+    } catch (error) {
+      const [row] = await this.#query('SELECT id, name, tag FROM plants WHERE id = ?', [id]);
+      if (row === undefined) throw error;
+      return { ...row, tag: row.tag ?? undefined };
+    }
+  }
+
+  #addInBatch(plant: Plant): Promise<'added' | Plant> {
+    return new Promise((resolve, reject) => {
+      const size = this.#pending.push({ plant, resolve, reject });
+      if (size === 1 && !this.#isCommitting) setImmediate(() => this.#commit());
+    });
+  }
+
+  async #commit(): Promise<void> {
+    this.#isCommitting = true;
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.#query(INSERT_ALL, [JSON.stringify(batch.map(({ plant }) => plant))]);
+        for (const { resolve } of batch) resolve('added');
+      } catch {
+        // An id is taken.
+        for (const { plant, resolve, reject } of batch) await this.#addOne(plant).then(resolve, reject);
+      }
+    }
+    this.#isCommitting = false;
+  }
+
+  #query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#db.all<Row>(sql, values, (error, rows) => (error ? reject(error) : resolve(rows)));
+    });
+  }
+}

@@ -1,0 +1,19 @@
+import { isSame, type Plant, problemOf } from './plant.js';
+import type { CreateOutcome, CreatePlant, PlantRepository } from './ports.js';
+
+/** Creates a plant. Tells a client that repeats a create whether its own plant is stored. */
+export class CreatePlantUseCase implements CreatePlant {
+  readonly #repository: PlantRepository;
+
+  constructor(repository: PlantRepository) {
+    this.#repository = repository;
+  }
+
+  async execute(plant: Plant): Promise<CreateOutcome> {
+    const message = problemOf(plant);
+    if (message !== undefined) return { kind: 'invalid', message };
+    const result = await this.#repository.add(plant);
+    if (result === 'added') return { kind: 'created' };
+    return { kind: isSame(plant, result) ? 'already-stored' : 'id-conflict' };
+  }
+}

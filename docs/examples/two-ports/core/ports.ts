@@ -1,0 +1,16 @@
+import type { Plant } from './plant.js';
+
+export type CreateOutcome =
+  | { readonly kind: 'created' | 'already-stored' | 'id-conflict' }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+/** The driving port: what HTTP, a queue or a command line calls. */
+export interface CreatePlant {
+  execute(plant: Plant): Promise<CreateOutcome>;
+}
+
+/** The driven port: what a database implements. */
+export interface PlantRepository {
+  /** Resolves once the plant is durable, or to the plant that holds its id. */
+  add(plant: Plant): Promise<'added' | Plant>;
+}

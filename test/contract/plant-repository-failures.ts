@@ -1,0 +1,179 @@
+import type { Plant, PlantStorage } from '../../core/index.js';
+import { assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
+import {
+  addAll,
+  assertCompleteOrUnavailable,
+  assertConfidential,
+  assertContent,
+  assertHolders,
+  assertOutcomes,
+  assertTimersEnd,
+  isAvailable,
+  readPlants,
+  toOther,
+} from './repository-checks.js';
+import type { TestStorage } from './repository-harness.js';
+import { CONFIDENTIAL, createPlants, PLANTS_WITH_IDS, PLANTS_WITH_TEXTS, plant } from './sample-plants.js';
+
+const REOPENED = 'plants read after reopening (if none, reopen() may open other storage)';
+
+/** Cases for repositories whose plants survive a restart. */
+export const durableCases: Cases<TestStorage> = {
+  'returns ids, strings and the first plant with an id unchanged after reopening': async ({ open, reopen }) => {
+    for (const stored of [PLANTS_WITH_IDS, PLANTS_WITH_TEXTS]) {
+      const repository = await open();
+      const expected = [...stored.map(() => 'added' as const), ...stored];
+      await assertOutcomes(repository, [...stored, ...stored.map(toOther)], expected);
+      await repository.close();
+      const reopened = await reopen();
+      await assertContent(reopened, stored, REOPENED);
+      await assertHolders(reopened, stored);
+    }
+  },
+
+  'returns every added plant after a crash and after closing, and adds more': async ({ repository, reopen }) => {
+    const [stored, more] = [createPlants(2500), createPlants(500, 2500n)];
+    for (let start = 0; start < stored.length; start += 500) await addAll(repository, stored.slice(start, start + 500));
+    const afterCrash = await reopen();
+    await assertContent(afterCrash, stored, REOPENED);
+    await addAll(afterCrash, more);
+    await afterCrash.close();
+    await assertContent(await reopen(), [...stored, ...more], REOPENED);
+  },
+
+  'returns taken only after the holder would survive a crash': async ({ repository, reopen }) => {
+    // The losers of the race may see the winner before it is durable.
+    let reopened: Promise<unknown> = Promise.resolve();
+    const adding = ['one', 'two', 'three'].map(async (name) => {
+      const [outcome] = await repository.add([plant(1n, name)]);
+      if (outcome?.kind !== 'taken') return;
+      // One at a time, because some databases can be open only once.
+      reopened = reopened.then(() => assertDurable(reopen, [outcome.holder]));
+      await reopened;
+    });
+    await Promise.all(adding);
+  },
+
+  'after reopening, returns every plant that was added during close': async ({ repository, reopen }) => {
+    const added: Plant[] = [];
+    const adding = createPlants(40).map(async (candidate) => {
+      if (await isAvailable(() => addAll(repository, [candidate]))) added.push(candidate);
+    });
+    await Promise.all([...adding, repository.close()]);
+    await assertDurable(reopen, added);
+  },
+};
+
+/** Cases for repositories whose storage can become unavailable. */
+export const outageCases: Cases<TestStorage> = {
+  'ready resolves only if plants can be read and no add failed': async ({ repository, whileUnavailable }) => {
+    const stored = [plant(1n, 'Monstera')];
+    await addAll(repository, stored);
+    await whileUnavailable(async () => {
+      const isReady = await isAvailable(() => repository.ready());
+      const isReadable = await isAvailable(() => assertContent(repository, stored));
+      if (isReady && !isReadable) throw new ContractViolation('ready resolved, but readAll threw StorageUnavailable');
+      await assertAddFails(repository, [CONFIDENTIAL]);
+      await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
+    });
+  },
+
+  'a reader reads every plant, stops, or throws StorageUnavailable': async ({ repository, whileUnavailable }) => {
+    const stored = createPlants(2500);
+    await addAll(repository, stored);
+    const stopping = repository.readAll()[Symbol.asyncIterator]();
+    await stopping.next();
+    // One reader starts before the outage, the other one during it.
+    await assertCompleteOrUnavailable(repository, stored, whileUnavailable);
+    await whileUnavailable(async () => {
+      await assertCompleteOrUnavailable(repository, stored);
+      await isAvailable(async () => stopping.return?.());
+    });
+  },
+
+  'the repository recovers, and a retry finds out which plants were stored': (storage) => retryAfterOutage(storage),
+
+  'close succeeds, and leaves no timer running': ({ open, whileUnavailable }) =>
+    assertTimersEnd(async () => {
+      const repository = await open();
+      await addAll(repository, [plant(1n, 'Monstera')]);
+      await whileUnavailable(async () => {
+        await isAvailable(() => repository.ready());
+        await repository.close();
+      });
+    }),
+};
+
+/** Cases for repositories for which both hold: they look at the storage through a reopened repository. */
+export const durableOutageCases: Cases<TestStorage> = {
+  'plants that were added, read or returned as holder survive a restart': async (storage) => {
+    const holders = await retryAfterOutage(storage);
+    await assertContent(await storage.reopen(), holders, 'plants read after an outage and reopening');
+  },
+
+  'add calls in flight report only plants that survive a restart': async ({ repository, reopen, whileUnavailable }) => {
+    const added: Plant[] = [];
+    const adding = createPlants(30).map(async (candidate) => {
+      if (await isAvailable(() => assertRetry(repository, [candidate], [candidate]))) added.push(candidate);
+    });
+    await whileUnavailable(() => Promise.all(adding));
+    await awaitReady(repository);
+    await assertDurable(reopen, [...added, ...(await readPlants(repository))]);
+  },
+};
+
+/** Adds plants before, during and after outages, and returns the plants that are stored afterwards. */
+async function retryAfterOutage({ repository, whileUnavailable }: TestStorage): Promise<readonly Plant[]> {
+  const [stored, failed] = [createPlants(3), createPlants(6, 3n)];
+  await addAll(repository, stored);
+  for (let outage = 0; outage < 2; outage++) await whileUnavailable(() => assertAddFails(repository, failed));
+  await awaitReady(repository);
+  const read = await readPlants(repository);
+  // Retries half of the plants, and adds other plants under the ids of the rest.
+  const retried = failed.map((each, index) => (index % 2 === 0 ? each : toOther(each)));
+  const holders = [...stored, ...(await assertRetry(repository, retried, failed))];
+  const lost = read.find((each) => !holders.some((holder) => holder.equals(each)));
+  if (lost) throw new ContractViolation(`after an outage, readAll returned ${describe(lost)}, but its id was free`);
+  await assertContent(repository, holders);
+  return holders;
+}
+
+/** Reopens the storage and asserts that it contains `stored`, possibly among others. */
+async function assertDurable(reopen: TestStorage['reopen'], stored: readonly Plant[]): Promise<void> {
+  const repository = await reopen();
+  const survivors = new Map((await readPlants(repository)).map((survivor) => [survivor.id, survivor]));
+  await repository.close();
+  const lost = stored.find((each) => !survivors.get(each.id)?.equals(each));
+  if (lost) throw new ContractViolation(`"${lost.name}" was added or read, but the reopened storage lacks it`);
+}
+
+/** Asserts that `add` throws StorageUnavailable, without values of the plants. */
+async function assertAddFails(repository: PlantStorage, batch: readonly Plant[]): Promise<void> {
+  const what = 'add during an outage (if it stored the plants, whileUnavailable() left the storage available)';
+  const error = await assertRejects(what, 'STORAGE_UNAVAILABLE', () => repository.add(batch));
+  for (const each of batch) assertConfidential(error, each);
+}
+
+/** Waits until the repository is ready again. */
+async function awaitReady(repository: PlantStorage): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await isAvailable(() => repository.ready()))) {
+    if (Date.now() > deadline) throw new ContractViolation('the repository is not ready 10 seconds after an outage');
+    await pause(20);
+  }
+}
+
+/** Adds plants whose ids may belong to `failed` plants, and returns the plants that have the ids afterwards. */
+async function assertRetry(
+  repository: PlantStorage,
+  plants: readonly Plant[],
+  failed: readonly Plant[],
+): Promise<readonly Plant[]> {
+  const outcomes = await repository.add(plants);
+  return plants.map((candidate, index) => {
+    const outcome = outcomes[index];
+    if (outcome?.kind === 'added') return candidate;
+    if (outcome?.kind === 'taken' && failed[index]?.equals(outcome.holder)) return outcome.holder;
+    throw new ContractViolation(`expected added, or taken with the plant of the failed add, got ${describe(outcome)}`);
+  });
+}
