@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url';
 
 /** The entry points of the service, which needs more than one package. */
 const SERVICE = ['./composition', './adapters/http', './adapters/koa'];
-/** Folders that are no entry points, but imported by one. */
-const INTERNAL = ['adapters/driven/monitoring'];
 /** The packages that the other entry points import. */
 const PEERS = ['ajv', 'ajv-formats', 'jose', 'knex', 'mysql2', 'pg', 'sqlite3'];
 
@@ -26,7 +24,7 @@ const copy = (path, to = path) => cpSync(root(path), join(stage, to), { recursiv
 
 // The description is copied below.
 const entries = Object.values(exports).filter((target) => target !== './dist/openapi.json');
-for (const folder of [...entries.map((target) => dirname(target).replace('./dist/', '')), ...INTERNAL]) {
+for (const folder of entries.map((target) => dirname(target).replace('./dist/', ''))) {
   copy(`dist/${folder}`);
   copy(folder);
 }
