@@ -1,9 +1,7 @@
-export type { MetricSources, Metrics } from '../adapters/driven/metrics/index.js';
+export type { Metrics } from '../adapters/driven/metrics/index.js';
 export type { ManagementOptions, ManagementServer } from '../adapters/driving/management/index.js';
-export type { ImportOptions, ImportSummary, RejectedLine } from '../adapters/driving/ndjson/index.js';
-export { exportPlants, importPlants } from '../adapters/driving/ndjson/index.js';
-export { type Config, type Parser, readConfig, type Setting, settings, type TokensFile } from './config.js';
-export { createContainer, plantStoreModule, services } from './container.js';
-export { InvalidConfig } from './invalid-config.js';
+export { type Config, InvalidConfig, readConfig, type Setting, settings } from './config.js';
+export { createContainer, plantStoreModule } from './container.js';
 export type { Plugin } from './plugins.js';
-export type { OpenStorage, Storage, StorageOptions, StorageUrl } from './storage.js';
+export { services } from './services.js';
+export type { OpenStorage, Storage } from './storages.js';

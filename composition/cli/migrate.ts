@@ -1,17 +1,13 @@
 import type { Config } from '../config.js';
-import { createContainer, services } from '../container.js';
-import { loadPlugins } from '../plugins.js';
-import { logNewStore } from '../storage.js';
-import type { Flags } from './commands.js';
+import { loadContainer } from '../plugins.js';
+import { services } from '../services.js';
 import { print } from './output.js';
 
-/** Migrates the schema. Resolves to the exit code of the process. */
-export async function run(config: Config, _: Flags): Promise<number> {
-  const container = createContainer({ ...config, managementPort: 'off' });
-  logNewStore(container);
-  await (await loadPlugins(container, config))();
+/** Opens the storage, which creates or migrates its schema, and prints the result. */
+export async function run(config: Config): Promise<number> {
+  const container = await loadContainer({ ...config, managementPort: 'off' });
   const storage = await container.getAsync(services.Storage);
   await storage.close();
-  await print(`${storage.schema ?? 'this storage has no migrations'}\n`);
+  await print(`${storage.name ?? 'the storage'}: ${storage.schema ? `schema ${storage.schema}` : 'no schema'}\n`);
   return 0;
 }

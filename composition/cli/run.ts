@@ -1,31 +1,78 @@
-import { readConfig } from '../config.js';
-import { readMaxConnections } from '../open-files.js';
-import { commands } from './commands.js';
-import { fail, print, reportFailure } from './output.js';
-import { parseCommandLine } from './program.js';
+import { parseArgs } from 'node:util';
+import { type Config, readConfig, settings, version } from '../config.js';
+import { print, reportFailure, UsageError } from './output.js';
 
-/** An exit code of BSD's sysexits.h. */
-const EX_USAGE = 64;
+/** Runs a command with its argument. Resolves to the exit code of the process. */
+type Run = (config: Config, file: string | undefined) => Promise<number>;
+
+const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
+  serve: { help: 'run the service; the default', load: () => import('./serve.js') },
+  check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
+  import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
+  export: { help: 'write all plants to standard output (NDJSON)', load: () => import('./export.js') },
+  migrate: { help: 'create or migrate the schema, as serve does', load: () => import('./migrate.js') },
+  token: { help: 'print a new random token and its digest', load: () => import('./token.js') },
+};
+
+const variables = Object.values(settings).map(({ variable }) => variable);
+const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
 
 /** Runs a command line. Resolves to the exit code of the process. */
 export async function run(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const commandLine = parseCommandLine(argv);
-  if (commandLine.kind === 'usage-error') return fail(EX_USAGE, commandLine.message);
+  // `print` reports failed writes.
+  process.stdout.on('error', () => {});
   try {
-    if (commandLine.kind === 'print') {
-      await print(commandLine.text);
+    const { values, command, file } = parse(argv);
+    if (values['help'] || values['version']) {
+      await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
     }
-    const { name, settings, flags, file } = commandLine;
-    // Throws if the limit on open files is too low.
-    readMaxConnections();
-    const config = readConfig({ ...environment, ...settings }, name);
-    const command = await commands.get(name)?.load();
-    return (await command?.run(config, flags, file)) ?? 1;
+    const texts = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
+    const { run } = await command.load();
+    return await run(readConfig(Object.fromEntries(texts)), file);
   } catch (error) {
     return reportFailure(error);
   }
+}
+
+function parse(argv: readonly string[]) {
+  // Every user of the machine can read a command line.
+  const flags = variables.filter((variable) => variable !== settings.accessTokens.variable).map(toFlag);
+  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'string' } as const]));
+  const own = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+  try {
+    const parsed = parseArgs({ args: [...argv], options: { ...options, ...own }, allowPositionals: true });
+    const values: Readonly<Record<string, unknown>> = parsed.values;
+    const [name = 'serve', file, ...others] = parsed.positionals;
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command === undefined) throw new Error(`Unknown command '${name}'`);
+    if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
+    return { values, command, file };
+  } catch (error) {
+    const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);
+    throw new UsageError(`${problem}; see plant-store --help`);
+  }
+}
+
+/** Lists commands and settings. */
+function helpText(): string {
+  const toLine = (term: string, text: string) => `  ${term.padEnd(19)}  ${text}\n`;
+  const ofCommands = Object.entries(commands).map(([name, { help }]) => toLine(name, help));
+  const ofSettings = Object.values(settings).map(({ variable, default: value, help }) =>
+    toLine(variable, value === '' ? help : `${help} [${value}]`),
+  );
+  return `Usage: plant-store [COMMAND] [FILE] [--setting VALUE]…
+
+${ofCommands.join('')}
+Settings are variables or flags: PORT=8080 or --port 8080. A flag takes
+precedence. ACCESS_TOKENS has no flag. Defaults are in brackets.
+
+${ofSettings.join('')}
+-h, --help and -v, --version print this text and the version.
+Exit codes: 0 success, 1 failure or rejected lines, 64 usage error, 78 invalid
+setting, 128 + n signal n.
+`;
 }

@@ -1,91 +1,69 @@
+import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Container } from 'inversify';
-import { InvalidTokenList } from '../../adapters/driven/static-token/index.js';
-import type { HttpServer } from '../../adapters/driving/http/index.js';
-import { type Config, readTokensFile } from '../config.js';
-import { createContainer, isReplaced, services } from '../container.js';
-import { InvalidConfig } from '../invalid-config.js';
-import { loadPlugins } from '../plugins.js';
-import { logNewStore } from '../storage.js';
-import { isCredentialConfigured, readTokens } from '../tokens.js';
-import { readVersion } from '../version.js';
-import { failTo } from './output.js';
-import { onStop } from './signals.js';
-import { createToken } from './token.js';
+import { type Config, InvalidConfig, version } from '../config.js';
+import { flush } from '../logger.js';
+import { loadContainer } from '../plugins.js';
+import { services } from '../services.js';
+import { print } from './output.js';
 
-/** Runs the service until a signal stops it. Resolves to the exit code of the process. */
-export async function run(settings: Config): Promise<number> {
-  const container = createContainer(settings);
-  logNewStore(container);
-  const createServices = await loadPlugins(container, settings);
-  const config = await container.getAsync(services.Config);
-  const needsToken =
-    !isReplaced(container, services.TokenVerifier, services.StaticTokens) && !isCredentialConfigured(config);
-  const randomToken = needsToken ? createToken().token : undefined;
-  if (randomToken) (await container.getAsync(services.StaticTokens)).replace([randomToken]);
-  await createServices();
-  // Loads Koa while the storage opens.
-  void import('../../adapters/driving/koa/index.js');
+/** Minimum time for the storage to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
+const MIN_CLOSE_MS = 1000;
+
+/** Runs the service until SIGINT or SIGTERM. */
+export async function run(config: Config): Promise<number> {
+  const { host, port, managementHost, managementPort, shutdownTimeoutMs } = config;
+  const container = await loadContainer(config);
   const log = await container.getAsync(services.Logger);
-  const tokensFile = config.accessTokensFile && { ...config.accessTokensFile, isValid: true };
-  (await container.getAsync(services.Metrics))?.observe('tokensFile', tokensFile);
-  process.on('SIGHUP', async () => {
-    if (tokensFile) Object.assign(tokensFile, await reloadTokens(tokensFile.path, container));
-    else log.warn('ACCESS_TOKENS_FILE is not set; nothing to reload');
-  });
-  process.on('SIGUSR2', () => {
-    log.level = log.level === 'debug' ? config.logLevel : 'debug';
-    log.warn({ logLevel: log.level }, 'log level changed');
-  });
-  // Node would open its debugger.
-  process.on('SIGUSR1', () => {});
-  // A closed standard output must not end the service.
-  process.stdout.on('error', () => {});
-  process.on('uncaughtException', (error) => {
+  process.on('uncaughtException', async (error) => {
     log.fatal({ err: error }, 'uncaught exception; exiting');
+    await flush(log);
     process.exit(1);
   });
-
+  // First, so that an invalid setting leaves no new store behind.
+  const { randomToken } = await container.getAsync(services.TokenVerifier);
+  await reloadTokensOnSighup(container);
   const storage = await container.getAsync(services.Storage);
   try {
+    const repository = await container.getAsync(services.PlantRepository);
     const server = await container.getAsync(services.HttpServer);
-    const stopped = new Promise<NodeJS.Signals>(onStop);
-    const managementServer = await container.getAsync(services.ManagementServer);
-    let management: string | undefined;
-    if (managementServer && config.managementPort !== 'off')
-      management = await listen(managementServer, 'MANAGEMENT_', config.managementHost, config.managementPort);
-    const url = `${await listen(server, '', config.host, config.port)}${config.basePath ?? ''}`;
-    storage.ready().catch((error: unknown) => log.warn({ err: error }, 'not ready: creates may fail'));
-    const { name, driver, schema } = await container.getAsync(services.Storage);
-    const { version: node } = process;
-    log.info({ version: readVersion(), node, storage: name, driver, schema, url, management }, 'started');
-    const managementLine = management ? `Health and metrics: ${management}/healthz, /readyz, /metrics\n` : '';
-    const docsLine = config.docs ? `API documentation: ${url}/docs\n` : '';
-    const example = randomToken ? curlExample(url, randomToken) : '';
-    process.stdout.write(`Plant Store listens on ${url}\n${docsLine}${managementLine}${example}`);
+    const management = await container.getAsync(services.ManagementServer);
+    const stopped = new Promise<NodeJS.Signals>((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
+    });
+    let managementUrl: string | undefined;
+    if (management && managementPort !== 'off')
+      managementUrl = toUrl(managementHost, await management.listen(managementPort, managementHost));
+    const url = `${toUrl(host, await server.listen(port, host))}${config.basePath ?? ''}`;
+    const { name, driver, schema, warning } = storage;
+    const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
+    log.info(facts, 'started');
+    if (warning) log.warn({ storage: name }, warning);
+    await print(`Plant Store listens on ${url}\n`);
+    if (config.docs) await print(`API documentation: ${url}/docs\n`);
+    if (managementUrl) await print(`Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n`);
+    if (randomToken) await print(curlExample(url, randomToken));
 
     log.info({ signal: await stopped }, 'stopping');
-    const deadline = performance.now() + config.shutdownTimeoutMs;
-    const finished = await server.stop(config.shutdownTimeoutMs);
-    const timeout = setTimeout(Math.max(0, deadline - performance.now()), false);
-    const closed = await Promise.race([storage.close().then(() => true), timeout]);
-    await managementServer?.stop();
-    log.info({ finished, closed }, 'stopped');
-    return finished && closed ? 0 : 1;
+    const deadline = performance.now() + shutdownTimeoutMs;
+    await server.stop(shutdownTimeoutMs);
+    // Group commit writes an empty batch after every create that is pending.
+    const drained = repository.add([]).catch(() => {});
+    const closing = drained.then(() => storage.close()).then(() => true);
+    const timeout = setTimeout(Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
+    const closed = await Promise.race([closing, timeout]);
+    await management?.stop();
+    log.info({ closed }, 'stopped');
+    await flush(log);
+    return closed ? 0 : 1;
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-/** Starts a server. Resolves to its URL; `prefix` names its settings in errors. */
-async function listen(server: Pick<HttpServer, 'listen'>, prefix: string, host: string, port: number): Promise<string> {
-  try {
-    const address = await server.listen(port, host);
-    return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
-  } catch (error) {
-    return failTo(`listen on ${prefix}HOST=${host} ${prefix}PORT=${port}`, error);
-  }
+function toUrl(host: string, { port }: AddressInfo): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 const curlExample = (url: string, token: string) => `
@@ -95,18 +73,21 @@ curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: appl
 
 `;
 
-/** Reads the tokens file again, and keeps the previous tokens if it is invalid. Resolves to the changes for its metrics. */
-async function reloadTokens(path: string, container: Container) {
+async function reloadTokensOnSighup(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
-  try {
-    const accessTokensFile = readTokensFile(path);
-    const tokens = readTokens({ ...(await container.getAsync(services.Config)), accessTokensFile }, log);
-    (await container.getAsync(services.StaticTokens)).replace(tokens);
-    log.info({ tokens: tokens.length }, 'ACCESS_TOKENS_FILE reloaded');
-    return { isValid: true, loadedAtMs: accessTokensFile.loadedAtMs };
-  } catch (error) {
-    if (!(error instanceof InvalidTokenList || error instanceof InvalidConfig)) throw error;
-    log.error({ reason: error.message }, 'ACCESS_TOKENS_FILE is invalid; keeping the previous tokens');
-    return { isValid: false };
-  }
+  const tokens = await container.getAsync(services.TokenVerifier);
+  let isValid = true;
+  const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
+  (await container.getAsync(services.Metrics))?.gauge('tokens_last_reload_successful', help, () => Number(isValid));
+  process.on('SIGHUP', () => {
+    try {
+      tokens.reload?.();
+      isValid = true;
+      log.info('tokens reloaded');
+    } catch (error) {
+      if (!(error instanceof InvalidConfig)) throw error;
+      isValid = false;
+      log.error({ reason: error.message }, 'keeping the previous tokens');
+    }
+  });
 }

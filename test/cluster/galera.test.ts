@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { mysqlDatabase, openRepository } from '../../adapters/driven/knex/index.js';
-import type { OpenPlantRepository } from '../contract/index.js';
+import type { PlantStorage } from '../../core/index.js';
 import { create, serve, type TestPlant } from '../support/client.js';
 import { readTable } from '../support/engines.js';
 import { toPlant } from '../support/plants.js';
@@ -39,7 +39,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   }
 
   /** Opens the repository of a service on `node`. */
-  function open(node: GaleraNode, database: string): Promise<OpenPlantRepository> {
+  function open(node: GaleraNode, database: string): Promise<PlantStorage> {
     return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
   }
 

@@ -2,54 +2,73 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { readConfig } from '../../composition/config.js';
-import { createContainer, services } from '../../composition/container.js';
+import { InvalidConfig, readConfig } from '../../composition/config.js';
+import { createContainer } from '../../composition/container.js';
+import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 
+const CANARY = 'canary';
+const create = (environment: Readonly<Record<string, string>>) =>
+  createContainer(readConfig({ LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off', ...environment }));
+
 describe('The container', () => {
-  /** Returns the repository of a service on a storage whose writes wait until `resume`. */
-  const pauseWrites = async (environment: Readonly<Record<string, string>>) => {
-    const container = createContainer(readConfig({ LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off', ...environment }));
-    let resume = () => {};
-    const paused = new Promise<void>((resolve) => (resume = resolve));
-    const state = { writes: 0, resume };
-    const add = async () => {
-      state.writes++;
-      await paused;
-      return [];
+  it('limits concurrent writes to the number that the storage declares', async () => {
+    const container = create({ STORAGE_TIMEOUT: '100ms' });
+    let writes = 0;
+    const add = () => {
+      writes++;
+      return new Promise<never>(() => {});
     };
-    container
-      .rebind(services.Storage)
-      .toConstantValue(Object.assign(new MemoryPlantRepository(), { add, maxWrites: 3 }));
-    return { state, repository: await container.getAsync(services.PlantRepository) };
-  };
+    const storage = Object.assign(new MemoryPlantRepository(), { add, maxWrites: 3 });
+    container.rebind(services.Storage).toConstantValue(storage);
+    const repository = await container.getAsync(services.PlantRepository);
+    for (const id of [1n, 2n, 3n, 4n]) {
+      void repository.add([toPlant({ id, name: '' })]).catch(() => {});
+      await setImmediate();
+    }
+    expect(writes).to.equal(3);
+  });
 
-  for (const [what, environment, expected] of [
-    ['MAX_WRITES', { MAX_WRITES: '2' }, 2],
-    ['the default of the storage', {}, 3],
+  it('opens nothing if a service that needs the storage cannot be created', async () => {
+    const container = create({ DATABASE_URL: 'garden:' });
+    let opened = 0;
+    const open = () => {
+      opened++;
+      return new MemoryPlantRepository();
+    };
+    container.bind(services.OpenStorage).toConstantValue(open).whenNamed('garden');
+    container.unbind(services.PlantCodec);
+    expect(await catchError(container.getAsync(services.HttpServer))).to.match(/No bindings? found.*PlantCodec/is);
+    expect(opened).to.equal(0);
+  });
+});
+
+describe('A storage URL is rejected', () => {
+  const encode = /^DATABASE_URL: percent-encode special characters/;
+  for (const [what, url, message] of [
+    ['without a scheme', `user:${CANARY}@db/plants`, /^DATABASE_URL: must be sqlite:PATH, .* PLUGINS adds$/],
+    ['with a scheme that no plugin adds', `garden://u:${CANARY}@db`, /PLUGINS/],
+    ['of SQLite with a host', 'sqlite://plants.db', /^DATABASE_URL: must be sqlite:PATH or sqlite:PATH\?mode=rw$/],
+    ['of SQLite in memory', 'sqlite::memory:', /must be sqlite:PATH/],
+    ['of SQLite with an unknown parameter', `sqlite:plants.db?key=${CANARY}`, /must be sqlite:PATH/],
+    [
+      'with a mistyped parameter',
+      `postgres://u:${CANARY}@db/plants?sslmod=on`,
+      /: unknown parameter sslmod; known are /,
+    ],
+    ['without a database', `mysql://u:${CANARY}@db`, /: must name a database after the host/],
+    ['without slashes', `postgres:u:${CANARY}@db/plants`, encode],
+    ['with / in the password', `postgres://u:a/${CANARY}@db/plants`, encode],
+    ['with / after a digit', `postgres://u:12/${CANARY}@db/plants`, encode],
+    ['with ? in the password', `mysql://u:12?${CANARY}@db/plants`, encode],
+    ['with # in the password', `mysql://u:12#${CANARY}@db/plants`, encode],
+    ['with an invalid port', `postgres://u:${CANARY}@db:port/plants`, encode],
   ] as const) {
-    it(`limits concurrent writes to ${what}`, async () => {
-      const { state, repository } = await pauseWrites(environment);
-      const calls: Promise<unknown>[] = [];
-      for (const id of [1n, 2n, 3n, 4n]) {
-        calls.push(repository.add([toPlant({ id, name: '' })]));
-        await setImmediate();
-      }
-      expect(state.writes).to.equal(expected);
-      state.resume();
-      await Promise.all(calls);
-    });
-  }
-
-  for (const environment of [{ MAX_IN_FLIGHT: '30' }, { BODY_LIMIT: '90b', MAX_IN_FLIGHT_BYTES: '90b' }]) {
-    it(`queues plants up to ${JSON.stringify(environment)}`, async () => {
-      const { state, repository } = await pauseWrites(environment);
-      const add = (id: number) => repository.add([toPlant({ id: BigInt(id), name: 'abc' })]);
-      const calls = Array.from({ length: 30 }, (_, id) => add(id));
-      expect(await catchError(add(30))).to.have.property('message', 'too many pending plants');
-      state.resume();
-      await Promise.all(calls);
+    it(`${what}, without printing it`, async () => {
+      const error = await catchError(create({ DATABASE_URL: url }).getAsync(services.Storage));
+      expect(error).to.be.instanceOf(InvalidConfig).with.property('message').that.matches(message);
+      expect(`${error}`).not.to.include(CANARY);
     });
   }
 });

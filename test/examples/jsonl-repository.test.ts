@@ -47,8 +47,8 @@ describe('The JSON Lines repository example', () => {
     const after = readFileSync(path);
     for (let length = before.length; length < after.length; length++) {
       writeFileSync(path, after.subarray(0, length));
-      expect(await addAndRead(3n, 'Ficus'), `truncated after ${length} bytes`).to.deep.equal(['Monstera', 'Ficus']);
-      expect(await addAndRead(3n, 'Ficus'), 'opened again').to.deep.equal(['Monstera', 'Ficus']);
+      for (let opened = 0; opened < 2; opened++)
+        expect(await addAndRead(3n, 'Ficus'), `truncated after ${length} bytes`).to.deep.equal(['Monstera', 'Ficus']);
     }
   });
 
@@ -56,26 +56,24 @@ describe('The JSON Lines repository example', () => {
     const path = newFile();
     const crashed = await JsonlPlantRepository.open(path);
     const message = `cannot lock ${path} (if no process has it open, remove ${path}.lock): EEXIST`;
-    const error = await catchError(JsonlPlantRepository.open(path));
-    expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', message);
+    await expectCannotOpen(path, message);
     rmSync(`${path}.lock`);
     await (await JsonlPlantRepository.open(path)).close();
     await crashed.close();
   });
 
-  for (const [what, text] of [
-    ['not JSON', '["1","Mon\n'],
-    ['not a plant', '["1"]\n'],
-    ['a plant without an integer id', '["one","Monstera",null]\n'],
-  ] as const) {
-    it(`rejects a file with a line that is ${what}, and does not change it`, async () => {
+  it('rejects a file with a line that is no plant, and does not change it', async () => {
+    for (const text of ['["1","Mon\n', '["1"]\n', '["one","Monstera",null]\n']) {
       const path = newFile();
       writeFileSync(path, text);
-      const message = `cannot open ${path}: the file contains an invalid line`;
-      const error = await catchError(JsonlPlantRepository.open(path));
-      expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', message);
+      await expectCannotOpen(path, `cannot open ${path}: the file contains an invalid line`);
       expect(readFileSync(path, 'utf8')).to.equal(text);
       expect(existsSync(`${path}.lock`)).to.equal(false);
-    });
+    }
+  });
+
+  async function expectCannotOpen(path: string, message: string): Promise<void> {
+    const error = await catchError(JsonlPlantRepository.open(path));
+    expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', message);
   }
 });

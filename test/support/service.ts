@@ -1,6 +1,7 @@
 import type { Container } from 'inversify';
 import { readConfig } from '../../composition/config.js';
-import { createContainer, services } from '../../composition/container.js';
+import { createContainer } from '../../composition/container.js';
+import { services } from '../../composition/services.js';
 import type { PlantRepository } from '../../core/index.js';
 
 /** The access token of the services that tests start. */
@@ -13,7 +14,7 @@ const DEFAULTS = { ...LISTENERS, DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN, 
 export interface TestService {
   readonly port: number;
   readonly repository: PlantRepository;
-  stop(): Promise<boolean>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -33,9 +34,8 @@ export async function startService(
   const storage = await container.getAsync(services.Storage);
   const { port } = await server.listen(config.port, config.host);
   const stop = async () => {
-    const finished = await server.stop(config.shutdownTimeoutMs);
+    await server.stop(config.shutdownTimeoutMs);
     await storage.close();
-    return finished;
   };
   return { port, repository, stop };
 }

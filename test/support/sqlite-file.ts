@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
@@ -17,11 +16,6 @@ export const SqliteFile = {
     const file = openSqlite3(path) ?? openNodeSqlite(path);
     await file.exec('PRAGMA busy_timeout = 10000');
     return file;
-  },
-
-  create(path: string): Promise<SqliteFile> {
-    writeFileSync(path, '', { flag: 'wx' });
-    return SqliteFile.open(path);
   },
 };
 

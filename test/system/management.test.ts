@@ -1,16 +1,15 @@
-import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { beginCreate, create, createRequest, serve } from '../support/client.js';
 import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
+import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 
 describe('The management listener', () => {
   const folder = temporaryFolder();
-  const file = join(folder, 'plants.db');
   let service: Program;
   let port: number;
   let managementPort: number;
@@ -42,9 +41,7 @@ describe('The management listener', () => {
       'plant_store_plants_total{outcome="added"} 1',
       'plant_store_plants_total{outcome="taken"} 1',
       'plant_store_storage_batch_plants_count 2',
-      'plant_store_storage_operation_duration_seconds_count{operation="add"} 2',
-      'plant_store_creates_in_flight_limit 10000',
-      'plant_store_creates_in_flight_bytes_limit 67108864',
+      'plant_store_storage_operation_duration_seconds_count 2',
     ])
       expect(metrics).to.include(`\n${line}\n`);
     expect(metrics).to.match(/\nplant_store_creates_in_flight_bytes [1-9]\d*\n/);
@@ -60,11 +57,13 @@ describe('The management listener', () => {
   it('has /healthz, and /readyz, which fails while the storage is unavailable and while the service shuts down', async () => {
     const checks = (text: string) => `"checks":{"service":${text}}}`;
     expect((await get('/readyz')).body).to.equal(`{"status":"ready",${checks('"ok","storage":"ok"')}`);
-    renameSync(file, `${file}.moved`);
+    const file = await SqliteFile.open(join(folder, 'plants.db'));
+    await file.exec('ALTER TABLE plants RENAME TO others');
     const body = `{"status":"not ready",${checks('"ok","storage":"unavailable"')}`;
     expect(await get('/readyz')).to.deep.equal({ status: 503, body });
     expect(await get('/healthz')).to.deep.equal({ status: 200, body: '{"status":"ok"}' });
-    renameSync(`${file}.moved`, file);
+    await file.exec('ALTER TABLE others RENAME TO plants');
+    await file.close();
     await waitUntil('the service is ready', async () => (await get('/readyz')).status === 200);
     // A request in flight delays the exit.
     const { finish } = await beginCreate(port, { id: 3n, name: 'Monstera' });

@@ -6,12 +6,11 @@ import { describe, it } from 'mocha';
 import { create, serve, toLines } from '../support/client.js';
 import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
-import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const CLIENTS = 20;
 /** Number of pipelined requests. */
-const REQUESTS_PER_CLIENT = 100;
+const REQUESTS_PER_CLIENT = 10;
 /** Makes log lines long, so that few of them fill every buffer. */
 const LONG_PATH = `/${'x'.repeat(250)}`;
 /** Makes the service throw outside of any request on SIGUSR2. */
@@ -26,7 +25,7 @@ describe('An unwritable standard error', () => {
   const folder = temporaryFolder();
   let pipes = 0;
   const start = async (...wrapper: string[]) => {
-    const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', TERM: 'xterm', NODE_OPTIONS: THROW_ON_SIGUSR2 };
+    const settings = { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', NODE_OPTIONS: THROW_ON_SIGUSR2 };
     const service = serve(folder, settings, wrapper);
     expect(await countDropped(service)).to.equal(0);
     return service;
@@ -52,38 +51,28 @@ describe('An unwritable standard error', () => {
   });
 
   for (const [ending, signal, exitCode] of ENDINGS) {
-    it(`ends with a complete line at ${ending} if the pipe is not read`, async () => {
-      const { service, read } = await startWithPipe();
+    it(`delays ${ending} by a second at most if the pipe is not read`, async () => {
+      const { service } = await startWithPipe();
       await loadUntilDropped(service);
+      const start = performance.now();
       expect(await once(service.kill(signal).process, 'exit')).to.deep.equal([exitCode, null]);
-      read();
-      await service.exited();
-      expect(service.stderr.at(-1)).to.equal('\n');
-      for (const line of toLines(service.stderr)) JSON.parse(line);
+      // With a tolerance for a busy machine.
+      expect(performance.now() - start, 'ms').to.be.below(10_000);
     });
 
-    for (const [what, redirection] of [
-      ['a full disk', '2>/dev/full'],
-      ['a pipe to an exited process', '2> >(:)'],
-    ] as const) {
-      it(`affects neither requests nor ${ending} if it is ${what}`, async () => {
-        const service = await startWith(redirection);
-        await loadUntilDropped(service);
-        expect(await service.kill(signal).exited()).to.equal(exitCode);
-      });
-    }
-  }
+    it(`affects neither requests nor ${ending} if it is a full disk`, async () => {
+      const service = await startWith('2>/dev/full');
+      await loadUntilDropped(service);
+      expect(await service.kill(signal).exited()).to.equal(exitCode);
+    });
 
-  it('affects no request if it is a stopped terminal, and gets lines again when the terminal continues', async function () {
-    skipUnlessInstalled(this, 'script', '--version');
-    // The arguments of the shell are those of the executable.
-    const service = await start('sh', '-c', 'exec script -qec "exec $*" /dev/null', 'sh');
-    service.kill('SIGSTOP');
-    await loadUntilDropped(service);
-    service.kill('SIGCONT');
-    await requestUntil(service, () => service.stdout.includes('"late"'));
-    expect(await service.type('\x03').exited()).to.equal(0);
-  });
+    it(`affects neither requests nor ${ending} if it is a pipe to an exited process`, async () => {
+      const service = await startWith('2> >(:)');
+      await sendLoad(await service.port());
+      await expectToWork(service);
+      expect(await service.kill(signal).exited()).to.equal(exitCode);
+    });
+  }
 });
 
 /** Sends requests with the id `late` until `condition` holds, and returns their number. */
@@ -98,21 +87,27 @@ async function requestUntil(service: Program, condition: () => boolean): Promise
 /** Sends requests until `count` lines are dropped, expects that the service works, and returns the number of requests. */
 async function loadUntilDropped(service: Program, count = 1): Promise<number> {
   const port = await service.port();
+  let requests = 0;
+  while ((await countDropped(service)) < count) requests += await sendLoad(port);
+  await expectToWork(service);
+  return requests + 1;
+}
+
+/** Sends requests on several connections, and returns their number. */
+async function sendLoad(port: number): Promise<number> {
   const pipelined = Array(REQUESTS_PER_CLIENT - 1).fill(request(`GET ${LONG_PATH}`));
   const bytes = Buffer.concat([...pipelined, request(`GET ${LONG_PATH}`, { Connection: 'close' })]);
-  let requests = 0;
-  while ((await countDropped(service)) < count) {
-    const clients = Array.from({ length: CLIENTS }, async () => {
-      const client = await RawClient.connect(port);
-      const responses = await client.send(bytes).readAllResponses();
-      expect(responses).to.have.lengthOf(REQUESTS_PER_CLIENT);
-      requests += responses.length;
-    });
-    await Promise.all(clients);
-  }
-  expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    const client = await RawClient.connect(port);
+    expect(await client.send(bytes).readAllResponses()).to.have.lengthOf(REQUESTS_PER_CLIENT);
+  });
+  await Promise.all(clients);
+  return CLIENTS * REQUESTS_PER_CLIENT;
+}
+
+async function expectToWork(service: Program): Promise<void> {
+  expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
   expect(await getFromManagement(service, '/healthz')).to.equal('{"status":"ok"}');
-  return requests + 1;
 }
 
 async function countDropped(service: Program): Promise<number> {

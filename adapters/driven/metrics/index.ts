@@ -1,1 +1,1 @@
-export { type MetricSources, Metrics } from './metrics.js';
+export { Metrics } from './metrics.js';

@@ -1,48 +1,43 @@
-/** A line of an NDJSON text. */
-export interface Line {
-  /** Starts at 1. */
-  readonly number: number;
-  /** The line without its line feed, or `undefined` if it is too long. */
-  readonly bytes: Uint8Array | undefined;
-}
-
 const LINE_FEED = 0x0a;
+/** Maximum bytes of a batch, some thousand short lines. Its last line may exceed it. */
+const MAX_BATCH_BYTES = 256 * 1024;
 
 /**
- * Splits bytes into lines in constant memory. The last line may lack its line feed. Yields all lines of a chunk at
- * once, because an iteration step costs as much as processing a line.
- * @param maxLineBytes Maximum length of a line. Discards the bytes of longer lines.
+ * Splits bytes into lines, in batches and in constant memory: a line of more than `maxBytes` is `undefined`. The last
+ * line may lack its line feed.
  */
 export async function* splitLines(
   input: AsyncIterable<Uint8Array>,
-  maxLineBytes: number,
-): AsyncGenerator<readonly Line[]> {
-  let number = 1;
+  maxBytes: number,
+): AsyncGenerator<readonly (Uint8Array | undefined)[]> {
+  let batch: (Uint8Array | undefined)[] = [];
+  let batchBytes = 0;
   let parts: Uint8Array[] = [];
   let length = 0;
   const append = (part: Uint8Array) => {
     length += part.length;
-    if (length <= maxLineBytes) parts.push(part);
+    if (length <= maxBytes) parts.push(part);
     else parts = [];
   };
-  const endLine = (): Line => {
-    const [first, ...others] = parts;
-    const whole = first && others.length === 0 ? first : Buffer.concat(parts);
-    const line = { number: number++, bytes: length <= maxLineBytes ? whole : undefined };
+  const endLine = () => {
+    batch.push(length <= maxBytes ? Buffer.concat(parts) : undefined);
+    batchBytes += Math.min(length, maxBytes) + 1;
     parts = [];
     length = 0;
-    return line;
   };
   for await (const chunk of input) {
-    const lines: Line[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
       append(chunk.subarray(start, end));
-      lines.push(endLine());
+      endLine();
       start = end + 1;
+      if (batchBytes < MAX_BATCH_BYTES) continue;
+      yield batch;
+      batch = [];
+      batchBytes = 0;
     }
     append(chunk.subarray(start));
-    yield lines;
   }
-  if (length > 0) yield [endLine()];
+  if (length > 0) endLine();
+  yield batch;
 }

@@ -6,7 +6,7 @@ import { createContainer, readConfig, services } from 'plant-store/composition';
 
 const config = readConfig(process.env);
 const container = createContainer(config);
-const storage = await container.getAsync(services.MonitoredStorage);
+const storage = await container.getAsync(services.Storage);
 const plants = createApp({
   ...config,
   docs: false,

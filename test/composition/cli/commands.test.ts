@@ -2,131 +2,138 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { sqlite } from '../../../adapters/driven/knex/index.js';
-import { loadSqliteDriver } from '../../../adapters/driven/knex/sqlite.js';
+import { settings, version } from '../../../composition/config.js';
 import { toLines } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
-import { sqliteStore } from '../../support/engines.js';
-import { inRepository } from '../../support/paths.js';
 import { plantLines } from '../../support/plants.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { runInProcess } from './in-process.js';
 
-const migrations = Object.keys(sqlite.migrations);
-const JWT = { JWT_ISSUER: 'https://issuer', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: 'https://issuer/keys' };
-/** Other hosts can connect, so a credential is required; the storage cannot be opened. */
-const OTHER_HOSTS = { HOST: '::', DATABASE_URL: 'sqlite:none.db?mode=rw' };
+const COMMANDS = ['serve', 'check', 'import', 'export', 'migrate', 'token'];
+/** Other hosts can connect, so a credential is required. */
+const OTHER_HOSTS = { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:none/plants.db' };
 
 describe('The command', () => {
   const folder = new CommandFolder();
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}, input = '') =>
     runInProcess(folder.path, args, environment, input);
-  const readPlants = (database: { readonly DATABASE_URL: string }) => sqliteStore(folder.fileOf(database)).readPlants();
 
-  it('check prints the settings and the state of the storage, and creates nothing', async () => {
-    const database = folder.newDatabase();
-    const flags = ['--port', '8080', '--base-path=/flag'];
-    const before = await run(['check', ...flags], { ...database, PORT: '99999', BASE_PATH: '/variable' });
-    expect(before).to.include({ exitCode: 0, stderr: '' });
-    expect(before.stdout).to.match(/^HOST="127\.0\.0\.1" \(default\)\nPORT="8080"\nBASE_PATH="\/flag"\n/);
-    const driver = `driver ${loadSqliteDriver()?.name}`;
-    const planned = `${driver}; serve applies ${migrations.join(', ')}`;
-    expect(before.stdout).to.match(RegExp(`^storage: sqlite:.* contains no store yet, ${planned}\n$`, 'm'));
-    expect(existsSync(folder.fileOf(database))).to.equal(false);
+  it('line has one help, of at most 60 lines of 80 columns, with every command and setting', async () => {
+    const { exitCode, stdout } = await run(['--help']);
+    const lines = toLines(stdout);
+    expect([exitCode, lines.length <= 60, lines.filter((line) => line.length > 80)]).to.deep.equal([0, true, []]);
+    const terms = [...COMMANDS, ...Object.values(settings).map(({ variable }) => variable)];
+    expect([...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, term]) => term)).to.deep.equal(terms);
+    expect((await run(['import', '-h'])).stdout).to.equal(stdout);
+    expect(await run(['-v'])).to.deep.equal({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
 
-    const { stdout } = await run(['migrate'], database);
-    expect(stdout).to.equal(migrations.map((name) => `applied ${name}\n`).join(''));
-    const after = await run(['check'], database);
-    expect(after).to.include({ exitCode: 0, stderr: '' });
-    expect(after.stdout).to.match(
-      RegExp(`^storage: sqlite:.*, ${driver}; schema ${migrations.at(-1)}, current\n$`, 'm'),
-    );
+  it('line may have flags, which take precedence over variables', async () => {
+    const { stdout } = await run(['check', '--database-url=memory:', '--port', '0'], { DATABASE_URL: 'x', PORT: 'x' });
+    expect(stdout).to.match(/^storage: memory:/);
   });
 
   for (const [line, environment, exitCode, problem] of [
-    ['check --prot=8080', {}, 64, /^unknown option '--prot' \(did you mean --port\?\); see plant-store check --help$/],
-    ['check', { PORT: 'http', DOCS: '1' }, 78, /^PORT="http" must be .*\nplant-store: DOCS="1" must be on or off$/],
-    ['check', { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:none/plants.db' }, 78, /^ACCESS_TOKENS, .*\n.*cannot open .*$/],
-    // If this were accepted, the command would fail because it cannot listen.
-    ['serve', { HOST: 'plants.invalid' }, 78, /^ACCESS_TOKENS, .* must be set: HOST="plants\.invalid" is not .*$/],
-    ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS="\.\/none\.js": Cannot find module .*$/],
-    ['check', { DATABASE_URL: 'sqlite:none/plants.db' }, 1, /^cannot open sqlite:.*directory.*$/],
-    // A credential is configured.
-    ['check', { ...OTHER_HOSTS, ...JWT }, 1, /^cannot open sqlite:.*$/],
-    ['check', { ...OTHER_HOSTS, ACCESS_TOKENS_FILE: folder.newFile('token') }, 1, /^cannot open sqlite:.*$/],
-    ['export', { DATABASE_URL: 'sqlite:none.db' }, 1, /^cannot open sqlite:.*: it does not exist$/],
-    ['import .', {}, 1, /^0 plants created, .*\nplant-store: cannot read \.: it is a directory; name a file in it$/],
-    ['import none.ndjson', {}, 1, /^cannot open none\.ndjson: no such file or directory; check the path$/],
+    ['--prot=8080', {}, 64, /^Unknown option '--prot'; see plant-store --help$/],
+    ['--port', {}, 64, /^Option '--port <value>' argument missing; see/],
+    ['water', {}, 64, /^Unknown command 'water'; see/],
+    ['serve plants', {}, 64, /^Too many arguments for serve; see/],
+    // Every user of the machine can read a command line.
+    ['--access-tokens=canary', {}, 64, /^Unknown option '--access-tokens'; see/],
+    [
+      'check',
+      { PORT: 'http', DOCS: '1' },
+      78,
+      /^PORT: "http" is not .*\nplant-store: DOCS: "1" is not one of on, off$/,
+    ],
+    ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS: \.\/none\.js: Cannot find module .*$/],
+    [
+      'check',
+      OTHER_HOSTS,
+      78,
+      /^(ACCESS_TOKENS, .* must be set|cannot open sqlite:).*\n.*(ACCESS_TOKENS, |cannot open)/,
+    ],
+    ['check', { ...OTHER_HOSTS, ACCESS_TOKENS: 'secret' }, 1, /^cannot open sqlite:[^\n]*$/],
+    ['export', { DATABASE_URL: 'sqlite:none.db?mode=rw' }, 1, /^cannot open sqlite:[^\n]*$/],
+    ['import none.ndjson', {}, 1, /^ENOENT: no such file or directory, open 'none\.ndjson'$/],
+    ['import .', {}, 1, /^EISDIR: illegal operation on a directory, read$/],
   ] as const) {
-    it(`${line} exits with ${exitCode} and one line per problem for ${JSON.stringify(environment)}`, async () => {
+    it(`line ${line} exits with ${exitCode} and one line per problem for ${JSON.stringify(environment)}`, async () => {
       const result = await run(line.split(' '), { DATABASE_URL: 'memory:', ...environment });
-      expect(result).to.include({ exitCode });
       expect(result.stderr.replace(/^plant-store: |\n$/g, '')).to.match(problem);
+      expect(result).to.include({ exitCode, stdout: '' });
       expect(existsSync(join(folder.path, 'none.db'))).to.equal(false);
     });
   }
 
-  const PLANTS = '{"id":9223372036854775807,"name":"é"}\n{"id":-9223372036854775808,"name":"","tag":"a "}\n';
-  for (const source of ['file', '-', '']) {
-    it(`import reads ${source || 'standard input'}, and counts every plant as already stored when it is repeated`, async () => {
-      const database = folder.newDatabase();
-      const args = ['import', source === 'file' ? folder.newFile(PLANTS) : source].filter(Boolean);
-      for (const counts of ['2 plants created, 0 already stored', '0 plants created, 2 already stored']) {
-        const stderr = `${counts}, 0 lines rejected\n`;
-        expect(await run(args, database, PLANTS)).to.deep.equal({ exitCode: 0, stdout: '', stderr });
-      }
-      expect(await readPlants(database)).to.deep.equal([
-        { id: -9223372036854775808n, name: '', tag: 'a ' },
-        { id: 9223372036854775807n, name: 'é' },
-      ]);
-    });
-  }
+  it('check says what serve would do to the storage, and creates nothing', async () => {
+    const database = folder.newDatabase();
+    const before = await run(['check'], database);
+    expect(before).to.include({ exitCode: 0, stderr: '' });
+    expect(before.stdout).to.match(/^storage: sqlite:.*, driver \S+; serve will apply 001_plants\n$/);
+    expect(existsSync(folder.fileOf(database))).to.equal(false);
+    expect((await run(['migrate'], database)).stdout).to.match(/^sqlite:.*: schema created\n$/);
+    expect((await run(['check'], database)).stdout).to.match(/^storage: sqlite:.*, driver \S+\n$/);
+    expect((await run(['migrate'], { DATABASE_URL: 'memory:' })).stdout).to.equal('memory:: no schema\n');
+  });
 
-  it('import writes rejected lines to standard error or to --rejects FILE, stores the others, and exits with 1', async () => {
-    const plants = ['a', 'b', 'x'.repeat(70_000), 'c'].map(
-      (name, at) => `{"id":${Math.max(1, at)},"name":"${name}"}\n`,
-    );
+  it('import reads a file or standard input; repeated, it counts every plant as already stored', async () => {
+    const plants = '{"id":9223372036854775807,"name":"é"}\n{"id":-9223372036854775808,"name":"","tag":"a "}\n';
+    for (const source of [folder.newFile(plants), '-', undefined]) {
+      const database = folder.newDatabase();
+      for (const counts of ['2 plants created, 0 already stored', '0 plants created, 2 already stored'])
+        expect(await run(['import', ...(source ? [source] : [])], database, plants)).to.deep.equal({
+          ...{ exitCode: 0, stdout: '', stderr: `${counts}, 0 lines rejected\n` },
+        });
+      expect((await run(['export'], database)).stdout).to.equal(
+        plants
+          .split(/(?<=\n)/)
+          .reverse()
+          .join(''),
+      );
+    }
+  });
+
+  it('import writes rejected lines to standard output, stores the others, and exits with 1', async () => {
+    const plants = ['a', 'b', 'x'.repeat(70_000), 'c'].map((name, at) => `{"id":${Math.max(1, at)},"name":"${name}"}`);
     const environment = { ...folder.newDatabase(), BODY_LIMIT: '64kb' };
-    const { exitCode, stdout, stderr } = await run(['import', '--json'], environment, `no JSON\n${plants.join('')}`);
-    expect(exitCode).to.equal(1);
-    expect(JSON.parse(stdout)).to.deep.equal({ created: 2, alreadyStored: 0, rejected: 3 });
-    expect(toLines(stderr).map((line) => JSON.parse(line))).to.deep.equal([
+    const { exitCode, stdout, stderr } = await run(['import'], environment, `no JSON\n${plants.join('\n')}`);
+    expect({ exitCode, stderr }).to.deep.equal({
+      ...{ exitCode: 1, stderr: '2 plants created, 0 already stored, 3 lines rejected\n' },
+    });
+    expect(toLines(stdout).map((line) => JSON.parse(line))).to.deep.equal([
       { line: 1, error: 40001, message: 'The input is not valid JSON' },
       { line: 3, error: 40901, message: 'id belongs to a different plant' },
       { line: 4, error: 41301, message: 'The line is larger than 65536 bytes' },
     ]);
-    expect((await readPlants(environment)).map(({ name }) => name)).to.deep.equal(['a', 'c']);
-
-    const again = await run(['import', '--rejects', 'rejects'], environment, `no JSON\n${plants.join('')}`);
-    expect(again.stderr).to.equal('0 plants created, 2 already stored, 3 lines rejected\n');
-    expect(readFileSync(join(folder.path, 'rejects'), 'utf8')).to.equal(stderr);
   });
 
-  it('migrate does nothing for memory:', async () => {
-    const stdout = 'this storage has no migrations; only SQL databases have them\n';
-    expect(await run(['migrate'], { DATABASE_URL: 'memory:' })).to.deep.equal({ exitCode: 0, stdout, stderr: '' });
-  });
-
-  it('import, export, migrate and check fail with one line for a schema of a newer version, and change nothing', async () => {
+  it('refuses a schema of a newer version, and changes nothing', async () => {
     const database = folder.newDatabase();
     await run(['import'], database, plantLines(1, 3));
     const file = await SqliteFile.open(folder.fileOf(database));
-    await file.exec("INSERT INTO plant_store_migrations (name, batch) VALUES ('999_of_the_future', 2)");
+    await file.exec("INSERT INTO plant_store_migrations (name) VALUES ('999_of_the_future')");
     await file.close();
     const bytes = readFileSync(folder.fileOf(database));
-    for (const line of ['import', 'export', 'migrate', 'migrate --dry-run', 'check']) {
-      const { exitCode, stderr } = await run(line.split(' '), database, plantLines(4, 1));
-      expect(exitCode, line).to.equal(1);
-      expect(stderr).to.match(
-        /^plant-store: cannot open .*: its schema has 999_of_the_future; start a newer version.*\n$/,
-      );
-      expect(readFileSync(folder.fileOf(database)).equals(bytes), line).to.equal(true);
+    for (const command of ['import', 'export', 'migrate', 'check']) {
+      const { exitCode, stderr } = await run([command], database, plantLines(4, 1));
+      expect(exitCode, command).to.equal(1);
+      expect(stderr).to.match(/^plant-store: cannot open .*999_of_the_future.*\n$/);
+      expect(readFileSync(folder.fileOf(database)).equals(bytes), command).to.equal(true);
     }
   });
 
-  it('--version prints the version of package.json', async () => {
-    const { version } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'));
-    for (const flag of ['--version', '-v'])
-      expect(await run([flag])).to.deep.equal({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
-  });
+  for (const command of ['import', 'export', 'token']) {
+    it(`${command} reports a full disk at standard output, and ignores that the reader has closed it`, async () => {
+      const database = folder.newDatabase();
+      await run(['import'], database, plantLines(1, 20_000));
+      const lines = folder.newFile('no JSON\n'.repeat(20_000));
+      const shell = (redirection: string) =>
+        folder.shell(`$PLANT_STORE ${command} ${command === 'import' ? lines : ''} ${redirection}`, database);
+      expect(await shell('> /dev/full')).to.deep.equal({
+        ...{ exitCode: 1, stdout: '', stderr: 'plant-store: ENOSPC: no space left on device, write\n' },
+      });
+      expect((await shell('| head -c 1')).stderr).not.to.include('plant-store:');
+    });
+  }
 });

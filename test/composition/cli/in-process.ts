@@ -4,7 +4,7 @@ import { run } from '../../../composition/cli/run.js';
 import type { CommandResult } from '../../support/executable.js';
 import { checkOutput } from '../../support/secret-leaks.js';
 
-/** Runs a command line in this process, in a folder, by default without lines such as "created a new, empty store". */
+/** Runs a command line in this process, in a folder. */
 export async function runInProcess(
   folder: string,
   args: readonly string[],
@@ -17,10 +17,8 @@ export async function runInProcess(
   for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
   const workingFolder = process.cwd();
   process.chdir(folder);
-  // A command handles signals until its process ends.
-  const handlers = new Set(process.listeners('SIGTERM'));
   try {
-    const exitCode = await run(args, { LOG_LEVEL: 'warn', MANAGEMENT_PORT: 'off', ...environment });
+    const exitCode = await run(args, environment);
     for (const stream of [streams.stdout, streams.stderr]) stream.end();
     const [stdout, stderr] = await output;
     checkOutput({ stdout, stderr }, environment);
@@ -28,7 +26,5 @@ export async function runInProcess(
   } finally {
     process.chdir(workingFolder);
     for (const [name, original] of originals) if (original) Object.defineProperty(process, name, original);
-    for (const handler of process.listeners('SIGTERM').filter((each) => !handlers.has(each)))
-      process.off('SIGTERM', handler).off('SIGINT', handler);
   }
 }

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { type Line, splitLines } from '../../../../adapters/driving/ndjson/lines.js';
+import { splitLines } from '../../../../adapters/driving/ndjson/lines.js';
 
 /** Random bytes with many line feeds, carriage returns and partial characters. */
 const bytes = fc
@@ -37,27 +37,23 @@ describe('splitLines', () => {
         if (chunk % 100 === 0) peak = Math.max(peak, used() - before);
       }
     }
-    for await (const [line] of splitLines(endless(), 2 ** 20)) expect(line?.bytes).to.equal(undefined);
+    for await (const lines of splitLines(endless(), 2 ** 20)) expect(lines).to.deep.equal([undefined]);
     expect(peak, 'bytes held of a 62 MiB line').to.be.below(16 * 2 ** 20);
   });
 });
 
-interface ReadLine {
-  readonly number: number;
-  readonly text: string | undefined;
-}
-
-async function read(chunks: Iterable<Uint8Array>, maxBytes: number): Promise<ReadLine[]> {
-  const lines: Line[] = [];
-  for await (const chunk of splitLines(Readable.from(chunks), maxBytes)) lines.push(...chunk);
-  return lines.map(({ number, bytes }) => ({ number, text: bytes && Buffer.from(bytes).toString('latin1') }));
+async function read(chunks: Iterable<Uint8Array>, maxBytes: number): Promise<(string | undefined)[]> {
+  const lines: (string | undefined)[] = [];
+  for await (const batch of splitLines(Readable.from(chunks), maxBytes))
+    lines.push(...batch.map((bytes) => bytes && Buffer.from(bytes).toString('latin1')));
+  return lines;
 }
 
 /** Splits without streaming, as a reference. */
-function splitWhole(text: Uint8Array, maxBytes: number): ReadLine[] {
+function splitWhole(text: Uint8Array, maxBytes: number): (string | undefined)[] {
   const lines = Buffer.from(text).toString('latin1').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return lines.map((line, at) => ({ number: at + 1, text: line.length <= maxBytes ? line : undefined }));
+  return lines.map((line) => (line.length <= maxBytes ? line : undefined));
 }
 
 function chunked(text: Uint8Array, cuts: readonly number[]): Uint8Array[] {

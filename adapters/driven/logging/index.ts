@@ -1,1 +1,0 @@
-export { createLogger, describeError, logStatistics } from './logger.js';
