@@ -1,7 +1,7 @@
-import type { Faults } from './repositories.js';
-
 /** A fault between the client and a correct service. Texts are the bytes of one packet, in Latin-1. */
 export interface HttpFault {
+  /** A case that must fail. */
+  readonly caseName: string;
   /** Changes what the client sends. */
   readonly request?: (text: string) => string;
   /** Responds in place of the service. */
@@ -25,82 +25,56 @@ const rejecting = (pattern: RegExp, error: number) => (request: string) => {
   return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 
-const withoutHeader = (name: string) => (text: string) => text.replace(new RegExp(`^${name}: .*\r\n`, 'im'), '');
-const isError = (text: string) => /^HTTP\/1\.1 [45]/.test(text);
-const onErrors = (change: (text: string) => string) => (text: string) => (isError(text) ? change(text) : text);
-const onPlants = (change: (text: string) => string) => (text: string) => (isError(text) ? text : change(text));
+const onErrors = (change: (text: string) => string) => (text: string) =>
+  /^HTTP\/1\.1 [45]/.test(text) ? change(text) : text;
 
-/** Faults by the case that detects them. */
-export const httpFaults = (token: string): Faults<HttpFault> => ({
-  'creates a plant with name and tag': {
-    'sends 201': { response: (text) => text.replace('HTTP/1.1 200', 'HTTP/1.1 201') },
+/** What a faulty service does, and a case that detects it. */
+export const httpFaults = (token: string): Readonly<Record<string, HttpFault>> => ({
+  'sends errors as HTML': {
+    caseName: 'sends an Error object with every 400',
+    response: onErrors(editBody(() => '<h1>Bad Request</h1>')),
   },
-  'returns the name of the plant': {
-    'returns it in lower case': { response: onPlants(editBody((body) => body.toLowerCase())) },
+  'needs no credential': {
+    caseName: 'rejects a request without a credential',
+    request: (text) =>
+      text.includes('\r\nAuthorization:') ? text : text.replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`),
   },
-  'sends an Error object with every 400': {
-    'sends errors as HTML': { response: onErrors(editBody(() => '<h1>Bad Request</h1>')) },
+  'converts ids to floating-point numbers': {
+    caseName: 'distinguishes ids beyond 2^53 that round to the same floating-point number',
+    request: editBody((body) =>
+      body.replace(/"id":(-?\d+)/, (_, id) => `"id":${BigInt.asIntN(64, BigInt(Number(id)))}`),
+    ),
   },
-  'rejects a request without a credential': {
-    'needs none': {
-      request: (text) =>
-        text.includes('\r\nAuthorization:') ? text : text.replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`),
-    },
+  'normalises strings': {
+    caseName: 'stores decomposed characters exactly',
+    request: editBody((body) => body.normalize('NFC')),
   },
-  'returns exactly the name if the request has no tag': {
-    'returns an empty tag': {
-      response: onPlants(editBody((body) => body.replace(/(?<!"tag":"[^"]*")\}/, ',"tag":""}'))),
-    },
+  'replaces invalid UTF-8': {
+    caseName: 'responds 40001 to invalid JSON: with a byte that is never UTF-8, in an unknown field',
+    request: (text) => text.replace('"y":"\xff"', '"y":"?"'),
   },
-  'distinguishes ids beyond 2^53 that round to the same floating-point number': {
-    'converts ids to floating-point numbers': {
-      request: editBody((body) =>
-        body.replace(/"id":(-?\d+)/, (_, id) => `"id":${BigInt.asIntN(64, BigInt(Number(id)))}`),
-      ),
-    },
+  'sends no WWW-Authenticate': {
+    caseName: 'responds 40101 to a request with no Authorization, and stores nothing',
+    response: (text) => text.replace(/^WWW-Authenticate: .*\r\n/im, ''),
   },
-  'accepts the id -9223372036854775808': {
-    'rejects negative ids': { respond: rejecting(/"id":-/, 40002) },
+  'sends the token in a message': {
+    caseName: 'sends no message with a token, a stack or a path',
+    response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${token}: `))),
   },
-  'stores decomposed characters exactly': {
-    'normalises strings': { request: editBody((body) => body.normalize('NFC')) },
+  'ignores the letter case of paths': {
+    caseName: 'responds 40401 to a path in another letter case',
+    request: (text) => text.replace(/\/PLANTS/i, '/plants'),
   },
-  'responds 40902 to an identical plant with a tag': {
-    'sends 40901': { response: (text) => text.replace('"error":40902', '"error":40901') },
+  'sends 100 Continue before it checks the credential': {
+    caseName: 'rejects a request with no credential without waiting for a body, and sends no 100 Continue',
+    response: (text, request) => (request.includes('Expect:') ? `HTTP/1.1 100 Continue\r\n\r\n${text}` : text),
   },
-  'responds 40001 to invalid JSON: with a byte that is never UTF-8, in an unknown field': {
-    'replaces invalid UTF-8': { request: (text) => text.replace('"y":"\xff"', '"y":"?"') },
+  'rejects pipelined requests': {
+    caseName: 'responds to 16 pipelined requests in order',
+    respond: rejecting(/POST .*POST /s, 40000),
   },
-  'accepts Content-Encoding: gzip': {
-    'ignores Content-Encoding': { request: withoutHeader('Content-Encoding') },
-  },
-  'sends WWW-Authenticate with 40101': {
-    'sends none': { response: withoutHeader('WWW-Authenticate') },
-  },
-  'sends no message with a token, a stack or a path': {
-    'sends the token': { response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${token}: `))) },
-  },
-  'responds 41501 to Content-Type: application/json; charset=latin1': {
-    'ignores the charset': { request: (text) => text.replace('; charset=latin1', '') },
-  },
-  'responds 40401 to the path /PLANTS': {
-    'ignores the letter case of paths': { request: (text) => text.replace('/PLANTS', '/plants') },
-  },
-  'checks the path before the credential': {
-    'checks the credential first': { respond: rejecting(/^(?!.*Authorization)/s, 40101) },
-  },
-  'responds 40000 to a request without Host, and closes the connection': {
-    'adds a Host': { request: (text) => text.replace(/^(POST .*\r\n)(?!Host:)/, '$1Host: test\r\n') },
-  },
-  'does not send 100 Continue for a request with no credential': {
-    'sends it before it checks the credential': {
-      response: (text, request) => (request.includes('Expect:') ? `HTTP/1.1 100 Continue\r\n\r\n${text}` : text),
-    },
-  },
-  'responds to pipelined requests in order': {
-    'rejects pipelined requests': { respond: rejecting(/POST .*POST /s, 40000) },
-  },
-  'describes the HTTP API under the MIT license in OpenAPI 3.1.0 at /openapi.json, without a credential': {
-    'describes it in OpenAPI 3.0': { response: (text) => text.replace('"openapi":"3.1.0"', '"openapi":"3.0.3"') },
+  'accepts malformed HTTP': {
+    caseName: 'responds 40000 to two Content-Lengths, and closes the connection',
+    request: (text) => text.replace('Content-Length: 5\r\n', ''),
   },
 });

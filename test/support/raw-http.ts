@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { Connection, type HttpResponse, type ResponseObserver } from '../contract/http/connection.js';
+import { Connection, type HttpResponse, openSocket, type ResponseObserver } from '../contract/http/connection.js';
 import { formatRequest, isJson, parseObject } from '../contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
 
@@ -13,8 +13,8 @@ export interface RawResponse extends HttpResponse {
 
 /** An HTTP client that sends exact bytes and reads responses one by one. */
 export class RawClient extends Connection {
-  static connect(port: number, observe?: ResponseObserver): Promise<RawClient> {
-    return RawClient.open(new URL(`http://127.0.0.1:${port}`), new AbortController().signal, observe);
+  static async connect(port: number, observe?: ResponseObserver): Promise<RawClient> {
+    return new RawClient(await openSocket(new URL(`http://127.0.0.1:${port}`)), observe);
   }
 
   /**

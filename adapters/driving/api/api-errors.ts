@@ -22,14 +22,14 @@ export const apiErrors = {
   idTaken: { error: 40901, message: 'id belongs to a different plant' },
   alreadyStored: { error: 40902, message: 'This exact plant is already stored; no further retry is needed' },
   bodyTooLarge: { error: 41301, message: 'The body is too large' },
-  unsupportedMediaType: { error: 41501, message: 'Content-Type must be application/json; the only charset is utf-8' },
+  unsupportedMediaType: { error: 41501, message: 'Content-Type must be application/json' },
   unknownExpectation: { error: 41701, message: 'Expect must be 100-continue or absent' },
   headersTooLarge: { error: 43101, message: 'The request headers are too large' },
   internalError: { error: 50001, message: 'Internal error; search the service log for the X-Request-Id' },
   plantRejected: { error: 50002, message: 'The storage rejects this plant' },
   storageUnavailable: { error: 50301, message: 'Storage unavailable; retry to find out whether the plant was stored' },
   overloaded: { error: 50302, message: 'Too many requests in flight; retry later' },
-  shuttingDown: { error: 50303, message: 'The service is shutting down; retry later' },
+  // 50303 is reserved: earlier versions sent it.
   issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later' },
 } as const satisfies Record<string, ApiError>;
 

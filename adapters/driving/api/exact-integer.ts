@@ -22,8 +22,8 @@ export function findNumberText(json: string, key: string): string | undefined {
       const end = closingQuote(json, at);
       VALUE.lastIndex = end + 1;
       // A string without a colon after it is a value, not a key.
-      const value = depth === 1 && isKey(json, at, end, key) ? VALUE.exec(json) : null;
-      if (value) text = value[1];
+      const value = depth === 1 ? VALUE.exec(json) : null;
+      if (value && isKey(json.slice(at + 1, end), key)) text = value[1];
       at = end;
     }
   }
@@ -38,8 +38,7 @@ function closingQuote(json: string, open: number): number {
   }
 }
 
-function isKey(json: string, open: number, close: number, key: string): boolean {
-  const text = json.slice(open + 1, close);
+function isKey(text: string, key: string): boolean {
   return text === key || (text.includes('\\') && JSON.parse(`"${text}"`) === key);
 }
 

@@ -12,44 +12,40 @@ export interface AdmissionLimits {
   readonly maxInFlightBytes: number;
 }
 
+/** The share of a request in the limits. */
+export interface Permit {
+  bytes: number;
+}
+
 /** Limits the number of requests in flight and the memory of their bodies. */
 export class AdmissionControl {
   readonly limits: AdmissionLimits;
-  #inFlight = 0;
-  #inFlightBytes = 0;
+  /** Number of requests in flight. */
+  inFlight = 0;
+  /** Memory reserved for the bodies of requests in flight. */
+  inFlightBytes = 0;
 
   constructor({ maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2 }: Partial<AdmissionLimits> = {}) {
     this.limits = { maxInFlight, maxInFlightBytes };
   }
 
-  /** Number of requests in flight. */
-  get inFlight(): number {
-    return this.#inFlight;
+  /** Counts a request until {@link release}. Throws 50302 if there are too many. */
+  admit(): Permit {
+    if (this.inFlight >= this.limits.maxInFlight) throw OVERLOADED;
+    this.inFlight++;
+    return { bytes: 0 };
   }
 
-  /** Memory reserved for the bodies of requests in flight. */
-  get inFlightBytes(): number {
-    return this.#inFlightBytes;
+  /** Sets the memory for the body of a request. Throws 50302 if others have reserved too much. */
+  reserve(permit: Permit, bytes: number): void {
+    const inFlightBytes = this.inFlightBytes - permit.bytes + bytes;
+    if (inFlightBytes > this.limits.maxInFlightBytes) throw OVERLOADED;
+    this.inFlightBytes = inFlightBytes;
+    permit.bytes = bytes;
   }
 
-  /**
-   * Handles a request. `reserve` sets the memory for its body, until its end.
-   * @throws {ApiException} Too many requests are in flight, or too many bytes are reserved (50302).
-   */
-  async admit<T>(handle: (reserve: (bytes: number) => void) => Promise<T>): Promise<T> {
-    if (this.#inFlight >= this.limits.maxInFlight) throw OVERLOADED;
-    this.#inFlight++;
-    let reservedBytes = 0;
-    try {
-      return await handle((bytes) => {
-        const inFlightBytes = this.#inFlightBytes - reservedBytes + bytes;
-        if (inFlightBytes > this.limits.maxInFlightBytes) throw OVERLOADED;
-        this.#inFlightBytes = inFlightBytes;
-        reservedBytes = bytes;
-      });
-    } finally {
-      this.#inFlight--;
-      this.#inFlightBytes -= reservedBytes;
-    }
+  release({ bytes }: Permit): void {
+    this.inFlight--;
+    this.inFlightBytes -= bytes;
   }
 }

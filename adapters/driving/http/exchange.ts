@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Principal } from '../../../core/index.js';
 import { apiErrors } from '../api/index.js';
-import { ApiException, closeIfIncomplete, sendError, toApiException } from './api-exception.js';
+import { ApiException, sendError, sendErrorTo, toApiException } from './api-exception.js';
 
 /** Maximum number of headers of a request. */
 export const MAX_HEADERS = 100;
@@ -10,8 +11,8 @@ export const MAX_HEADERS = 100;
 /** Maximum length of a logged path. */
 const MAX_LOGGED_PATH_LENGTH = 256;
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header */
-const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+/** Time for a client to read a last response, because what it still sends would reset a closed connection. */
+const LINGER_MS = 1000;
 
 /** Receives log lines. A pino logger implements it. */
 export interface Log {
@@ -22,7 +23,7 @@ export interface Log {
 /** A finished request. */
 export interface RequestSummary {
   readonly method?: string | undefined;
-  /** The route that matched, if any. */
+  /** The path of the operation, if any. */
   readonly route?: string | undefined;
   /** The status of the response; absent if the client disconnected before its request was complete. */
   readonly status?: number | undefined;
@@ -41,8 +42,10 @@ export interface RequestLog {
   readonly onRequestEnd?: ((request: RequestSummary) => void) | undefined;
 }
 
-/** What a handler adds to the log line of its request. */
-export interface RequestReport {
+/** A request, its response, and what the operation reports about it. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
   principal?: Principal;
   route?: string;
 }
@@ -55,97 +58,72 @@ export async function handleRequest(
   req: IncomingMessage,
   res: ServerResponse,
   { log, accessLog = true, onRequestEnd }: RequestLog,
-  handle: (report: RequestReport) => unknown,
+  handle: (exchange: Exchange) => unknown,
 ): Promise<void> {
   const start = performance.now();
-  const { method } = req;
-  const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(`${req.headers['x-request-id'] ?? ''}`) ?? [];
-  const report: RequestReport = {};
-  let path: string | undefined;
+  const { method, url = '', headers } = req;
+  const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
+  const exchange: Exchange = { req, res };
   let exception: ApiException | undefined;
   let aborted: true | undefined;
   res.setHeader('X-Request-Id', requestId);
   try {
-    path = assertWellFormed(req);
-    await handle(report);
-    if (!req.complete) await closeIfIncomplete(res);
+    if (req.rawHeaders.length > 2 * MAX_HEADERS) throw new ApiException(apiErrors.headersTooLarge);
+    // Frameworks would accept other forms of a target, and ignore a fragment.
+    if (!/^\/[^#]*$/.test(url)) throw new ApiException(apiErrors.noSuchPath);
+    await handle(exchange);
   } catch (error) {
-    // The client closed the connection before its request was complete, so no response can be sent.
-    if (error instanceof Error && error === req.errored) aborted = true;
-    else exception = toApiException(error);
+    // Why the body did not arrive: rejectConnection, or a client that disconnected.
+    const reason = req.errored ?? error;
+    if (reason === req.errored && !(reason instanceof ApiException)) aborted = true;
+    else exception = toApiException(reason);
   }
-  if (exception) await sendError(res, exception);
+  if (exception) sendError(res, exception);
 
   const status = aborted ? undefined : res.statusCode;
   const error = exception?.apiError.error;
   const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-  reportSafely(() => {
-    if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
-    if (!accessLog) return;
-    const subject = report.principal?.subject;
-    const loggedPath = path?.slice(0, MAX_LOGGED_PATH_LENGTH);
-    const [traceparent] = TRACEPARENT.exec(`${req.headers['traceparent']}`) ?? [];
-    const fields = { requestId, traceparent, method, path: loggedPath, subject, status, error, aborted, durationMs };
-    log?.info(fields, 'request');
-  });
-  reportSafely(() => onRequestEnd?.({ method, route: report.route, status, error, durationMs }));
-}
-
-/** Calls a log or metrics callback and ignores its errors. */
-export function reportSafely(report: () => void): void {
-  try {
-    report();
-  } catch {
-    // A failing log cannot be logged.
+  if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
+  if (log && accessLog) {
+    const path = /^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH);
+    const subject = exchange.principal?.subject;
+    log.info({ requestId, method, path, subject, status, error, aborted, durationMs }, 'request');
   }
+  onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });
 }
 
 /**
- * Checks the head of a request, and brings `req.url` into origin form. Returns its path.
- * @throws {ApiException} Too many headers (43101), a request that Node's parser accepts but HTTP does not (40000), or a
- * target that is not a path (40401).
+ * Responds to a client that sends malformed HTTP or is too slow, and disconnects it.
+ * @param res The response to a request whose body is malformed or late, if there is one.
  */
-function assertWellFormed(req: IncomingMessage): string {
-  const { httpVersion, headers, rawHeaders } = req;
-  if (rawHeaders.length > 2 * MAX_HEADERS) throw new ApiException(apiErrors.headersTooLarge);
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw new ApiException(apiErrors.malformedHttp);
-  const hosts = countHeaders(req, 'host');
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    throw malformed('The request must have exactly one Host header');
+export function rejectConnection(
+  socket: Duplex,
+  error: Error,
+  res: ServerResponse | undefined,
+  { log, accessLog = true, onRequestEnd }: RequestLog,
+): void {
+  const exception = parserErrorToApiException(error);
+  if (exception === undefined) {
+    socket.destroy();
+    return;
   }
-  // RFC 9112 §3.2: a host with an optional port, or nothing.
-  if (!/^(\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(:\d*)?$/i.test(headers.host ?? '')) {
-    throw malformed('The Host header must be a host with an optional port');
+  const requestId = `${res?.getHeader('X-Request-Id') ?? randomUUID()}`;
+  sendErrorTo(socket, exception, requestId);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  if (res) {
+    // Before Node's listener, so that handleRequest gets this error instead of one for a client that disconnected.
+    socket.prependOnceListener('close', () => res.req.destroy(exception));
+    return;
   }
-  const coding = headers['transfer-encoding'];
-  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    throw malformed('Transfer-Encoding must be chunked and requires HTTP/1.1; otherwise leave it out');
-  }
-  const target = toOriginForm(req.url ?? '');
-  if (target === undefined) throw new ApiException(apiErrors.noSuchPath);
-  req.url = target;
-  return target.replace(/\?.*/, '');
+  const { status, apiError } = exception;
+  if (accessLog) log?.info({ requestId, status, error: apiError.error, reason: apiError.message }, 'request');
+  onRequestEnd?.({ status, error: apiError.error });
 }
 
-/** Returns how often a header was sent. Of some headers, Node keeps only the first; `headersDistinct` is slow. */
-export function countHeaders({ rawHeaders }: IncomingMessage, lowerCaseName: string): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) count++;
-  }
-  return count;
-}
-
-function malformed(message: string): ApiException {
-  return new ApiException({ ...apiErrors.malformedHttp, message });
-}
-
-/**
- * Converts a request target in origin or absolute form (RFC 9112 §3.2) to path and query; `undefined` for others.
- * Frameworks pass unusual targets to Node's lenient URL parser, which repairs some and throws on others.
- */
-function toOriginForm(target: string): string | undefined {
-  const path = target.replace(/^https?:\/\/[^/?#@]+(?=[/?]|$)/i, '').replace(/^(?=\?|$)/, '/');
-  return /^\/[\x21\x22\x24-\x7e]*$/.test(path) ? path : undefined;
+/** Returns the error to send; `undefined` if the connection is broken. */
+function parserErrorToApiException(error: Error): ApiException | undefined {
+  const code = 'code' in error ? `${error.code}` : '';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiException(apiErrors.requestTimeout);
+  if (code === 'HPE_HEADER_OVERFLOW') return new ApiException(apiErrors.headersTooLarge);
+  return code.startsWith('HPE_') ? new ApiException(apiErrors.malformedHttp) : undefined;
 }

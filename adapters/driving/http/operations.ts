@@ -1,10 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  type CreatePlantUseCase,
-  type Principal,
-  StorageUnavailable,
-  type TokenVerifier,
-} from '../../../core/index.js';
+import type { CreatePlantUseCase, Principal, TokenVerifier } from '../../../core/index.js';
 import {
   apiErrors,
   type OpenApiDescription,
@@ -16,7 +10,7 @@ import {
 import { AdmissionControl, type AdmissionLimits } from './admission-control.js';
 import { ApiException } from './api-exception.js';
 import { type CollectBody, readBody } from './body.js';
-import { countHeaders } from './exchange.js';
+import type { Exchange } from './exchange.js';
 
 /** Options of {@link createOperations}. */
 export interface OperationOptions extends Partial<AdmissionLimits> {
@@ -28,22 +22,16 @@ export interface OperationOptions extends Partial<AdmissionLimits> {
   readonly codec?: PlantCodec;
   /** @default one with `maxInFlight` and `maxInFlightBytes` */
   readonly admission?: AdmissionControl;
-  /** Maximum size of a body, after decompression. @default 1048576 */
+  /** Maximum size of a body, before and after decompression. @default 1048576 */
   readonly bodyLimitBytes?: number;
-  /** Maximum time for an operation to wait for the storage. @default 10000 */
-  readonly storageTimeoutMs?: number;
 }
 
-/** One request of an operation. */
+/** What a framework may know about a request. */
 export interface OperationRequest {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
   /** Values of the templates in the path. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** @default reads `req` */
+  /** @default reads the request */
   readonly collect?: CollectBody | undefined;
-  /** Receives the authenticated caller, for the log. */
-  readonly report?: { principal?: Principal };
 }
 
 /** An operation of the description. */
@@ -56,7 +44,7 @@ export interface HttpOperation {
    * @throws {ApiException} The request is rejected.
    * @throws {StorageUnavailable} The outcome is not known.
    */
-  run(request: OperationRequest): Promise<string>;
+  run(exchange: Exchange, request?: OperationRequest): Promise<string>;
 }
 
 interface Input {
@@ -78,46 +66,35 @@ const handlers: Readonly<Record<string, (input: Input, options: OperationOptions
 
 /** Creates the operations of the description, for any HTTP framework. */
 export function createOperations(options: OperationOptions): readonly HttpOperation[] {
-  const { tokenVerifier, description = openApiDescription } = options;
+  const { tokenVerifier, description = openApiDescription, bodyLimitBytes = 1024 ** 2 } = options;
   const { codec = new PlantCodec(description), admission = new AdmissionControl(options) } = options;
-  const { bodyLimitBytes = 1024 ** 2, storageTimeoutMs = 10_000 } = options;
 
   return operationsOf(description).map(({ operationId, method, path, hasBody }) => {
     const handle = handlers[operationId];
     if (handle === undefined) throw new TypeError(`no handler for the operation ${operationId}`);
-    const run = async ({ req, res, parameters = {}, collect, report = {} }: OperationRequest) => {
-      report.principal = await authenticate(req, tokenVerifier);
-      return admission.admit(async (reserve) => {
-        const body = hasBody ? await readBody(res, bodyLimitBytes, reserve, collect) : new Uint8Array();
-        return withTimeout(storageTimeoutMs, handle({ body, parameters, codec }, options));
-      });
+    const run = async (exchange: Exchange, { parameters = {}, collect }: OperationRequest = {}) => {
+      exchange.route = path;
+      const permit = admission.admit();
+      try {
+        exchange.principal = await authenticate(exchange.req.headers.authorization, tokenVerifier);
+        const reserve = (bytes: number) => admission.reserve(permit, bytes);
+        const body = hasBody ? await readBody(exchange.res, bodyLimitBytes, reserve, collect) : new Uint8Array();
+        return await handle({ body, parameters, codec }, options);
+      } finally {
+        admission.release(permit);
+      }
     };
     return { method, path, run };
   });
 }
 
 /** Throws 40101 without a bearer token, and 40102 if it is not valid. */
-async function authenticate(req: IncomingMessage, tokenVerifier: TokenVerifier): Promise<Principal> {
+async function authenticate(authorization: string | undefined, tokenVerifier: TokenVerifier): Promise<Principal> {
   // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
-  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(req.headers.authorization ?? '') ?? [];
-  // With two headers it is unclear which one counts.
-  if (token === undefined || countHeaders(req, 'authorization') > 1) throw new ApiException(apiErrors.noCredential);
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw new ApiException(apiErrors.noCredential);
   const principal = await tokenVerifier.verify(token);
-  // Treats any other result as an invalid token, because a verifier written in JavaScript is not type-checked.
-  if (!principal?.subject) throw new ApiException(apiErrors.invalidToken);
+  // A verifier in JavaScript may return another value.
+  if (!principal) throw new ApiException(apiErrors.invalidToken);
   return principal;
-}
-
-function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const fail = () => reject(new StorageUnavailable(`no response within ${timeoutMs} ms`));
-    const timer = setTimeout(fail, timeoutMs);
-    const settle =
-      <V>(end: (result: V) => void) =>
-      (result: V) => {
-        clearTimeout(timer);
-        end(result);
-      };
-    work.then(settle(resolve), settle(reject));
-  });
 }

@@ -2,35 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Connection } from './connection.js';
-import { MAX_HEADERS, type RequestLog } from './exchange.js';
+import { MAX_HEADERS, type RequestLog, rejectConnection } from './exchange.js';
+import type { HttpServer, HttpServerOptions } from './http-server.js';
 
-/** A listener for clients. Any HTTP framework can implement it. */
-export interface HttpServer {
-  /** Whether {@link stop} was called. */
-  readonly isStopping: boolean;
-  /** Number of open connections. */
-  readonly connections?: number;
-  /** Listens; rejects with the operating system's error if that fails. */
-  listen(port: number, host: string): Promise<AddressInfo>;
-  /**
-   * Stops listening, and finishes the requests that have arrived.
-   * @param timeoutMs Maximum time until every connection is closed.
-   * @returns Whether every request that arrived got its response.
-   */
-  stop(timeoutMs: number): Promise<boolean>;
-}
+/** Maximum number of requests without a response per connection. */
+const MAX_UNANSWERED = 16;
 
-/** Options of {@link NodeHttpServer}. */
-export interface HttpServerOptions extends RequestLog {
-  /** Maximum time for the headers of a request to arrive. @default 10000 */
-  readonly headersTimeoutMs?: number;
-  /** Maximum time for a whole request to arrive. @default 30000 */
-  readonly requestTimeoutMs?: number;
-  /** Maximum time for a connection to be idle, or for a client not to read its response. @default 65000 */
-  readonly keepAliveTimeoutMs?: number;
-  /** Maximum number of open connections. @default unlimited */
-  readonly maxConnections?: number;
+interface Connection {
+  /** Number of requests without a response. */
+  unanswered: number;
+  /** The response to the latest request. */
+  latest?: ServerResponse;
+  /** Whether the connection ends after the outstanding responses. */
+  isEnding: boolean;
 }
 
 /** A Node server with limits on each connection, `ApiError` bodies for malformed HTTP, and graceful shutdown. */
@@ -40,10 +24,10 @@ export class NodeHttpServer implements HttpServer {
   isStopping = false;
 
   constructor(listener: RequestListener, options: HttpServerOptions = {}) {
-    const { keepAliveTimeoutMs = 65_000, maxConnections = Number.POSITIVE_INFINITY } = options;
+    const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
     const server = createServer({
-      headersTimeout: options.headersTimeoutMs ?? 10_000,
-      requestTimeout: options.requestTimeoutMs ?? 30_000,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node's default would delay a timeout by up to 30 s.
       connectionsCheckingInterval: 500,
@@ -52,21 +36,23 @@ export class NodeHttpServer implements HttpServer {
       highWaterMark: 512,
     });
     this.#server = server;
-    server.maxConnections = maxConnections;
+    server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
     // Node silently drops further headers. One more than allowed shows that there are too many.
     server.maxHeadersCount = MAX_HEADERS + 1;
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(socket, keepAliveTimeoutMs, options));
-      socket.once('close', () => this.#connections.delete(socket));
+      this.#connections.set(socket, { unanswered: 0, isEnding: false });
+      socket.on('close', () => this.#connections.delete(socket));
     });
     const onRequest = (req: IncomingMessage, res: ServerResponse) => {
-      if (this.#connections.get(req.socket)?.add(res)) listener(req, res);
+      if (this.#accept(res)) listener(req, res);
     };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
-    // Node does not close a connection whose client does not read.
-    server.setTimeout(keepAliveTimeoutMs, (socket) => this.#connections.get(socket)?.closeIfIdle());
-    server.on('clientError', (error, socket) => this.#connections.get(socket)?.fail(error));
-    server.on('connect', ({ socket }) => this.#connections.get(socket)?.close());
+    server.setTimeout(keepAliveTimeoutMs, (socket) => {
+      const { unanswered, latest } = this.#connections.get(socket) ?? {};
+      // Others wait for their response, or for Node to report a late request.
+      if ((latest && unanswered === 0) || socket.writableLength > 0) socket.destroy();
+    });
+    server.on('clientError', (error, socket) => this.#reject(error, socket, options));
   }
 
   get connections(): number {
@@ -81,26 +67,48 @@ export class NodeHttpServer implements HttpServer {
     return address;
   }
 
-  /** After half of the time, rejects requests that have not arrived, and disconnects clients that do not read. */
-  async stop(timeoutMs: number): Promise<boolean> {
+  async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
-    // Also destroys connections that are idle after a request, or on which the client has not read a finished response.
     const closed = once(this.#server.close(), 'close');
-    let isComplete = true;
-    for (const [socket, connection] of this.#connections) {
-      isComplete &&= !socket.destroyed || connection.hasResponded;
-      connection.stop();
+    for (const [socket, { unanswered, latest }] of this.#connections) {
+      if (unanswered === 0) socket.destroy();
+      else if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
     }
-    setTimeout(() => {
-      for (const connection of this.#connections.values()) connection.rejectLate();
-    }, timeoutMs / 2).unref();
-    setTimeout(() => {
-      for (const [socket, { hasResponded }] of this.#connections) {
-        isComplete &&= hasResponded;
-        socket.destroy();
-      }
-    }, timeoutMs).unref();
+    const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
     await closed;
-    return isComplete;
+    clearTimeout(timer);
+  }
+
+  /** Counts a request until its response is sent. Returns `false` if the connection ends before it. */
+  #accept(res: ServerResponse): boolean {
+    const { socket } = res.req;
+    const connection = this.#connections.get(socket);
+    if (!connection || this.isStopping) return false;
+    if (connection.unanswered === MAX_UNANSWERED) {
+      socket.destroy();
+      return false;
+    }
+    connection.latest = res;
+    connection.unanswered++;
+    res.on('close', () => {
+      connection.unanswered--;
+      if (connection.unanswered === 0 && (connection.isEnding || this.isStopping)) socket.destroySoon();
+    });
+    return true;
+  }
+
+  /** Ends a connection because of malformed HTTP or a timeout, after the outstanding responses if there are any. */
+  #reject(error: Error, socket: Duplex, log: RequestLog): void {
+    const connection = this.#connections.get(socket);
+    // Node also reports each packet after malformed HTTP.
+    if (!connection || connection.isEnding) return;
+    connection.isEnding = true;
+    const { latest } = connection;
+    const isInBody = latest?.req.complete === false;
+    // Its handler cannot respond, because it waits for the body.
+    if (isInBody && !latest.headersSent) connection.unanswered--;
+    if (connection.unanswered > 0) return;
+    if (isInBody && latest.headersSent) socket.destroy();
+    else rejectConnection(socket, error, isInBody ? latest : undefined, log);
   }
 }

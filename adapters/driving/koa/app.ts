@@ -1,4 +1,4 @@
-import Router, { type RouterContext } from '@koa/router';
+import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiErrors, openApiDescription } from '../api/index.js';
@@ -26,25 +26,20 @@ export interface AppOptions extends OperationOptions, RequestLog {
 /** Creates the whole HTTP API as a Koa app: routes, `ApiError` bodies, and a log line per request and failure. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
+  const router = createRouter(options);
   app.use(async (ctx, next) => {
-    await handleRequest(ctx.req, ctx.res, options, async (report) => {
-      ctx.state['report'] = report;
-      // The routes of an outer app.
-      delete ctx['matched'];
-      try {
-        await next();
-      } finally {
-        report.route = ctx['matched']?.[0]?.path;
-      }
+    await handleRequest(ctx.req, ctx.res, options, (exchange) => {
+      ctx.state['exchange'] = exchange;
+      return next();
     });
     // An error has been sent.
     if (ctx.headerSent) ctx.respond = false;
   });
-  app.use(createRouter(options).routes());
+  app.use(router.routes());
   // Only requests that no route handles get here.
-  app.use(({ matched = [] }: RouterContext) => {
-    const methods = new Set(matched.flatMap((layer) => layer.methods));
-    throw methods.size > 0 ? methodNotAllowed([...methods]) : new ApiException(apiErrors.noSuchPath);
+  app.use(({ path, method }) => {
+    const methods = router.match(path, method).path.flatMap((layer) => layer.methods);
+    throw methods.length > 0 ? methodNotAllowed(methods) : new ApiException(apiErrors.noSuchPath);
   });
   // Only socket errors during a response get here; Koa would print them to standard error.
   app.on('error', () => {});
@@ -62,33 +57,24 @@ function createRouter(options: AppOptions): Router {
 
   for (const { method, path, run } of createOperations(options)) {
     router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
-      const { req, res, params: parameters } = ctx;
-      const { report } = ctx.state;
       // koa-bodyparser keeps all chunks, of which a chunked body can have one per byte.
-      const isChunked = req.headers['transfer-encoding'] !== undefined;
-      const body = await run({ req, res, parameters, report, collect: isChunked ? undefined : () => collect(ctx) });
+      const isChunked = ctx.req.headers['transfer-encoding'] !== undefined;
+      const collect = isChunked ? undefined : () => parseBody(ctx);
+      const body = await run(ctx.state['exchange'], { parameters: ctx.params, collect });
       // First, so that Koa does not look for the type of a string.
       ctx.set('Content-Type', 'application/json');
       ctx.body = body;
     });
   }
 
-  // Cached, so that slow clients share one copy.
-  let served = { url: '', text: '' };
   router.get('/openapi.json', (ctx) => {
-    const url = toBaseUrl(ctx, '/openapi.json');
-    if (url !== served.url) served = { url, text: JSON.stringify({ ...description, servers: [{ url }] }) };
-    ctx.body = served.text;
+    // The path prefix, including that of an outer app.
+    const url = ctx.originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
+    ctx.body = { ...description, servers: [{ url }] };
     ctx.set('Content-Type', 'application/json');
   });
   if (docs) addDocsRoutes(router);
   return router;
-}
-
-/** Returns the path prefix, including that of an outer app (koa-mount shortens `path`). */
-function toBaseUrl({ originalUrl }: Context, path: string): string {
-  const [url = ''] = originalUrl.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1);
-  return url.slice(0, -path.length) || '/';
 }
 
 /**
@@ -99,14 +85,10 @@ const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] 
 const parse: Middleware = bodyParser(MODE);
 
 /** Collects a body with a Content-Length as it was sent, with koa-bodyparser. */
-async function collect(ctx: Context): Promise<Uint8Array> {
-  // koa-bodyparser would decompress, but ignore bytes after the end, and never settle if the client disconnects.
+async function parseBody(ctx: Context): Promise<Uint8Array> {
+  // koa-bodyparser never settles if the client disconnects during a compressed body.
   delete ctx.req.headers['content-encoding'];
-  try {
-    await parse(ctx, async () => {});
-  } catch (error) {
-    throw ctx.req.errored ?? error;
-  }
+  await parse(ctx, async () => {});
   // Without a body, koa-bodyparser leaves an empty object.
   return ctx.request.body instanceof Uint8Array ? ctx.request.body : new Uint8Array();
 }

@@ -5,11 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import Router from '@koa/router';
 import Koa from 'koa';
 
-/** Timeouts for clients, in milliseconds. The interval is how often Node checks them. */
-const TIMEOUTS = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 500 } as const;
 /** Maximum time for the storage to report that it is ready, in milliseconds. */
 const READY_TIMEOUT_MS = 1000;
-const MAX_CONNECTIONS = 64;
 
 /** The parts of the service that the management listener reports on. */
 export interface ManagementOptions {
@@ -25,15 +22,7 @@ export class ManagementServer {
   readonly #server: Server;
 
   constructor(options: ManagementOptions) {
-    const handle = managementApp(options).callback();
-    this.#server = createServer(TIMEOUTS, (req, res) => {
-      res.setHeader('Connection', 'close');
-      handle(req, res);
-    });
-    this.#server.setTimeout(TIMEOUTS.requestTimeout);
-    // Prevents unread responses from piling up, because pipelined requests never reach the handler.
-    this.#server.maxRequestsPerSocket = 1;
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server = createServer(managementApp(options).callback());
   }
 
   /** Listens. Rejects with the operating system's error if it cannot. */
@@ -52,16 +41,12 @@ export class ManagementServer {
 }
 
 function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa {
-  const router = new Router();
   /** The storage check in flight; concurrent requests share it. */
   let checkInFlight: Promise<boolean> | undefined;
   const checkStorage = async () => {
     const isReady = storage.ready().then(() => true);
     return isReady.catch(() => false).finally(() => (checkInFlight = undefined));
   };
-  router.get('/healthz', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
   const checkReadiness = async () => {
     checkInFlight ??= checkStorage();
     const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
@@ -69,6 +54,11 @@ function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa
     const service = isStopping() ? 'stopping' : 'ok';
     return { isReady: health === 'ok' && service === 'ok', checks: { service, storage: health } };
   };
+
+  const router = new Router();
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
   router.get('/readyz', async (ctx) => {
     const { isReady, checks } = await checkReadiness();
     ctx.status = isReady ? 200 : 503;

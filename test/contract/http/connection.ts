@@ -13,6 +13,17 @@ export interface HttpResponse {
 /** Is called with each response and the first line that its client sent. */
 export type ResponseObserver = (response: HttpResponse, firstLine: string) => void;
 
+/** Connects to the host of a URL. Rejects with the operating system's error or when the signal aborts. */
+export async function openSocket({ protocol, hostname, port }: URL, signal?: AbortSignal): Promise<Socket> {
+  const isTls = protocol === 'https:';
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const options = { host, port: Number(port || (isTls ? 443 : 80)), ...(isIP(host) ? {} : { servername: host }) };
+  const socket = isTls ? connectTls(options) : connectTcp(options);
+  signal?.addEventListener('abort', () => socket.destroy());
+  await once(socket, isTls ? 'secureConnect' : 'connect', signal ? { signal } : {});
+  return socket.setNoDelay(true);
+}
+
 /** A connection that sends exact bytes and reads responses one by one. */
 export class Connection {
   readonly socket: Socket;
@@ -22,41 +33,19 @@ export class Connection {
   #firstLine = '';
   #onChange = () => {};
 
-  constructor(socket: Socket, observe: ResponseObserver) {
+  constructor(socket: Socket, observe: ResponseObserver = () => {}) {
     this.socket = socket;
     this.#observe = observe;
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#onChange();
     });
-    for (const event of ['end', 'close'] as const) {
+    for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => {
         this.#ended = true;
         this.#onChange();
       });
     }
-    socket.on('error', () => {});
-  }
-
-  /** Connects to the host of a URL. Rejects with the operating system's error or when the signal aborts. */
-  static async open<Client extends Connection>(
-    this: new (
-      socket: Socket,
-      observe: ResponseObserver,
-    ) => Client,
-    { protocol, hostname, port }: URL,
-    signal: AbortSignal,
-    observe: ResponseObserver = () => {},
-  ): Promise<Client> {
-    const isTls = protocol === 'https:';
-    const host = hostname.replace(/^\[|\]$/g, '');
-    const options = { host, port: Number(port || (isTls ? 443 : 80)) };
-    const serverName = isIP(host) ? {} : { servername: host };
-    const socket = isTls ? connectTls({ ...options, ...serverName }) : connectTcp(options);
-    signal.addEventListener('abort', () => socket.destroy());
-    await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
-    socket.setNoDelay(true);
-    return new this(socket, observe);
   }
 
   send(bytes: string | Uint8Array): this {

@@ -2,11 +2,9 @@ import { bodyCases } from './bodies.js';
 import { conflictCases } from './conflicts.js';
 import { credentialCases } from './credentials.js';
 import { descriptionCases } from './description.js';
-import { earlyRejectionCases } from './early-rejections.js';
 import { encodingCases } from './encodings.js';
 import { malformedHttpCases } from './malformed-http.js';
-import { mediaTypeCases } from './media-types.js';
-import { orderCases } from './order.js';
+import { earlyRejectionCases, orderCases } from './order.js';
 import { pathCases } from './paths.js';
 import { pipelineCases } from './pipelines.js';
 import { idCases, responseCases, textCases } from './plants.js';
@@ -24,9 +22,8 @@ const topics: Readonly<Record<string, readonly HttpCase[]>> = {
   texts: textCases,
   conflicts: conflictCases,
   bodies: bodyCases,
-  encodings: encodingCases,
+  'media types, encodings and sizes': encodingCases,
   credentials: credentialCases,
-  'media types': mediaTypeCases,
   paths: pathCases,
   'order of checks': orderCases,
   'malformed HTTP': malformedHttpCases,

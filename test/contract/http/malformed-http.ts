@@ -1,4 +1,4 @@
-import { casesFor, outcomeCase, plantStoreCase } from './case.js';
+import { casesFor, plantStoreCase } from './case.js';
 import { expectOutcome, newPlant, randomId, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
@@ -8,47 +8,37 @@ const LARGE = 1_000_000;
 
 /** Changes to a valid request that make it malformed. */
 export const CHANGES: Readonly<Record<string, (request: string) => string>> = {
-  'a request without Host': (request) => request.replace(/Host: .*\r\n/, ''),
-  'two Hosts': (request) => request.replace(/(Host: .*\r\n)/, '$1$1'),
-  'a Host with a space': (request) => request.replace(/Host: .*/, 'Host: a b'),
-  'a Host with a path': (request) => request.replace(/Host: .*/, 'Host: a/b?c'),
-  'a Host with a user': (request) => request.replace(/Host: .*/, 'Host: a@b'),
-  'a Host with an invalid port': (request) => request.replace(/Host: .*/, 'Host: a:b'),
   'a first line of garbage': () => 'garbage\r\n\r\n',
-  'a first line without version': () => 'POST /plants\r\n\r\n',
   'a first line with two paths': (request) => request.replace('/plants', '/plants /plants'),
   'another protocol': (request) => request.replace('HTTP/1.1', 'ICE/1.0'),
   'a header without colon': (request) => request.replace('Content-Type:', 'X\r\nContent-Type:'),
-  'a header without name': (request) => request.replace('Content-Type:', ': x\r\nContent-Type:'),
   'a space in the name of a header': (request) => request.replace('Content-Type:', 'X Y: z\r\nContent-Type:'),
   'a space before the colon of a header': (request) => request.replace('Content-Length:', 'Content-Length :'),
   'a header folded onto the next line': (request) => request.replace('Content-Type:', 'X: a\r\n b\r\nContent-Type:'),
   'a NUL in a header': (request) => request.replace('Content-Type:', 'X: a\0b\r\nContent-Type:'),
-  'a CR in a header': (request) => request.replace('Content-Type:', 'X: a\rb\r\nContent-Type:'),
   'two Content-Lengths': (request) => request.replace('Content-Length:', 'Content-Length: 5\r\nContent-Length:'),
-  'a Content-Length with a sign': (request) => request.replace('Content-Length: ', 'Content-Length: +'),
-  'a negative Content-Length': (request) => request.replace('Content-Length: ', 'Content-Length: -'),
   'a hexadecimal Content-Length': (request) => request.replace('Content-Length: ', 'Content-Length: 0x'),
+  'Content-Length and chunks': (request) =>
+    request.replace('Content-Length:', 'Transfer-Encoding: chunked\r\nContent-Length:'),
   'a Transfer-Encoding that does not end in chunked': (request) =>
     request.replace(/Content-Length:.*/, 'Transfer-Encoding: chunked, identity'),
   'an unknown Transfer-Encoding': (request) => request.replace(/Content-Length:.*/, 'Transfer-Encoding: xchunked'),
-  'a TLS ClientHello': () => '\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03',
-  'a line of SMTP': () => 'EHLO plants.example\r\n',
 };
 
 /** Bodies in chunks, one of which is malformed. */
 export const BAD_CHUNKS: Readonly<Record<string, string>> = {
   'a size that is not a number': 'x\r\n{}\r\n0\r\n\r\n',
-  'a negative size': '-2\r\n{}\r\n0\r\n\r\n',
   'a size beyond 64 bits': 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n',
   'more bytes than its size': '1\r\n{}\r\n0\r\n\r\n',
-  'a NUL in its size': '2\0\r\n{}\r\n0\r\n\r\n',
 };
+
+/** Creates a request with this number of headers; a create has five. */
+const withHeaders = (service: Service, count: number) =>
+  service.post(newPlant(), Object.fromEntries(Array.from({ length: count - 4 }, (_, index) => [`X${index}`, 'y'])));
 
 const TOO_LARGE: Readonly<Record<string, (service: Service) => Uint8Array>> = {
   'one long header': (service) => service.post(newPlant(), { X: 'x'.repeat(LARGE) }),
-  'many short headers': (service) =>
-    service.post(newPlant(), Object.fromEntries(Array.from({ length: LARGE / 10 }, (_, index) => [`X${index}`, 'y']))),
+  'many short headers': (service) => withHeaders(service, LARGE / 10),
   'a long query': (service) => service.request(`POST /plants?${'x'.repeat(LARGE)}`),
 };
 
@@ -80,10 +70,10 @@ export const malformedHttpCases: readonly HttpCase[] = [
     const chunks = `${size};x=y\r\n${body.slice(0, -1)}\r\n1\r\n}\r\n0\r\nX: y\r\n\r\n`;
     expectOutcome(await service.create(chunks, CHUNKED), 200);
   }),
-  outcomeCase('accepts names of headers in any letter case', 200, (service) =>
-    service.send(`${service.post()}`.replaceAll(/^[\w-]+:/gm, (name) => name.toUpperCase())),
-  ),
-  outcomeCase('accepts 8 KiB of headers', 200, (service) => service.create(newPlant(), { X: 'x'.repeat(8000) })),
+  plantStoreCase('accepts 100 headers, and responds 43101 to 101', async (service) => {
+    expectOutcome(await service.send(withHeaders(service, 100)), 200);
+    expectOutcome(await service.send(withHeaders(service, 101)), 43101);
+  }),
   ...casesFor(TOO_LARGE, 'responds 43101 to %s, and closes the connection', async (service, toBytes) =>
     service.expectToEnd(toBytes(service), [43101]),
   ),

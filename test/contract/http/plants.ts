@@ -1,5 +1,5 @@
 import { casesFor, plantStoreCase } from './case.js';
-import { expectOutcome, expectThat, newPlant, parseObject, randomId, type Service, TEXT_FIELDS } from './service.js';
+import { expectOutcome, expectThat, newPlant, parseObject, randomId, type Service } from './service.js';
 import type { HttpCase } from './types.js';
 
 const MAX_ID = 2n ** 63n - 1n;
@@ -10,48 +10,31 @@ const tenth = (id: bigint) => `${id / 10n}.${`${id % 10n}`.replace('-', '')}`;
 
 /** Other spellings of an integer with more than one digit (JSON Schema 2020-12, "integer"). */
 const SPELLINGS: Readonly<Record<string, (id: bigint) => string>> = {
-  '1.0': (id) => `${id}.0`,
   '1.00': (id) => `${id}.00`,
-  '1e0': (id) => `${id}e0`,
   '1E+0': (id) => `${id}E+0`,
   '10e-1': (id) => `${id}0e-1`,
   '0.1e1': (id) => `${tenth(id)}e1`,
-  '1000e-3': (id) => `${id}000e-3`,
 };
 
-/** Fixed ids, which another client may have used. */
+/** Fixed ids, which another client may have used, and other spellings of them. */
 const LITERAL_IDS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [`${MAX_ID}`, `${-MAX_ID - 1n}`, '2147483648', '4294967296', '9007199254740993', '0'].map((id) => [id, id]),
-  ),
-  ...{ '1e3': '1000', '-4.00': '-4', '-0': '0', '-0.0': '0', '0e999999': '0' },
+  ...{ [`${MAX_ID}`]: `${MAX_ID}`, [`${-MAX_ID - 1n}`]: `${-MAX_ID - 1n}`, '9007199254740993': '9007199254740993' },
+  ...{ '4294967296': '4294967296', '1e3': '1000', '-4.00': '-4', '-0.0': '0', '0e999999': '0' },
 };
 
 /** Texts that a layer might change. */
 const TEXTS: Readonly<Record<string, string>> = {
   'the empty string': '',
-  'a space': ' ',
-  'leading and trailing whitespace': '  x \t ',
-  'trailing line breaks': 'x\r\n\n',
+  'leading and trailing whitespace': '  x \t \r\n',
   'both letter cases': 'Straße İı ẞ',
   'composed characters': '\u00e9\u1e9b\u0323',
   'decomposed characters': 'e\u0301',
-  'a ligature and a full-width letter': 'ﬁＡ',
-  'astral characters': '🌱𝒫𠜎',
-  'emoji joined by U+200D': '👨‍👩‍👧‍👦🏳️‍🌈',
-  'the last code point': '\u{10ffff}\u{10fffe}\uffff\ufffe',
-  'a replacement character': '\ufffd',
-  'line and paragraph separators': 'a\u2028b\u2029c',
+  'astral characters': '🌱𝒫𠜎👨‍👩‍👧‍👦',
   'byte order marks': '\ufeffx\ufeff',
-  'control characters': '\u0001\b\f\u001b\u007f\u0085\u009f',
-  'bidirectional text': 'a\u202eb\u05d0\u0627',
+  'control characters': '\u0001\b\f\u001b\u007f\u0085\u009f\u2028',
   'quotes and backslashes': '"\\\'`/\\u0000\\"',
   SQL: "'); DROP TABLE plants; --",
-  'percent and underscore': '100%_\\%',
-  HTML: '<script>&amp;</script>',
-  digits: '007',
-  'the word null': 'null',
-  'a long string': 'é漢🌱'.repeat(100_000 / TEXT_FIELDS.length),
+  'a long string': 'é漢🌱'.repeat(50_000),
 };
 
 interface Texts {
@@ -60,19 +43,16 @@ interface Texts {
 }
 
 /** Valid bodies with an id, and the strings of the plants in them. */
-export const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: string, plant: Texts]>> = {
+const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: string, plant: Texts]>> = {
   'unknown fields': (id) => [`{"id":${id},"name":"x","colour":"green","Tag":1,"nested":{"id":"y"}}`, { name: 'x' }],
   'a __proto__ key': (id) => [`{"id":${id},"name":"x","__proto__":{"tag":"y"}}`, { name: 'x' }],
-  'a constructor key': (id) => [`{"id":${id},"name":"x","constructor":{"prototype":{"tag":"y"}}}`, { name: 'x' }],
   'a byte order mark before the JSON text': (id) => [`\ufeff{"id":${id},"name":"x"}`, { name: 'x' }],
-  'white space around everything': (id) => [`\r\n\t { "id" : ${id} , "name"\n:\t"x" } \n`, { name: 'x' }],
   'surrogates written as a pair of escapes': (id) => [`{"id":${id},"name":"\\ud83c\\udf31"}`, { name: '🌱' }],
   'keys written with escapes': (id) => [`{"\\u0069d":${id},"\\u006eame":"x","t\\u0061g":"y"}`, { name: 'x', tag: 'y' }],
   'duplicate keys, using the last': (id) => [
     `{"id":"1","id":${id},"name":1,"name":"x","tag":"a","tag":"b"}`,
     { name: 'x', tag: 'b' },
   ],
-  'ids in other fields': (id) => [`{"x":{"id":1.5},"id":${id},"y":[{"id":"z"}],"name":"x"}`, { name: 'x' }],
   'a string that looks like an id': (id) => [
     `{"name":"\\"id\\":1.5,","id":${id},"tag":"{\\\\"}`,
     { name: '"id":1.5,', tag: '{\\' },
@@ -80,10 +60,6 @@ export const ACCEPTED: Readonly<Record<string, (id: bigint) => readonly [body: s
   'nested arrays in an unknown field': (id) => [`{"x":${nested('[', ']')},"id":${id},"name":"x"}`, { name: 'x' }],
   'nested objects in an unknown field': (id) => [
     `{"x":${nested('{"id":', '}').replace(':}', ':1.5}')},"id":${id},"name":"x"}`,
-    { name: 'x' },
-  ],
-  '10,000 keys': (id) => [
-    `{${Array.from({ length: 10_000 }, (_, index) => `"k${index}":${index}`).join()},"id":${id},"name":"x"}`,
     { name: 'x' },
   ],
   'U+0000 in an unknown field': (id) => [`{"id":${id},"name":"x","\\u0000":"\\ud800"}`, { name: 'x' }],
@@ -104,12 +80,10 @@ async function expectDifferent(service: Service, first: bigint, second: bigint):
 
 /** The response to a create. */
 export const responseCases: readonly HttpCase[] = [
-  plantStoreCase('returns exactly the name if the request has no tag', (service) =>
-    expectCreated(service, newPlant({ name: 'x' }), { name: 'x' }),
-  ),
-  plantStoreCase('returns exactly name and tag if the request has both', (service) =>
-    expectCreated(service, newPlant({ name: 'x', tag: '' }), { name: 'x', tag: '' }),
-  ),
+  plantStoreCase('returns exactly the name, and the tag if the request has one', async (service) => {
+    for (const fields of [{ name: 'x' }, { name: 'x', tag: '' }])
+      await expectCreated(service, newPlant(fields), fields);
+  }),
   plantStoreCase('sends application/json without parameters', async (service) => {
     for (const response of [await service.create(), await service.create('{')]) {
       expectThat(response.headers['content-type'] === 'application/json', 'application/json', response);
@@ -129,11 +103,6 @@ export const idCases: readonly HttpCase[] = [
     const high = randomId() >> 34n;
     await expectDifferent(service, (high << 33n) | low, (high << 33n) | (1n << 32n) | low);
   }),
-  plantStoreCase('distinguishes an id from its negative', async (service) => {
-    const id = (randomId() & MAX_ID) | 1n;
-    await expectDifferent(service, id, -id);
-  }),
-
   ...casesFor(SPELLINGS, 'accepts an id spelled like %s', async (service, spell) => {
     const id = randomId() / 100_000n;
     expectOutcome(await service.create(newPlant({}, spell(id))), 200);
@@ -141,11 +110,11 @@ export const idCases: readonly HttpCase[] = [
   }),
   ...Object.entries(LITERAL_IDS).map(([spelling, id]) =>
     plantStoreCase(`accepts the id ${spelling}`, async (service) => {
-      // Another client may own the id; then both spellings conflict.
       const first = await service.create(newPlant({}, spelling));
-      expectOutcome(first, 200, 40901, 40902);
-      const { error } = parseObject(first.body) ?? {};
-      expectOutcome(await service.create(newPlant({}, id)), error === 40901 ? 40901 : 40902);
+      // Another client may own the id; then both spellings conflict.
+      const isTaken = parseObject(first.body)?.['error'] === 40901;
+      expectThat(first.status === 200 || first.status === 409, '200 or 409', first);
+      expectOutcome(await service.create(newPlant({}, id)), isTaken ? 40901 : 40902);
     }),
   ),
 ];
@@ -153,7 +122,7 @@ export const idCases: readonly HttpCase[] = [
 /** Exact strings, and other bodies that are accepted. */
 export const textCases: readonly HttpCase[] = [
   ...casesFor(TEXTS, 'stores %s exactly', async (service, text) => {
-    const fields = Object.fromEntries(TEXT_FIELDS.map((field) => [field, text]));
+    const fields = { name: text, tag: text };
     const body = newPlant(fields);
     await expectCreated(service, body, fields);
     expectOutcome(await service.create(body), 40902);

@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { ContractViolation } from '../contract.js';
-import { Connection, type HttpResponse, type ResponseObserver } from './connection.js';
+import { Connection, type HttpResponse, openSocket, type ResponseObserver } from './connection.js';
 import type { HttpContractTarget } from './types.js';
-
-/** The texts of a plant, as in the core, which the cases do not import. */
-export const TEXT_FIELDS = ['name', 'tag'] as const;
-/** The texts that a plant may lack. */
-export const OPTIONAL_TEXTS = ['tag'] as const;
 
 /** Header fields by name; `undefined` removes a default one. */
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -26,9 +21,6 @@ export function formatRequest(startLine: string, headers: Headers, body: string 
   return Buffer.concat([Buffer.from(`${startLine} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
-/** Why a case has no more time. */
-const TIMED_OUT = Symbol('timed out');
-
 /** The service under test, as one case sees it. */
 export class Service {
   readonly token: string;
@@ -36,43 +28,25 @@ export class Service {
   /** Path before `/plants`, without a slash at the end. */
   readonly prefix: string;
   readonly #observe: ResponseObserver | undefined;
-  readonly #timeoutMs: number;
   readonly #end = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  /** Aborts at {@link close}. */
+  readonly signal: AbortSignal = this.#end.signal;
 
-  /** @param timeoutMs maximum time from now until {@link close} */
-  constructor({ baseUrl, token, observe }: ObservedTarget, timeoutMs: number) {
+  constructor({ baseUrl, token, observe }: ObservedTarget) {
     this.token = token;
     this.#observe = observe;
     this.baseUrl = new URL(baseUrl);
     this.prefix = this.baseUrl.pathname.replace(/\/$/, '');
-    this.#timeoutMs = timeoutMs;
-    setMaxListeners(0, this.#end.signal);
-    this.#timer = setTimeout(() => this.#end.abort(TIMED_OUT), timeoutMs);
+    setMaxListeners(0, this.signal);
   }
 
   /** Closes every connection. */
   close(): void {
-    clearTimeout(this.#timer);
     this.#end.abort();
   }
 
-  /** Whether the time is up. */
-  get isTimedOut(): boolean {
-    return this.#end.signal.reason === TIMED_OUT;
-  }
-
-  /** Returns the error, or a violation that says that the service did not respond in time. */
-  explain(error: unknown): unknown {
-    if (!this.isTimedOut) return error;
-    const seconds = this.#timeoutMs / 1000;
-    return new ContractViolation(
-      `expected a response or a closed connection; received neither within ${seconds} seconds`,
-    );
-  }
-
-  connect(): Promise<Connection> {
-    return Connection.open(this.baseUrl, this.#end.signal, this.#observe);
+  async connect(): Promise<Connection> {
+    return new Connection(await openSocket(this.baseUrl, this.signal), this.#observe);
   }
 
   /** Builds a request. A target that starts with a slash is relative to the base URL. */
@@ -105,9 +79,12 @@ export class Service {
     return this.send(this.post(body, headers));
   }
 
-  /** Asserts the {@link expectOutcome outcomes} of all responses until the service closes the connection. */
+  /** Sends bytes over a new connection, and asserts the outcomes of all responses until the service closes it. */
   async expectToEnd(bytes: string | Uint8Array, expected: readonly number[]): Promise<void> {
-    await expectToEnd((await this.connect()).send(bytes), expected);
+    const connection = (await this.connect()).send(bytes);
+    for (const error of expected) expectOutcome(await connection.read(), error);
+    const more = await connection.read();
+    expectThat(more === undefined, 'a closed connection', more);
   }
 }
 
@@ -138,31 +115,19 @@ export function received(response: HttpResponse | undefined): HttpResponse {
   return response;
 }
 
-/** Asserts that a response is one of the expected outcomes: 200, or the number of an Error object. */
-export function expectOutcome(response: HttpResponse | undefined, ...expected: readonly number[]): void {
-  const actual = outcome(received(response));
-  if (actual !== undefined && expected.includes(actual)) return;
-  const wanted = expected.map((error) => (error === 200 ? '200' : `${Math.trunc(error / 100)} with error ${error}`));
-  expectThat(false, `${wanted.join(' or ')}, as application/json`, response);
-}
-
-/** Asserts the {@link expectOutcome outcomes} of the next responses, and that the service then closes the connection. */
-export async function expectToEnd(connection: Connection, expected: readonly number[]): Promise<void> {
-  for (const error of expected) expectOutcome(await connection.read(), error);
-  const more = await connection.read();
-  expectThat(more === undefined, 'a closed connection', more);
+/** Asserts the outcome of a response: 200, or the number of an Error object. `context` ends what a violation expects. */
+export function expectOutcome(response: HttpResponse | undefined, expected: number, context = ''): void {
+  const wanted = expected === 200 ? '200' : `${Math.trunc(expected / 100)} with error ${expected}`;
+  expectThat(outcome(received(response)) === expected, `${wanted}, as application/json${context}`, response);
 }
 
 /** Returns 200 or the error number; `undefined` if the response does not have the form that the interface requires. */
 function outcome(response: HttpResponse): number | undefined {
-  if (!isJson(response)) return undefined;
-  const body = parseObject(response.body);
-  if (body === undefined) return undefined;
-  if (response.status === 200) return 200;
+  const body = isJson(response) ? parseObject(response.body) : undefined;
+  if (body === undefined || response.status === 200) return body && 200;
   const { error, message, ...more } = body;
-  const isError = typeof error === 'number' && typeof message === 'string' && message !== '';
-  if (!isError || Object.keys(more).length > 0) return undefined;
-  return Math.trunc(error / 100) === response.status ? error : undefined;
+  const isError = typeof message === 'string' && message !== '' && Object.keys(more).length === 0;
+  return isError && Math.trunc(Number(error) / 100) === response.status ? Number(error) : undefined;
 }
 
 /** Returns whether the media type is application/json, with any parameters. */
@@ -183,17 +148,14 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 /** Asserts a condition about a response. */
 export function expectThat(condition: boolean, expected: string, response: HttpResponse | undefined): void {
   if (condition) return;
-  throw new ContractViolation(`expected ${expected}; received ${summarise(received(response))}`);
+  const { status, headers, body } = received(response);
+  const actual = `${status} as ${headers['content-type'] ?? 'no media type'} ${body.slice(0, 300)}`.trimEnd();
+  throw new ContractViolation(`expected ${expected}; received ${actual}`);
 }
 
 /** Asserts the value of a header. */
 export function expectHeader(response: HttpResponse | undefined, name: string, expected: string): void {
-  const actual = received(response).headers[name.toLowerCase()];
+  const actual = received(response).headers[name.toLowerCase()] ?? 'none';
   if (actual === expected) return;
-  throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual ?? 'none'}`);
-}
-
-function summarise({ status, headers, body }: HttpResponse): string {
-  const text = body.length > 300 ? `${body.slice(0, 300)}…` : body;
-  return `${status} as ${headers['content-type'] ?? 'no media type'} ${text}`.trimEnd();
+  throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual}`);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { apiErrors, failureToApiError, toApiError, toStatus } from '../../../../adapters/driving/api/index.js';
-import { PlantRejected, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
+import { StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {
@@ -15,7 +15,7 @@ describe('apiErrors', () => {
 
 describe('toApiError', () => {
   const plant = toPlant({ id: 1n, name: 'Monstera' });
-  const rejection = new PlantRejected('canary', { cause: new Error('canary') });
+  const rejection = new Error('canary');
   const inId = { field: 'id', rule: 'range', message: 'id is out of range' } as const;
   const inName = { field: 'name', rule: 'text', message: 'name has a NUL' } as const;
   const inTag = { field: 'tag', rule: 'text', message: 'tag has a NUL' } as const;
@@ -50,7 +50,7 @@ describe('failureToApiError', () => {
   for (const [failure, error] of [
     [new StorageUnavailable('canary'), 50301],
     [new TokenIssuerUnavailable('canary'), 50304],
-    [new PlantRejected('canary'), 50001],
+    [new Error('canary'), 50001],
     [undefined, 50001],
   ] as const) {
     it(`returns ${error} for ${failure?.name}, without its message`, () => {

@@ -3,12 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { apiErrors, openApiDescription } from '../../../../adapters/driving/api/index.js';
 import { createApp } from '../../../../adapters/driving/koa/index.js';
-import {
-  type CreatePlantOutcome,
-  PlantRejected,
-  StorageUnavailable,
-  TokenIssuerUnavailable,
-} from '../../../../core/index.js';
+import { type CreatePlantOutcome, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
 import { APP_OPTIONS, HEADERS, httpSuite, newPlant, type Options, TestServer } from './support.js';
@@ -47,17 +42,9 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
   41701: { headers: { Expect: 'x' } },
   43101: { headers: { X: 'x'.repeat(17_000) } },
   50001: creating(() => Promise.reject(new Error())),
-  50002: creating(async () => ({ kind: 'rejected', error: new PlantRejected('no') })),
+  50002: creating(async () => ({ kind: 'rejected', error: new Error('no') })),
   50301: creating(() => Promise.reject(new StorageUnavailable('no response'))),
   50302: { options: { maxInFlight: 0 } },
-  50303: {
-    async act(server, bytes) {
-      const client = await server.connect(bytes.subarray(0, 40));
-      await server.waitUntilRead();
-      server.stop();
-      return client.readResponse();
-    },
-  },
   50304: { options: { tokenVerifier: { verify: () => Promise.reject(new TokenIssuerUnavailable('no response')) } } },
 };
 
@@ -121,10 +108,8 @@ httpSuite('Another description', {}, ({ start }) => {
 httpSuite('/openapi.json', { basePath: '/garden' }, ({ server }) => {
   it('is the description with a server URL from the path prefix, whatever the host', async () => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    for (const origin of ['', 'http://test', 'https://test']) {
-      const response = await server().exchange(request(`GET ${origin}/garden/openapi.json?http://x/y`, headers));
-      expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
-    }
+    const response = await server().exchange(request('GET /garden/openapi.json?http://x/y', headers));
+    expect(response?.json()).to.deep.equal({ ...description, servers: [{ url: '/garden' }] });
     expect(await server().send(request('GET /openapi.json'))).to.equal(40401);
   });
 });

@@ -67,7 +67,7 @@ export class TestServer {
     return this.#server.isStopping;
   }
 
-  stop(timeoutMs = 500): Promise<boolean> {
+  stop(timeoutMs = 500): Promise<void> {
     return this.#server.stop(timeoutMs);
   }
 

@@ -1,9 +1,7 @@
-import { EventEmitter, once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { ManagementServer } from '../../../../adapters/driving/management/index.js';
-import { exchange, RawClient, request } from '../../../support/raw-http.js';
+import { exchange, request } from '../../../support/raw-http.js';
 
 describe('ManagementServer', () => {
   const running: ManagementServer[] = [];
@@ -42,41 +40,5 @@ describe('ManagementServer', () => {
       isUnavailable = status === 503;
       expect(await exchange(port, request('GET /readyz'))).to.include({ status });
     }
-  });
-
-  it('processes only the first of pipelined requests, and closes the connection after its response', async () => {
-    let scrapes = 0;
-    const text = async () => {
-      scrapes++;
-      await setTimeout(100);
-      return 'plants 1\n';
-    };
-    const client = await RawClient.connect(await start({ text }));
-    client.send(Buffer.concat(Array(100).fill(request('GET /metrics'))));
-    const [response, ...others] = await client.readAllResponses();
-    expect(response).to.include({ status: 200, body: 'plants 1\n' });
-    expect(response?.headers).to.include({ connection: 'close' });
-    expect(others).to.deep.equal([]);
-    expect(scrapes).to.equal(1);
-  });
-
-  it('stops reading a flood of pipelined requests, and closes the connection', async () => {
-    const events = new EventEmitter();
-    const text = async () => {
-      events.emit('scrape');
-      await once(events, 'scraped');
-      return '';
-    };
-    const client = await RawClient.connect(await start({ text }));
-    client.socket.pause();
-    const flood = Buffer.concat(Array(1_000_000).fill(Buffer.from(request('GET /metrics'))));
-    client.send(flood);
-    await once(events, 'scrape');
-    // Long enough to read the rest of the flood, for a server that does not stop.
-    await setTimeout(500);
-    expect(client.socket.writableLength, 'bytes that the server did not read').to.be.above(flood.length / 2);
-    events.emit('scraped');
-    client.socket.resume();
-    await client.ended();
   });
 });
