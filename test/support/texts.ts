@@ -21,7 +21,5 @@ export function newPlant(
   id: fc.Arbitrary<bigint>,
   text: fc.Arbitrary<string> = storableText(),
 ): fc.Arbitrary<NewPlant> {
-  return fc.record({ id, name: text, tag: text } satisfies Required<Record<keyof NewPlant, unknown>>, {
-    requiredKeys: ['id', 'name'],
-  });
+  return fc.record({ id, name: text, tag: text }, { requiredKeys: ['id', 'name'] });
 }
