@@ -14,7 +14,7 @@ import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
 import { createContainer, type Plugin, readConfig, services } from 'plant-store/composition';
 import { type ContractCase, plantRepositoryContract } from 'plant-store/contract';
 import { httpContract } from 'plant-store/contract/http';
-import { CreatePlant, type CreatePlantOutcome, type PlantRepository } from 'plant-store/core';
+import { CreatePlant, type CreatePlantOutcome, type PlantRepository, type PlantStorage } from 'plant-store/core';
 
 export const repository: PlantRepository = new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: 2 });
 export const createPlant = new CreatePlant(repository);
@@ -43,7 +43,7 @@ new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
 new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
 
-export const opened: PlantRepository = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 1 }));
+export const opened: PlantStorage = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 1 }));
 // @ts-expect-error adapters/knex: the timeout is missing
 sqliteDatabase({ path: 'plants.db' });
 

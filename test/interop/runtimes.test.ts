@@ -20,7 +20,7 @@ console.log(kind, String(plant.id));`;
 
 const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'Node 24': [installed('node-24/bin/node')],
-  Deno: [installed('@deno/linux-x64-glibc/deno'), 'run', '--no-remote', '--no-npm', '--allow-all'],
+  Deno: [installed('@deno/linux-x64-glibc/deno'), 'run', '--node-modules-dir=manual', '--no-remote', '--allow-all'],
   Bun: [installed('@oven/bun-linux-x64/bin/bun'), 'run'],
 };
 
@@ -28,7 +28,7 @@ describe('The core, the memory adapter, its contract and adapters/api', () => {
   let folder: string;
   before(() => {
     folder = installPackage();
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module", "dependencies": { "plant-store": "*" } }');
     writeFileSync(join(folder, 'program.js'), PROGRAM);
   });
 
