@@ -30,11 +30,9 @@ export async function createServer(options) {
     methods.set(url, [...(methods.get(url) ?? []), method]);
     // Responds before Fastify reads the body: the operation does that, because Fastify's JSON parser rounds ids beyond 2^53.
     const onRequest = async (request, reply) => {
-      const { raw: req, params: parameters } = request;
-      const { report } = exchanges.get(req);
-      report.route = url;
+      const { raw, params: parameters } = request;
       try {
-        const body = await run({ req, res: reply.raw, report, parameters });
+        const body = await run(exchanges.get(raw).exchange, { parameters });
         await reply.header('Content-Type', 'application/json').send(Buffer.from(body));
       } catch (error) {
         fail(request, reply, error);
@@ -55,9 +53,9 @@ export async function createServer(options) {
   await app.ready();
 
   return new NodeHttpServer((req, res) => {
-    const handle = (report) =>
+    const handle = (exchange) =>
       new Promise((resolve, reject) => {
-        exchanges.set(req, { report, resolve, reject });
+        exchanges.set(req, { exchange, resolve, reject });
         app.routing(req, res);
       });
     handleRequest(req, res, options, handle);

@@ -21,14 +21,13 @@ export function createServer(options) {
   ].map((route) => ({ ...route, pattern: toPattern(basePath + route.path) }));
 
   return new NodeHttpServer((req, res) => {
-    handleRequest(req, res, options, async (report) => {
+    handleRequest(req, res, options, async (exchange) => {
       const path = req.url.replace(/\?.*/, '');
       const found = routes.filter(({ pattern }) => pattern.test(path));
       if (found.length === 0) throw new ApiException(apiErrors.noSuchPath);
       const route = found.find(({ method }) => method === req.method);
       if (route === undefined) throw methodNotAllowed(found.map(({ method }) => method));
-      report.route = route.path;
-      const body = await route.run({ req, res, report, parameters: route.pattern.exec(path).groups });
+      const body = await route.run(exchange, { parameters: route.pattern.exec(path).groups });
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
       res.end(body);
     });
