@@ -47,7 +47,7 @@ async function insertOne({ id, name, tag }: Plant): Promise<void> {
   await query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [`${id}`, name, tag]);
 }
 
-const INSERT_ALL = "INSERT INTO plants SELECT value->>'id', value->>'name', value->>'tag' FROM json_each(?)";
+const INSERT_ALL = 'INSERT INTO plants SELECT value->>0, value->>1, value->>2 FROM json_each(?)';
 let pending: { plant: Plant; resolve: () => void; reject: (error: unknown) => void }[] = [];
 let isCommitting = false;
 
@@ -64,7 +64,8 @@ async function commit(): Promise<void> {
     const batch = pending;
     pending = [];
     try {
-      await query(INSERT_ALL, [JSON.stringify(batch.map(({ plant }) => ({ ...plant, id: `${plant.id}` })))]);
+      const rows = batch.map(({ plant: { id, name, tag } }) => [`${id}`, name, tag]);
+      await query(INSERT_ALL, [JSON.stringify(rows)]);
       for (const { resolve } of batch) resolve();
     } catch {
       // An id is taken.

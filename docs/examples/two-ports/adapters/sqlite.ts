@@ -5,7 +5,7 @@ import type { PlantRepository } from '../core/ports.js';
 type Row = { readonly name: string; readonly tag: string | null };
 type Pending = { plant: Plant; resolve: (result: 'added' | Plant) => void; reject: (error: unknown) => void };
 
-const INSERT_ALL = "INSERT INTO plants SELECT value->>'id', value->>'name', value->>'tag' FROM json_each(?)";
+const INSERT_ALL = 'INSERT INTO plants SELECT value->>0, value->>1, value->>2 FROM json_each(?)';
 
 /** Stores plants in a SQLite file. */
 export class SqlitePlantRepository implements PlantRepository {
@@ -63,7 +63,8 @@ export class SqlitePlantRepository implements PlantRepository {
       const batch = this.#pending;
       this.#pending = [];
       try {
-        await this.#query(INSERT_ALL, [JSON.stringify(batch.map(({ plant }) => ({ ...plant, id: `${plant.id}` })))]);
+        const rows = batch.map(({ plant: { id, name, tag } }) => [`${id}`, name, tag]);
+        await this.#query(INSERT_ALL, [JSON.stringify(rows)]);
         for (const { resolve } of batch) resolve('added');
       } catch {
         // An id is taken.
