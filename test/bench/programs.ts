@@ -21,21 +21,23 @@ export const PORT = 3905;
 export const TOKEN = 'bench-token-0123456789';
 
 const peer = (file: string) => inRepository(`test/bench/peers/${file}`);
-const server = inRepository('dist/docs/examples/single-file/server.js');
-const betterSqlite3 = ['--import', peer('use-better-sqlite3.js'), server];
+const betterSqlite3 = ['--import', peer('use-better-sqlite3.js')];
+const singleFileServer = inRepository('dist/docs/examples/single-file/server.js');
+const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
 
 export const koaEcho: Program = { name: 'Koa echo', args: [peer('koa-echo.js')], storesNothing: true };
 export const singleFile: Program = {
   name: 'single file, better-sqlite3, group commit',
-  args: betterSqlite3,
+  args: [...betterSqlite3, singleFileServer],
   env: groupCommit,
 };
 /** All others that store plants. */
 export const storingPeers: readonly Program[] = [
-  { name: 'single file, sqlite3, group commit', args: [server], env: groupCommit },
-  { name: 'single file, better-sqlite3', args: betterSqlite3 },
-  { name: 'single file, sqlite3', args: [server] },
+  { name: 'two ports, better-sqlite3, group commit', args: [...betterSqlite3, twoPortsServer], env: groupCommit },
+  { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer] },
+  { name: 'single file, sqlite3, group commit', args: [singleFileServer], env: groupCommit },
+  { name: 'single file, sqlite3', args: [singleFileServer] },
   { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
   { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] },
 ];

@@ -48,7 +48,7 @@ export const opened: PlantStorage = await openRepository(sqliteDatabase({ path: 
 sqliteDatabase({ path: 'plants.db' });
 
 const container = createContainer(readConfig({ PORT: '0' }));
-export const server: { stop(timeoutMs: number): Promise<boolean> } = await container.getAsync(services.HttpServer);
+export const server: { stop(timeoutMs: number): Promise<void> } = await container.getAsync(services.HttpServer);
 // @ts-expect-error composition: a service identifier determines the bound type
 container.bind(services.CreatePlant).toConstantValue(repository);
 // @ts-expect-error composition: a plugin gets a container

@@ -12,6 +12,7 @@ interface NewPlant {
   name: string;
   tag?: string;
 }
+type Plant = { id: bigint; name: string; tag: string | undefined };
 
 const { PORT = '3000', DATABASE_FILE = 'plants.db', ACCESS_TOKEN, GROUP_COMMIT } = process.env;
 if (!ACCESS_TOKEN) throw new Error('ACCESS_TOKEN is missing');
@@ -22,8 +23,7 @@ const text = { type: 'string', pattern: '^[^\\0\\p{Cs}]*$' };
 const validate = new Ajv().compile<NewPlant>({
   type: 'object',
   properties: {
-    // JSON.parse rounds larger integers.
-    id: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    id: { type: 'integer' },
     name: text,
     tag: text,
   },
@@ -42,16 +42,17 @@ await query('PRAGMA journal_mode = WAL');
 await query('PRAGMA synchronous = FULL');
 await query('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
 
-async function insertOne({ id, name, tag }: NewPlant): Promise<void> {
-  await query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [id, name, tag]);
+// SQLite converts the digits of an id exactly; the driver has no bigint.
+async function insertOne({ id, name, tag }: Plant): Promise<void> {
+  await query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [`${id}`, name, tag]);
 }
 
-const INSERT_ALL = "INSERT INTO plants SELECT value->>'id', value->>'name', value->>'tag' FROM json_each(?)";
-let pending: { plant: NewPlant; resolve: () => void; reject: (error: unknown) => void }[] = [];
+const INSERT_ALL = 'INSERT INTO plants SELECT value->>0, value->>1, value->>2 FROM json_each(?)';
+let pending: { plant: Plant; resolve: () => void; reject: (error: unknown) => void }[] = [];
 let isCommitting = false;
 
 /** Inserts the plants of one turn of the event loop in one statement, and those that arrive meanwhile in the next. */
-function insertInBatch(plant: NewPlant): Promise<void> {
+function insertInBatch(plant: Plant): Promise<void> {
   return new Promise((resolve, reject) => {
     if (pending.push({ plant, resolve, reject }) === 1 && !isCommitting) setImmediate(commit);
   });
@@ -63,7 +64,8 @@ async function commit(): Promise<void> {
     const batch = pending;
     pending = [];
     try {
-      await query(INSERT_ALL, [JSON.stringify(batch.map(({ plant }) => plant))]);
+      const rows = batch.map(({ plant: { id, name, tag } }) => [`${id}`, name, tag]);
+      await query(INSERT_ALL, [JSON.stringify(rows)]);
       for (const { resolve } of batch) resolve();
     } catch {
       // An id is taken.
@@ -101,20 +103,28 @@ async function authenticate(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
+/** Returns the id with all its digits: JSON.parse rounds integers beyond 2^53. */
+function exactId(rounded: number, json: string): bigint {
+  const ids = [...json.matchAll(/"id"\s*:\s*(-?\d+)/g)].map(([, digits = '']) => BigInt(digits));
+  return ids.findLast((id) => Number(id) === rounded) ?? BigInt(rounded);
+}
+
 async function createPlant(ctx: Context): Promise<void> {
   if (ctx.request.type !== 'application/json') ctx.throw(415, 'the body must be application/json');
-  const plant = ctx.request.body;
-  if (!validate(plant)) {
+  const body = ctx.request.body;
+  if (!validate(body)) {
     const { instancePath, message, keyword } = validate.errors?.[0] ?? {};
     const error = keyword === 'pattern' ? 40003 : 40002;
     ctx.throw(400, `${instancePath?.slice(1) || 'the body'} ${message}`, { error });
   }
-  const { id, name, tag } = plant;
+  const { name, tag } = body;
+  const id = exactId(body.id, `${ctx.request.rawBody}`);
+  if (BigInt.asIntN(64, id) !== id) ctx.throw(400, 'id must be a 64-bit integer', { error: 40002 });
   try {
-    await insert(plant);
+    await insert({ id, name, tag });
   } catch (error) {
     if (Object(error).code !== 'SQLITE_CONSTRAINT') throw error;
-    const [stored] = await query('SELECT name, tag FROM plants WHERE id = ?', [id]);
+    const [stored] = await query('SELECT name, tag FROM plants WHERE id = ?', [`${id}`]);
     if (stored?.name !== name || stored.tag !== (tag ?? null))
       ctx.throw(409, 'the id belongs to another plant', { error: 40901 });
     ctx.throw(409, 'this plant is already stored', { error: 40902 });

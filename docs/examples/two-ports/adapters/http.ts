@@ -3,19 +3,26 @@ import Router from '@koa/router';
 import { Ajv } from 'ajv';
 import Koa, { type Context, type Next } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { Plant } from '../core/plant.js';
-import type { CreatePlant } from '../core/ports.js';
+import type { CreateOutcome, CreatePlant } from '../core/ports.js';
 
-const validate = new Ajv().compile<Plant>({
+const validate = new Ajv().compile<{ id: number; name: string; tag?: string }>({
   type: 'object',
   properties: {
-    // JSON.parse rounds larger integers.
-    id: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    id: { type: 'integer' },
     name: { type: 'string' },
     tag: { type: 'string' },
   },
   required: ['id', 'name'],
 });
+
+const ERRORS: Readonly<
+  Record<Exclude<CreateOutcome, 'created'>, readonly [status: number, error: number, message: string]>
+> = {
+  'invalid-id': [400, 40002, 'id must be a 64-bit integer'],
+  'invalid-text': [400, 40003, 'name and tag must not contain U+0000 or a lone surrogate'],
+  'id-conflict': [409, 40901, 'the id belongs to another plant'],
+  'already-stored': [409, 40902, 'this plant is already stored'],
+};
 
 /** Creates the Koa app: POST /plants, for clients with the token. */
 export function createApp(createPlant: CreatePlant, accessToken: string): Koa {
@@ -37,16 +44,17 @@ export function createApp(createPlant: CreatePlant, accessToken: string): Koa {
 
   async function create(ctx: Context): Promise<void> {
     if (ctx.request.type !== 'application/json') ctx.throw(415, 'the body must be application/json');
-    const plant = ctx.request.body;
-    if (!validate(plant)) {
+    const { body } = ctx.request;
+    if (!validate(body)) {
       const { instancePath, message } = validate.errors?.[0] ?? {};
       ctx.throw(400, `${instancePath?.slice(1) || 'the body'} ${message}`, { error: 40002 });
     }
-    const { id, name, tag } = plant;
-    const outcome = await createPlant.execute({ id, name, tag });
-    if (outcome.kind === 'invalid') ctx.throw(400, outcome.message, { error: 40003 });
-    if (outcome.kind === 'id-conflict') ctx.throw(409, 'the id belongs to another plant', { error: 40901 });
-    if (outcome.kind === 'already-stored') ctx.throw(409, 'this plant is already stored', { error: 40902 });
+    const { name, tag } = body;
+    const outcome = await createPlant.execute({ id: exactId(body.id, `${ctx.request.rawBody}`), name, tag });
+    if (outcome !== 'created') {
+      const [status, error, message] = ERRORS[outcome];
+      ctx.throw(status, message, { error });
+    }
     ctx.body = { name, tag };
   }
 
@@ -55,6 +63,12 @@ export function createApp(createPlant: CreatePlant, accessToken: string): Koa {
   const app = new Koa();
   app.use(sendErrors).use(router.routes()).use(router.allowedMethods());
   return app;
+}
+
+/** Returns the id with all its digits: JSON.parse rounds integers beyond 2^53. */
+function exactId(rounded: number, json: string): bigint {
+  const ids = [...json.matchAll(/"id"\s*:\s*(-?\d+)/g)].map(([, digits = '']) => BigInt(digits));
+  return ids.findLast((id) => Number(id) === rounded) ?? BigInt(rounded);
 }
 
 async function sendErrors(ctx: Context, next: Next): Promise<void> {

@@ -2,10 +2,10 @@ import sqlite3 from 'sqlite3';
 import type { Plant } from '../core/plant.js';
 import type { PlantRepository } from '../core/ports.js';
 
-type Row = Pick<Plant, 'id' | 'name'> & { readonly tag: string | null };
+type Row = { readonly name: string; readonly tag: string | null };
 type Pending = { plant: Plant; resolve: (result: 'added' | Plant) => void; reject: (error: unknown) => void };
 
-const INSERT_ALL = "INSERT INTO plants SELECT value->>'id', value->>'name', value->>'tag' FROM json_each(?)";
+const INSERT_ALL = 'INSERT INTO plants SELECT value->>0, value->>1, value->>2 FROM json_each(?)';
 
 /** Stores plants in a SQLite file. */
 export class SqlitePlantRepository implements PlantRepository {
@@ -38,13 +38,15 @@ export class SqlitePlantRepository implements PlantRepository {
 
   async #addOne(plant: Plant): Promise<'added' | Plant> {
     const { id, name, tag } = plant;
+    // SQLite converts the digits of an id exactly; the driver has no bigint.
+    const digits = `${id}`;
     try {
-      await this.#query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [id, name, tag]);
+      await this.#query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [digits, name, tag]);
       return 'added';
     } catch (error) {
-      const [row] = await this.#query('SELECT id, name, tag FROM plants WHERE id = ?', [id]);
+      const [row] = await this.#query('SELECT name, tag FROM plants WHERE id = ?', [digits]);
       if (row === undefined) throw error;
-      return { ...row, tag: row.tag ?? undefined };
+      return { id, name: row.name, tag: row.tag ?? undefined };
     }
   }
 
@@ -61,7 +63,8 @@ export class SqlitePlantRepository implements PlantRepository {
       const batch = this.#pending;
       this.#pending = [];
       try {
-        await this.#query(INSERT_ALL, [JSON.stringify(batch.map(({ plant }) => plant))]);
+        const rows = batch.map(({ plant: { id, name, tag } }) => [`${id}`, name, tag]);
+        await this.#query(INSERT_ALL, [JSON.stringify(rows)]);
         for (const { resolve } of batch) resolve('added');
       } catch {
         // An id is taken.

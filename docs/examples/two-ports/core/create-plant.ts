@@ -10,10 +10,10 @@ export class CreatePlantUseCase implements CreatePlant {
   }
 
   async execute(plant: Plant): Promise<CreateOutcome> {
-    const message = problemOf(plant);
-    if (message !== undefined) return { kind: 'invalid', message };
+    const problem = problemOf(plant);
+    if (problem !== undefined) return problem;
     const result = await this.#repository.add(plant);
-    if (result === 'added') return { kind: 'created' };
-    return { kind: isSame(plant, result) ? 'already-stored' : 'id-conflict' };
+    if (result === 'added') return 'created';
+    return isSame(plant, result) ? 'already-stored' : 'id-conflict';
   }
 }

@@ -1,15 +1,14 @@
 export interface Plant {
-  readonly id: number;
+  readonly id: bigint;
   readonly name: string;
   readonly tag?: string | undefined;
 }
 
 /** Returns why no store can hold the plant exactly, if so. */
-export function problemOf({ name, tag = '' }: Plant): string | undefined {
-  for (const [field, text] of Object.entries({ name, tag })) {
-    if (text.includes('\0') || !text.isWellFormed()) return `${field} contains U+0000 or a lone surrogate`;
-  }
-  return undefined;
+export function problemOf({ id, name, tag = '' }: Plant): 'invalid-id' | 'invalid-text' | undefined {
+  if (BigInt.asIntN(64, id) !== id) return 'invalid-id';
+  const texts = [name, tag];
+  return texts.every((text) => text.isWellFormed() && !text.includes('\0')) ? undefined : 'invalid-text';
 }
 
 export function isSame(a: Plant, b: Plant): boolean {

@@ -1,8 +1,6 @@
 import type { Plant } from './plant.js';
 
-export type CreateOutcome =
-  | { readonly kind: 'created' | 'already-stored' | 'id-conflict' }
-  | { readonly kind: 'invalid'; readonly message: string };
+export type CreateOutcome = 'created' | 'already-stored' | 'id-conflict' | 'invalid-id' | 'invalid-text';
 
 /** The driving port: what HTTP, a queue or a command line calls. */
 export interface CreatePlant {
