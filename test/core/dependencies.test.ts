@@ -1,11 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { inRepository } from '../support/paths.js';
-
-/** The path of an import or re-export. */
-const IMPORT = /(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
+import { importsIn } from '../support/imports.js';
 
 const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`);
 
@@ -40,17 +35,3 @@ describe('Dependencies point inward:', () => {
       expect(imports.filter(({ from, to }) => !isAllowed(to, from))).to.deep.equal([]);
     });
 });
-
-/** Returns every import and re-export in the TypeScript files of a folder of the repository. */
-function importsIn(folder: string): { from: string; to: string }[] {
-  const files = readdirSync(inRepository(folder.slice(1)), { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((name) => name.endsWith('.ts'))
-    .flatMap((name) => {
-      const from = `${folder}/${name}`;
-      const text = readFileSync(inRepository(from.slice(1)), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
-      const paths = [...text.matchAll(IMPORT)].map(([, path = '']) => path);
-      const resolve = (path: string) => posix.join(posix.dirname(from), path.replace(/\.js$/, ''));
-      return paths.map((path) => ({ from, to: path.startsWith('.') ? resolve(path) : path }));
-    });
-}

@@ -8,9 +8,6 @@ import { settings } from '../../composition/config.js';
 import { section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 
-/** An entry of package-lock.json. */
-type Locked = Readonly<{ version: string; dev?: boolean; hasInstallScript?: boolean }>;
-
 /** Matches a marker, such as `<!-- quote core/plant.ts: static from( … } -->`, and the code block after it. */
 const QUOTE = /<!-- quote (\S+): .+? -->\n```\w+\n(.*?)```\n/gs;
 
@@ -52,29 +49,6 @@ it('docs/http-api.md has every error number of the code, and no other', () => {
   expect([...rows].map(([, error]) => Number(error))).to.deep.equal(numbers);
   const named = section('docs/http-api.md', 'HTTP API').matchAll(/\b[1-5]\d{4}\b/g);
   expect(numbers).to.include.members([...named].map(([error]) => Number(error)));
-});
-
-describe('docs/dependencies.md', () => {
-  const document = read('docs/dependencies.md');
-  const manifest = JSON.parse(read('package.json'));
-  const locked: Readonly<Record<string, Locked>> = JSON.parse(read('package-lock.json')).packages;
-
-  it('lists every dependency with its locked version', () => {
-    const rows = document.matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm);
-    const documented = [...rows].map(([, name, version]) => `${name} ${version}`);
-    const { dependencies, optionalDependencies, peerDependencies } = manifest;
-    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
-    expect(documented).to.have.members(names.map((name) => `${name} ${locked[`node_modules/${name}`]?.version}`));
-  });
-
-  it('names the packages of the service that run a script during installation; allowScripts names all', () => {
-    const running = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript);
-    const namesOf = (packages: typeof running) => packages.map(([path]) => path.replace(/^.*node_modules\//, ''));
-    const [, named = ''] = /runs a program while it is installed: ([^.]*?), which/.exec(document) ?? [];
-    const ofService = namesOf(running.filter(([, { dev }]) => !dev));
-    expect([...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).to.have.members(ofService);
-    expect(Object.keys(manifest.allowScripts)).to.have.members(namesOf(running));
-  });
 });
 
 describe('Links in documents', () => {

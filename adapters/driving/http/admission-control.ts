@@ -19,19 +19,19 @@ export interface Permit {
 
 /** Limits the number of requests in flight and the memory of their bodies. */
 export class AdmissionControl {
-  readonly limits: AdmissionLimits;
+  readonly #limits: AdmissionLimits;
   /** Number of requests in flight. */
   inFlight = 0;
   /** Memory reserved for the bodies of requests in flight. */
   inFlightBytes = 0;
 
   constructor({ maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2 }: Partial<AdmissionLimits> = {}) {
-    this.limits = { maxInFlight, maxInFlightBytes };
+    this.#limits = { maxInFlight, maxInFlightBytes };
   }
 
   /** Counts a request until {@link release}. Throws 50302 if there are too many. */
   admit(): Permit {
-    if (this.inFlight >= this.limits.maxInFlight) throw OVERLOADED;
+    if (this.inFlight >= this.#limits.maxInFlight) throw OVERLOADED;
     this.inFlight++;
     return { bytes: 0 };
   }
@@ -39,7 +39,7 @@ export class AdmissionControl {
   /** Sets the memory for the body of a request. Throws 50302 if others have reserved too much. */
   reserve(permit: Permit, bytes: number): void {
     const inFlightBytes = this.inFlightBytes - permit.bytes + bytes;
-    if (inFlightBytes > this.limits.maxInFlightBytes) throw OVERLOADED;
+    if (inFlightBytes > this.#limits.maxInFlightBytes) throw OVERLOADED;
     this.inFlightBytes = inFlightBytes;
     permit.bytes = bytes;
   }

@@ -8,10 +8,9 @@ import type { HttpServer, HttpServerOptions } from './http-server.js';
 /** Maximum number of requests without a response per connection. */
 const MAX_UNANSWERED = 16;
 
+/** The number of requests without a response on a connection, and the response to its latest request. */
 interface Connection {
-  /** Number of requests without a response. */
   unanswered: number;
-  /** The response to the latest request. */
   latest?: ServerResponse;
   /** Whether the connection ends after the outstanding responses. */
   isEnding: boolean;
@@ -60,8 +59,7 @@ export class NodeHttpServer implements HttpServer {
   }
 
   async listen(port: number, host: string): Promise<AddressInfo> {
-    // Node's default backlog, 511, makes clients that connect at once wait for a second.
-    await once(this.#server.listen({ port, host, backlog: 4096 }), 'listening');
+    await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
     return address;
@@ -83,11 +81,8 @@ export class NodeHttpServer implements HttpServer {
   #accept(res: ServerResponse): boolean {
     const { socket } = res.req;
     const connection = this.#connections.get(socket);
-    if (!connection || this.isStopping) return false;
-    if (connection.unanswered === MAX_UNANSWERED) {
-      socket.destroy();
-      return false;
-    }
+    if (connection?.unanswered === MAX_UNANSWERED) socket.destroy();
+    if (!connection || this.isStopping || socket.destroyed) return false;
     connection.latest = res;
     connection.unanswered++;
     res.on('close', () => {

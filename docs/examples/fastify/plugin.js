@@ -67,8 +67,8 @@ export default (container) => {
   container.rebind(services.HttpServer).toResolvedValue(
     (config, createPlant, tokenVerifier, log, metrics) => {
       const admission = new AdmissionControl(config);
-      metrics?.observe('load', admission);
-      const { onRequestEnd } = metrics ?? {};
+      metrics?.gauge('creates_in_flight', 'Creates in flight.', () => admission.inFlight);
+      const onRequestEnd = metrics?.requests();
       return createServer({ ...config, createPlant, tokenVerifier, log, admission, onRequestEnd });
     },
     [services.Config, services.CreatePlant, services.TokenVerifier, services.Logger, services.Metrics],

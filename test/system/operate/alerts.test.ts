@@ -37,12 +37,10 @@ describe('The alert rules', () => {
     expect(status, `${stdout}${stderr}`).to.equal(0);
   };
 
-  it('have a summary, an action and a severity, and are listed in the troubleshooting table of the guide', () => {
-    const [, section = ''] = guide.split('## Troubleshooting');
-    for (const { alert, annotations, labels } of rules.filter((rule) => rule.alert !== undefined)) {
+  it('have a summary, an action and a severity', () => {
+    for (const { annotations, labels } of rules.filter((rule) => rule.alert !== undefined)) {
       expect(annotations).to.have.all.keys('summary', 'action');
       expect(labels?.['severity']).to.be.oneOf(['critical', 'warning']);
-      expect(section).to.include(`\`${alert}\``);
     }
   });
 
