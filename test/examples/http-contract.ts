@@ -3,13 +3,15 @@ import { expect } from 'chai';
 import { type HttpContractCase, type HttpContractTarget, httpContract } from '../contract/http/index.js';
 import { inRepository } from '../support/paths.js';
 
-/** Runs the HTTP contract, topic by topic, and returns the cases that the target does not meet. */
+/** Runs the HTTP contract, its topics at the same time, and returns the cases that the target does not meet. */
 export async function findFailedCases(target: HttpContractTarget): Promise<HttpContractCase[]> {
   const failed: HttpContractCase[] = [];
-  for (const topic of new Set(httpContract.map((each) => each.topic))) {
-    const cases = httpContract.filter((each) => each.topic === topic);
-    await Promise.all(cases.map((each) => each.run(target).catch(() => failed.push(each))));
-  }
+  const topics = [...new Set(httpContract.map(({ topic }) => topic))];
+  const runAll = async (topic: string) => {
+    for (const each of httpContract.filter((other) => other.topic === topic))
+      await each.run(target).catch(() => failed.push(each));
+  };
+  await Promise.all(topics.map(runAll));
   return failed;
 }
 
