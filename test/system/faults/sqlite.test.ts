@@ -28,7 +28,11 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
   const rows: readonly Fault[] = [
     {
       ...{ what: 'another program locks the file for a while', creates: 'succeed' },
-      inject: () => lock().then(() => setTimeout(100).then(unlock)),
+      inject: async () => {
+        await lock();
+        await setTimeout(100);
+        await unlock();
+      },
     },
     { what: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
     { what: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
