@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { CreatePlant, isPlantStoreError, type PlantRepository, StorageUnavailable } from '../../core/index.js';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
+import { CreatePlant, isPlantStoreError, StorageUnavailable } from '../../core/index.js';
 
 // In a separate file, because a bundle contains each module once.
 describe('Two copies of the core', () => {
@@ -21,10 +22,8 @@ describe('Two copies of the core', () => {
     const newPlant = { id: 1n, name: 'Monstera' };
     const result = Plant.from(newPlant);
     const holder = result.kind === 'valid' ? result.plant : expect.fail('an invalid plant');
-    const repository: PlantRepository = {
-      add: async () => [{ kind: 'taken', holder }],
-      readAll: async function* () {},
-    };
+    const repository = new MemoryPlantRepository();
+    repository.add = async () => [{ kind: 'taken', holder }];
     expect(await new CreatePlant(repository).execute(newPlant)).to.have.property('kind', 'already-stored');
   });
 

@@ -28,7 +28,7 @@ describe('Plant', () => {
       }),
     );
     for (const plant of Object.values(SIMILAR).flat()) expect({ ...toPlant(plant) }).to.deep.equal(plant);
-    expect({ ...toPlant({ id: 1n, name: '' }) }).to.deep.equal({ id: 1n, name: '', tag: undefined });
+    expect(toPlant({ id: 1n, name: '' })).to.include({ id: 1n, name: '', tag: undefined });
   });
 
   for (const [field, plants] of Object.entries(SIMILAR))

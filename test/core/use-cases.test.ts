@@ -98,5 +98,7 @@ it('ReadPlants reads every plant, ordered by id, also through a decorator', asyn
 
 /** Creates the use case on a repository whose `add` always returns `outcomes`. */
 function createPlantWith(outcomes: readonly AddOutcome[]): CreatePlant {
-  return new CreatePlant({ add: async () => outcomes, readAll: async function* () {} });
+  const repository = new PlantRepositoryDecorator(new MemoryPlantRepository());
+  repository.add = async () => outcomes;
+  return new CreatePlant(repository);
 }

@@ -1,16 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import type { NewPlant, Plant } from '../../../core/index.js';
+import { type NewPlant, Plant } from '../../../core/index.js';
 
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
 
-/** A row, with its id as decimal text, because drivers bind and read 64-bit integers inexactly. */
-export interface PlantRow {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
+/** SQL for the bytes of a row's strings. */
+export const TEXT_BYTES: string = Object.values({
+  name: 'COALESCE(OCTET_LENGTH(name), 0)',
+  tag: 'COALESCE(OCTET_LENGTH(tag), 0)',
+} satisfies Record<Exclude<keyof NewPlant, 'id'>, string>).join(' + ');
 
 /** The SQL and the errors of a SQL engine. `Database` describes how to connect to it. */
 export interface Engine {
@@ -71,19 +70,25 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
   }
 }
 
-/** Converts a plant to a row. */
-export function toRow({ id, name, tag }: Plant): PlantRow {
+/** Converts a plant to a row, with its id as decimal text, because drivers bind and read 64-bit integers inexactly. */
+export function toRow({ id, name, tag }: Plant) {
   return { id: `${id}`, name, tag: tag ?? null } satisfies Record<keyof NewPlant, string | null>;
 }
 
-/** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to it. */
+/**
+ * Selects the rows that meet a condition in SQL, ascending by id, and validates them, because another program may have
+ * written them. `ids` are bound to the condition.
+ */
 export async function selectRows(knex: Knex, engine: Engine, condition: string, ids: readonly bigint[]) {
   const columns = { id: knex.raw(engine.idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const rows: readonly PlantRow[] = await knex('plants')
+  const rows: readonly ReturnType<typeof toRow>[] = await knex('plants')
     .select(columns)
     .whereRaw(condition, ids.map(String))
     .orderBy('plants.id');
-  return rows;
+  return rows.map(({ id, name, tag }) => {
+    const newPlant = { id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>;
+    return { id: newPlant.id, ...Plant.from(newPlant) };
+  });
 }
 
 /** Selects the rows that hold the ids of plants. */
@@ -99,7 +104,7 @@ export function insertJsonRows(idType: string, elements: string): string {
 }
 
 /** Returns the plants whose ids are not among those of `excluded`. */
-export function exclude(plants: readonly Plant[], excluded: readonly Pick<Plant | PlantRow, 'id'>[]): readonly Plant[] {
+export function exclude(plants: readonly Plant[], excluded: readonly { id: unknown }[]): readonly Plant[] {
   if (excluded.length === plants.length) return [];
   const ids = new Set(excluded.map(({ id }) => `${id}`));
   return plants.filter(({ id }) => !ids.has(`${id}`));

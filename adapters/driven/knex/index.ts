@@ -1,4 +1,4 @@
-export type { Engine, PlantRow } from './engine.js';
+export type { Engine } from './engine.js';
 export { KnexPlantRepository } from './knex-plant-repository.js';
 export { mysql, mysqlDatabase } from './mysql.js';
 export { type Database, type DatabaseOptions, type KnexStorage, openRepository } from './open.js';

@@ -5,12 +5,12 @@ import {
   isPlantStoreError,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
-  type NewPlant,
   Plant,
+  type PlantResult,
   type PlantStorage,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { type Engine, type PlantRow, retryWhileBusy, selectHolders, selectRows, toCode } from './engine.js';
+import { type Engine, retryWhileBusy, selectHolders, selectRows, TEXT_BYTES, toCode } from './engine.js';
 
 /** Maximum number of rows per statement, written or read. */
 const MAX_ROWS = 4000;
@@ -79,7 +79,7 @@ export class KnexPlantRepository implements PlantStorage {
         const taken = await this.#retry(() => this.#engine.insert(this.#knex, batch));
         if (taken.length === 0) return;
         const holders = await this.#retry(() => selectHolders(this.#knex, this.#engine, taken));
-        for (const row of holders) outcomes.set(BigInt(row.id), toHolderOutcome(row));
+        for (const row of holders) outcomes.set(row.id, toHolderOutcome(row));
         if (holders.length === taken.length) return;
         throw new StorageUnavailable('plants disappeared from the storage during a read');
       }
@@ -153,7 +153,7 @@ export class KnexPlantRepository implements PlantStorage {
     try {
       // A large name, which does not compress.
       const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
-      await this.#engine.insert(transaction, [toPlant({ id: `${randomBytes(8).readBigInt64BE()}`, name, tag: null })]);
+      await this.#engine.insert(transaction, [toPlant(Plant.from({ id: randomBytes(8).readBigInt64BE(), name }))]);
     } catch (error) {
       // A constraint or a trigger rejects this row; plants that it accepts can be added.
       if (this.#engine.classify(error) !== 'rejected') throw error;
@@ -164,20 +164,17 @@ export class KnexPlantRepository implements PlantStorage {
 }
 
 function fitsStatement(batch: readonly Plant[]): boolean {
-  const text = batch.reduce((sum, { name, tag = '' }) => sum + name.length + tag.length, 0);
+  const text = batch.reduce((sum, plant) => sum + Object.values(plant).join('').length, 0);
   return batch.length === 1 || (batch.length <= MAX_ROWS && text <= MAX_TEXT);
 }
 
-/** Another program may have written a row that is not a valid plant. */
-function toHolderOutcome({ id, name, tag }: PlantRow): AddOutcome {
-  const result = Plant.from({ id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>);
+function toHolderOutcome(result: PlantResult): AddOutcome {
   if (result.kind === 'valid') return { kind: 'taken', holder: result.plant };
   return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
 }
 
-function toPlant(row: PlantRow): Plant {
-  const outcome = toHolderOutcome(row);
-  if (outcome.kind === 'taken') return outcome.holder;
+function toPlant(result: PlantResult): Plant {
+  if (result.kind === 'valid') return result.plant;
   throw new StorageUnavailable('a stored row is not a valid plant');
 }
 
@@ -185,7 +182,7 @@ function toPlant(row: PlantRow): Plant {
 function lastIdOfPage(textToId: string): string {
   // If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
   return `WITH sized AS (
-      SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
+      SELECT id, ${TEXT_BYTES} AS bytes
       FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
     )
     SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (

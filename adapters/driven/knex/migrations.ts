@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
-import { type Engine, toReason } from './engine.js';
+import { type Engine, selectRows, toReason } from './engine.js';
 
 /** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
@@ -48,7 +48,7 @@ export async function readPending(knex: Knex, { migrations }: Engine): Promise<r
 /** @throws {StorageUnavailable} The table of plants is missing or belongs to another program. */
 export async function assertTable(knex: Knex, engine: Engine): Promise<void> {
   try {
-    await knex('plants').select('id', 'name', 'tag').limit(0);
+    await selectRows(knex, engine, 'false', []);
   } catch (error) {
     if (engine.classify(error) === 'busy') throw error;
     throw new StorageUnavailable(`the table plants is missing or foreign: ${toReason(error)}`);

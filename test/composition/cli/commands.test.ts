@@ -70,7 +70,7 @@ describe('The command', () => {
     const database = folder.newDatabase();
     const before = await run(['check'], database);
     expect(before).to.include({ exitCode: 0, stderr: '' });
-    expect(before.stdout).to.match(/^storage: sqlite:.*, driver \S+; serve will apply 001_plants\n$/);
+    expect(before.stdout).to.match(/^storage: sqlite:.*, driver \S+; serve will apply 001_plants\b/);
     expect(existsSync(folder.fileOf(database))).to.equal(false);
     expect((await run(['migrate'], database)).stdout).to.match(/^sqlite:.*: schema created\n$/);
     expect((await run(['check'], database)).stdout).to.match(/^storage: sqlite:.*, driver \S+\n$/);

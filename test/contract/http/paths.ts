@@ -6,7 +6,7 @@ import type { HttpCase } from './types.js';
 const NO_SUCH_PATH = {
   'a path in another letter case': ['/PLANTS', '/Plants', '/openapi.JSON'],
   'a path with other slashes': ['/plants/', '//plants', '/plants//'],
-  'a longer or shorter path': ['/plants/1', '/plants.json', '/plants;v=1', '/plant'],
+  'a longer or shorter path': ['/plants/1/x', '/plants.json', '/plants;v=1', '/plant'],
   'dot segments': ['/./plants', '/plants/../plants'],
   'percent escapes': ['/%70lants', '/plants%2F', '/plants%00'],
   'a fragment': ['/plants#x'],

@@ -13,7 +13,7 @@ describe('The operations guide', () => {
   it('previews the schema changes of an upgrade, even while the service runs', async () => {
     const environment = { DATABASE_URL: `sqlite:${join(folder, 'upgraded.db')}` };
     const [preview] = commandsUnder('Before the upgrade');
-    expect(await run(preview, folder, environment)).to.match(/; serve will apply 001_plants\n$/);
+    expect(await run(preview, folder, environment)).to.match(/; serve will apply 001_plants\b/);
     const port = await serve(folder, environment).port();
     expect(await run(preview, folder, environment)).not.to.include('will apply');
     expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
