@@ -4,13 +4,7 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { catchError } from '../../support/catch-error.js';
 import { create, serve } from '../../support/client.js';
-import {
-  type DatabaseServer,
-  type Databases,
-  databasesOn,
-  mariadbServer,
-  postgresServer,
-} from '../../support/database-servers.js';
+import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from '../../support/database-servers.js';
 import { serverStore, sqliteStore, type TestStore } from '../../support/engines.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -21,8 +15,6 @@ import { commandsUnder, run } from './guide.js';
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
 
-type Role = 'source' | 'target';
-
 /** A store, and the variables that the commands of the guide need for it. */
 interface StoreToBackUp {
   readonly store: TestStore;
@@ -31,109 +23,95 @@ interface StoreToBackUp {
 
 describe('A backup according to the guide', () => {
   const folder = temporaryFolder();
-  const postgres = databasesOn(postgresServer);
-  const mariadb = databasesOn(mariadbServer);
   const created: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const drop of created.splice(0)) await drop();
   });
 
-  /** Creates a database, because a dump contains a whole one; the test drops it. */
-  async function createDatabase(server: DatabaseServer, databases: Databases, role: Role): Promise<StoreToBackUp> {
-    const name = `plant_store_${role}_${process.pid}`;
-    const admin = databases.connect();
-    await admin.raw(`CREATE DATABASE ${name}`);
-    created.push(() => admin.raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`));
-    const url = Object.assign(new URL(server.url), { pathname: `/${name}` });
-    const { hostname: host, username: user, password } = url;
-    const port = url.port || (server.client === 'pg' ? '5432' : '3306');
-    writeFileSync(
-      join(folder, '.my.cnf'),
-      `[client]\nhost=${host}\nuser=${user}\npassword=${password}\nport=${port}\n`,
-    );
-    const access = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, HOME: folder };
-    return {
-      store: serverStore(url.href, databases.connect(url.href)),
-      variables: { ...access, PGDATABASE: name, DATABASE: name },
-    };
-  }
   const onSqlite = async (name: string): Promise<StoreToBackUp> => {
-    const store = sqliteStore(join(folder, name, 'plants.db'));
-    return { store, variables: { DATA: join(folder, name), DATABASE_URL: store.url } };
+    const DATA = join(folder, name);
+    mkdirSync(DATA, { recursive: true });
+    const store = sqliteStore(join(DATA, 'plants.db'));
+    return { store, variables: { DATA, DATABASE_URL: store.url } };
   };
-  const onPostgres = async (): Promise<StoreToBackUp> => {
-    const url = await postgres.create();
-    return { store: serverStore(url, postgres.connect(url)), variables: { DATABASE_URL: url } };
+  /** Returns a function that creates databases, because a dump contains a whole one; the test drops them. */
+  const onServer = (server: DatabaseServer) => {
+    const databases = databasesOn(server);
+    return async (role: string): Promise<StoreToBackUp> => {
+      const name = `plant_store_${role}_${process.pid}`;
+      const admin = databases.connect();
+      await admin.raw(`CREATE DATABASE ${name}`);
+      created.push(() => admin.raw(`DROP DATABASE ${name}${server.client === 'pg' ? ' WITH (FORCE)' : ''}`));
+      const url = Object.assign(new URL(server.url), { pathname: `/${name}` });
+      const { hostname: host, port, username: user, password } = url;
+      const client = { host, user, password, ...(port && { port }) };
+      const lines = Object.entries(client).map(([option, value]) => `${option}=${value}\n`);
+      writeFileSync(join(folder, '.my.cnf'), `[client]\n${lines.join('')}`);
+      const access = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, HOME: folder };
+      const store = serverStore(url.href, databases.connect(url.href));
+      return { store, variables: { ...access, PGDATABASE: name, DATABASE: name } };
+    };
   };
 
-  const inPostgres = (role: Role) => createDatabase(postgresServer, postgres, role);
-  const inMariadb = (role: Role) => createDatabase(mariadbServer, mariadb, role);
   for (const [heading, program, createStore] of [
-    ['SQLite', 'sqlite3', () => onSqlite('SQLite')],
-    ['PostgreSQL', 'pg_dump', inPostgres],
-    ['MariaDB and MySQL', 'mariadb-dump', inMariadb],
-    ['Any engine', 'node', (role: Role) => (role === 'source' ? onSqlite('Any engine') : onPostgres())],
+    // Restoring replaces the file.
+    ['SQLite', 'sqlite3', () => onSqlite('restored')],
+    ['PostgreSQL', 'pg_dump', onServer(postgresServer)],
+    ['MariaDB and MySQL', 'mariadb-dump', onServer(mariadbServer)],
+    ['Any engine', 'node', (role: string) => onSqlite(`any-${role}`)],
   ] as const) {
     it(`contains every plant acknowledged before it, and no later one, and can be restored: ${heading}`, async function () {
       skipUnlessInstalled(this, program, '--version');
-      mkdirSync(join(folder, heading));
-      await expectBackup(commandsUnder(heading), await createStore('source'), await createStore('target'));
-    });
+      const [backUp, restore] = commandsUnder(heading);
+      const [source, target] = [await createStore('source'), await createStore('target')];
+      const BACKUP = join(folder, 'backup');
+      const service = serve(folder, { DATABASE_URL: source.store.url, LOG_LEVEL: 'error' });
+      const load = await Load.on(await service.port(), MIN_PLANTS);
 
-    it(`leaves the previous backup unchanged and creates no store if it fails: ${heading}`, async function () {
-      skipUnlessInstalled(this, program, '--version');
-      const DATA = join(folder, `${heading}, failing`);
-      mkdirSync(DATA);
-      const BACKUP = join(folder, `${heading}.failing`);
-      writeFileSync(BACKUP, 'previous backup');
-      const missing = { PGHOST: DATA, PGDATABASE: 'none', DATABASE: 'none', DATABASE_URL: `sqlite:${DATA}/none` };
-      const failing = run(commandsUnder(heading)[0], folder, { DATA, BACKUP, HOME: DATA, ...missing });
+      const before = load.history.length;
+      const startedAt = performance.now();
+      await run(backUp, folder, { ...source.variables, BACKUP });
+      const endedAt = performance.now();
+      expect(load.history.length, 'created during the backup').to.be.above(before);
+      await load.waitForOutcomes(2 * CLIENTS, 200);
+      expect(load.outcomes(), 'outcomes during the backup').to.have.members(conclusive);
+      service.kill('SIGKILL');
+      await load.ended();
+
+      expect(readdirSync(folder).filter((name) => /^backup./.test(name))).to.deep.equal([]);
+      await run(restore, folder, { ...target.variables, BACKUP });
+      const restored = await target.store.readPlants();
+      // The backup may or may not contain creates that ended after it started.
+      const history = load.history.map((operation) =>
+        operation.endedAt < startedAt ? operation : { ...operation, outcome: undefined },
+      );
+      expect(violationsOf(history, restored)).to.deep.equal([]);
+      const ids = new Set(restored.map(({ id }) => id));
+      const later = load.history.filter(({ sentAt, outcome }) => sentAt > endedAt && outcome === 200);
+      expect(later).not.to.have.length(0);
+      expect(later.filter(({ plant }) => ids.has(plant.id))).to.deep.equal([]);
+
+      const restarted = serve(folder, { DATABASE_URL: target.store.url });
+      const port = await restarted.port();
+      const [stored = { id: 0n, name: '' }] = restored;
+      expect((await create(port, stored))?.outcome).to.equal(40902);
+      expect((await create(port, { id: 2n ** 62n, name: 'new' }))?.outcome).to.equal(200);
+      expect(await restarted.stop()).to.equal(0);
+      expect((await target.store.checkIntegrity?.()) ?? []).to.deep.equal([]);
+    });
+  }
+
+  it('leaves the previous backup unchanged and creates no store if it fails', async function () {
+    skipUnlessInstalled(this, 'sqlite3', '--version');
+    const BACKUP = join(folder, 'previous');
+    writeFileSync(BACKUP, 'previous backup');
+    const DATA = join(folder, 'empty');
+    mkdirSync(DATA);
+    for (const heading of ['SQLite', 'Any engine']) {
+      const failing = run(commandsUnder(heading)[0], folder, { DATA, BACKUP, DATABASE_URL: `sqlite:${DATA}/none` });
       expect(await catchError(failing)).to.be.instanceOf(Error);
       expect(readFileSync(BACKUP, 'utf8')).to.equal('previous backup');
       expect(readdirSync(DATA)).to.deep.equal([]);
-    });
-  }
-
-  /** Makes a backup under load, kills the service, restores the backup and checks the restored store. */
-  async function expectBackup(
-    [backUp, restore]: readonly string[],
-    { store: source, variables }: StoreToBackUp,
-    { store: target, variables: restoreVariables }: StoreToBackUp,
-  ): Promise<void> {
-    const BACKUP = join(folder, 'backup');
-    const service = serve(folder, { DATABASE_URL: source.url, LOG_LEVEL: 'error' });
-    const load = await Load.on(await service.port(), MIN_PLANTS);
-
-    const before = load.history.length;
-    const startedAt = performance.now();
-    await run(backUp, folder, { ...variables, BACKUP });
-    const endedAt = performance.now();
-    expect(load.history.length, 'created during the backup').to.be.above(before);
-    await load.waitForOutcomes(2 * CLIENTS, 200);
-    expect(load.outcomes(), 'outcomes during the backup').to.have.members(conclusive);
-    service.kill('SIGKILL');
-    await load.ended();
-
-    expect(readdirSync(folder).filter((name) => /^backup./.test(name))).to.deep.equal([]);
-    await run(restore, folder, { ...restoreVariables, BACKUP });
-    const restored = await target.readPlants();
-    // The backup may or may not contain creates that ended after it started.
-    const history = load.history.map((operation) =>
-      operation.endedAt < startedAt ? operation : { ...operation, outcome: undefined },
-    );
-    expect(violationsOf(history, restored)).to.deep.equal([]);
-    const ids = new Set(restored.map(({ id }) => id));
-    const later = load.history.filter(({ sentAt, outcome }) => sentAt > endedAt && outcome === 200);
-    expect(later).not.to.have.length(0);
-    expect(later.filter(({ plant }) => ids.has(plant.id))).to.deep.equal([]);
-
-    const restarted = serve(folder, { DATABASE_URL: target.url });
-    const port = await restarted.port();
-    const [stored = { id: 0n, name: '' }] = restored;
-    expect((await create(port, stored))?.outcome).to.equal(40902);
-    expect((await create(port, { ...stored, name: 'another' }))?.outcome).to.equal(40901);
-    expect((await create(port, { id: 2n ** 62n, name: 'new' }))?.outcome).to.equal(200);
-    expect(await restarted.stop()).to.equal(0);
-    expect((await target.checkIntegrity?.()) ?? []).to.deep.equal([]);
-  }
+    }
+  });
 });
