@@ -11,16 +11,11 @@ import { createContainer, type Plugin, readConfig, services } from '../../compos
 import type { TokenVerifier } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
 import { tokenVerifierContract } from '../contract/index.js';
-import { catchError } from '../support/catch-error.js';
 import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
-import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';
-import { readPlants } from '../support/read-plants.js';
-import { startService, type TestService, TOKEN } from '../support/service.js';
+import { startService, TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
-
-const HTTP_API = 'docs/http-api.md';
 
 describe('The code in the guides', () => {
   const folder = temporaryFolder();
@@ -36,52 +31,19 @@ describe('The code in the guides', () => {
     return join(folder, name);
   }
 
-  describe('for clients', () => {
-    const plant = { id: 9007199254740993n, name: 'Monstera', tag: 'indoor' };
-    let createPlant: (baseUrl: string, token: string, newPlant: object) => Promise<void>;
-    let service: TestService;
-    let url: string;
-    before(async () => {
-      ({ createPlant } = await import(writeCode(HTTP_API, 'Retries', 'create-plant.mjs')));
-      service = await startService();
-      url = `http://127.0.0.1:${service.port}`;
-    });
-    after(() => service.stop());
-
-    it('stores a plant once, with its exact id, and does not repeat a rejected request', async () => {
-      await createPlant(url, TOKEN, plant);
-      await createPlant(url, TOKEN, plant);
-      expect(await readPlants(service.repository.readAll())).to.deep.equal([toPlant(plant)]);
-      const error = await catchError(createPlant(url, TOKEN, { ...plant, name: 'Ficus' }));
-      expect(error).to.have.property('message', 'id belongs to a different plant');
-    });
-
-    it('repeats a request without a response, and one that gets a 503', async () => {
-      const bodies: string[] = [];
-      const server = createServer(async (req, res) => {
-        bodies.push(await text(req));
-        if (bodies.length === 1) req.socket.destroy();
-        else if (bodies.length === 2) res.writeHead(503, { 'Retry-After': '0.001' }).end('busy');
-        else res.writeHead(409).end('{"error":40902}');
-      });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      await createPlant(`http://127.0.0.1:${portOf(server)}`, TOKEN, plant);
-      expect(bodies).to.deep.equal(Array(3).fill('{"id":9007199254740993,"name":"Monstera","tag":"indoor"}'));
-      server.close().closeAllConnections();
-    });
-
-    it('runs the HTTP contract under node:test, which passes for this service', async () => {
-      const file = writeCode(HTTP_API, 'Test your own implementation', 'contract.test.mjs');
-      // With this variable, node:test would report to a parent run.
-      const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-      const env = { ...environment, BASE_URL: url, TOKEN };
-      const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
-      // Rejects if a test fails.
-      const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-      const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
-      const expected = httpContract.filter(({ group }) => group === 'specification');
-      expect(names).to.deep.equal(expected.map(({ name }) => name));
-    });
+  it('runs the HTTP contract under node:test, which passes for this service', async () => {
+    const file = writeCode('docs/http-api.md', 'Test your own implementation', 'contract.test.mjs');
+    const service = await startService();
+    // With this variable, node:test would report to a parent run.
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+    const env = { ...environment, BASE_URL: `http://127.0.0.1:${service.port}`, TOKEN };
+    const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
+    // Rejects if a test fails.
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    await service.stop();
+    const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
+    const expected = httpContract.filter(({ group }) => group === 'specification');
+    expect(names).to.deep.equal(expected.map(({ name }) => name));
   });
 
   describe('for token verifiers', () => {

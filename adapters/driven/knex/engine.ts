@@ -1,15 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { type NewPlant, Plant } from '../../../core/index.js';
+import { isPlantStoreError, type NewPlant, Plant } from '../../../core/index.js';
 
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
 
 /** SQL for the bytes of a row's strings. */
-export const TEXT_BYTES: string = Object.values({
-  name: 'COALESCE(OCTET_LENGTH(name), 0)',
-  tag: 'COALESCE(OCTET_LENGTH(tag), 0)',
-} satisfies Record<Exclude<keyof NewPlant, 'id'>, string>).join(' + ');
+export const TEXT_BYTES = 'COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0)';
 
 /** The SQL and the errors of a SQL engine. `Database` describes how to connect to it. */
 export interface Engine {
@@ -53,6 +50,7 @@ export function toCode(error: unknown): string {
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toReason(error: unknown): string {
+  if (isPlantStoreError(error)) return error.message;
   const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
   return message.split('\n', 1)[0] || toCode(error);
 }
@@ -68,6 +66,11 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
       await setTimeout(RETRY_PAUSE_MS);
     }
   }
+}
+
+/** Returns the length of a plant's strings, in UTF-16 code units. */
+export function textLength({ name, tag = '' }: Plant): number {
+  return name.length + tag.length;
 }
 
 /** Converts a plant to a row, with its id as decimal text, because drivers bind and read 64-bit integers inexactly. */

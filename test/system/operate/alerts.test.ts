@@ -8,7 +8,7 @@ import { create, serve } from '../../support/client.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { commandsUnder, guide, run } from './guide.js';
+import { commandsUnder, run } from './guide.js';
 
 /** The parts of a rule that these tests use. */
 interface Rule {
@@ -96,13 +96,6 @@ describe('The alert rules', () => {
             expect(series?.[1]).to.include(`${label}="`);
         }
       }
-    });
-
-    it('are exactly those in the table of the guide', () => {
-      const [, table = ''] = /^## Metrics and alerts$([\s\S]*?)^## /m.exec(guide) ?? [];
-      const named = [...table.matchAll(/`(plant_store_\w+)`(?=.*\|.*\|$)/gm)].map(([, name]) => name);
-      const exported = [...metrics.matchAll(/^# TYPE (plant_store_\w+) /gm)].map(([, name]) => name);
-      expect(named).to.have.members(exported);
     });
 
     it('pass the check in the guide', async function () {
