@@ -6,7 +6,10 @@ import { isPlantStoreError, type NewPlant, Plant } from '../../../core/index.js'
 const RETRY_PAUSE_MS = 10;
 
 /** SQL for the bytes of a row's strings. */
-export const TEXT_BYTES = 'COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0)';
+export const TEXT_BYTES: string = Object.values({
+  name: 'COALESCE(OCTET_LENGTH(name), 0)',
+  tag: 'COALESCE(OCTET_LENGTH(tag), 0)',
+} satisfies Record<Exclude<keyof NewPlant, 'id'>, string>).join(' + ');
 
 /** The SQL and the errors of a SQL engine. `Database` describes how to connect to it. */
 export interface Engine {
