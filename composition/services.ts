@@ -11,7 +11,6 @@ import type {
   ReadPlantsUseCase,
   TokenVerifier,
 } from '../core/index.js';
-import type { AccessTokens } from './access-tokens.js';
 import type { Config } from './config.js';
 import type { OpenStorage, Storage } from './storages.js';
 
@@ -32,7 +31,9 @@ export const services = {
   /** What use cases call: the storage with metrics, group commit and a time limit. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
   /** Authenticates clients. The default accepts the tokens of the settings and the JWTs of an issuer. */
-  TokenVerifier: identifier<TokenVerifier & Partial<Pick<AccessTokens, 'randomToken' | 'reload'>>>('TokenVerifier'),
+  TokenVerifier: identifier<TokenVerifier & { readonly randomToken?: string | undefined; reload?(): void }>(
+    'TokenVerifier',
+  ),
   CreatePlant: identifier<CreatePlantUseCase & CreatePlantsUseCase>('CreatePlant'),
   ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
   /** The parsed `openapi.yaml`. */

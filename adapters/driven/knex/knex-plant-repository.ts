@@ -96,7 +96,7 @@ export class KnexPlantRepository implements PlantStorage {
     await this.#addUnique(batch.slice(middle), outcomes);
   }
 
-  /** Reads pages: a cursor would keep a transaction open as long as the reader takes. */
+  // Reads pages: a cursor would keep a transaction open as long as the reader takes.
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     const { textToId } = this.#engine;
     const condition = `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`;

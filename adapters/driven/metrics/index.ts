@@ -1,1 +1,1 @@
-export { Metrics } from './metrics.js';
+export { type FinishedRequest, Metrics } from './metrics.js';

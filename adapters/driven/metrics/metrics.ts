@@ -10,7 +10,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** A finished HTTP request. */
-interface FinishedRequest {
+export interface FinishedRequest {
   readonly method?: string | undefined;
   readonly route?: string | undefined;
   /** Absent if the client disconnected before its request was complete. */
