@@ -4,7 +4,6 @@ import { assertTokens } from '../adapters/driven/static-token/index.js';
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
-  readonly code = 'INVALID_CONFIG';
 }
 
 /** A setting, as an environment variable. */
@@ -50,6 +49,7 @@ const port = quantity('a port from 0 to 65535', { '': 1 }, 0, 65_535);
 const portOrOff = (text: string) => (text === 'off' ? 'off' : port(text));
 const count = quantity('a whole number above 0', { '': 1 }, 1, Number.MAX_SAFE_INTEGER);
 const size = quantity('a size such as 64kb, 1mb or 1gb', BYTES, 1, Number.MAX_SAFE_INTEGER);
+const bodySize = quantity('a size from 1b to 256mb, such as 64kb or 1mb', BYTES, 1, 256 * BYTES.mb);
 const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
 const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
@@ -94,14 +94,14 @@ export const settings = {
   managementHost: setting('MANAGEMENT_HOST', '127.0.0.1', anyText, 'address of the management listener'),
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
-  databaseFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
+  databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
   plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),
   accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens, or their sha256:<hex> digests'),
   accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one token or digest per line'),
   jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
   jwtAudience: setting('JWT_AUDIENCE', '', optional(anyText), 'audience of these JWTs'),
   jwtJwksUrl: setting('JWT_JWKS_URL', '', optional(jwksUrl), "URL of the issuer's keys"),
-  bodyLimitBytes: setting('BODY_LIMIT', '1mb', size, 'maximum size of a body, or of a line of an import'),
+  bodyLimitBytes: setting('BODY_LIMIT', '1mb', bodySize, 'maximum size of a body, or of a line of an import'),
   maxInFlight: setting('MAX_IN_FLIGHT', '10000', count, 'maximum number of creates in flight'),
   maxInFlightBytes: setting('MAX_IN_FLIGHT_BYTES', '64mb', size, 'maximum total size of their bodies'),
   headersTimeoutMs: setting('HEADERS_TIMEOUT', '10s', duration, 'maximum time for the headers of a request'),
@@ -138,8 +138,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config: Config = Object.fromEntries(entries);
   if (config.requestTimeoutMs < config.headersTimeoutMs)
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');
+  if (config.maxInFlightBytes < config.bodyLimitBytes)
+    problems.push('MAX_IN_FLIGHT_BYTES must not be less than BODY_LIMIT');
   const jwt = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'].map((variable) => Boolean(environment[variable]));
   if (new Set(jwt).size > 1) problems.push('JWT_ISSUER, JWT_AUDIENCE and JWT_JWKS_URL require each other');
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
-  return { ...config, database: config.databaseFile ?? config.database };
+  return { ...config, database: config.databaseFromFile ?? config.database };
 }

@@ -14,12 +14,12 @@ export async function run(config: Config): Promise<number> {
 
 async function checkStorage(container: Container): Promise<void> {
   const storage = await container.getAsync(services.Storage);
-  const { name = 'the storage', driver = 'a plugin', pending = [] } = storage;
+  const { name = 'the storage', driver, pending = [] } = storage;
   const plan = pending.length > 0 ? `; serve will apply ${pending.join(', ')}` : '';
   try {
     if (pending.length === 0) await storage.ready();
   } finally {
     await storage.close();
   }
-  await print(`storage: ${name}, driver ${driver}${plan}\n`);
+  await print(`storage: ${name}${driver ? `, driver ${driver}` : ''}${plan}\n`);
 }

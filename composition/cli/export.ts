@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/driving/ndjson/index.js';
+import { StorageUnavailable } from '../../core/index.js';
 import type { Config } from '../config.js';
 import { loadContainer } from '../plugins.js';
 import { services } from '../services.js';
@@ -10,6 +11,9 @@ export async function run(config: Config): Promise<number> {
   const container = await loadContainer({ ...config, managementPort: 'off', readOnly: true });
   const storage = await container.getAsync(services.Storage);
   try {
+    const { name = 'the storage', pending = [] } = storage;
+    if (pending.length > 0)
+      throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
     const readPlants = await container.getAsync(services.ReadPlants);
     const lines = exportPlants(readPlants, await container.getAsync(services.PlantCodec));
     // On a terminal, the plants would overwrite the progress.

@@ -39,10 +39,11 @@ export async function run(config: Config): Promise<number> {
     const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
     log.info(facts, 'started');
     if (warning) log.warn({ storage: name }, warning);
-    await print(`Plant Store listens on ${url}\n`);
-    if (config.docs) await print(`API documentation: ${url}/docs\n`);
-    if (managementUrl) await print(`Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n`);
-    if (randomToken) await print(curlExample(url, randomToken));
+    const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
+    const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
+    const example = randomToken ? curlExample(url, randomToken) : '';
+    // The log has the addresses, too.
+    await print(`Plant Store listens on ${url}\n${docs}${health}${example}`).catch(() => {});
 
     log.info({ signal: await stopped }, 'stopping');
     const deadline = performance.now() + shutdownTimeoutMs;

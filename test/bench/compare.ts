@@ -41,8 +41,8 @@ const format = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 /** Formats the median of samples, with their range if there are several. */
 function spread(samples: readonly number[]): string {
   const sorted = samples.toSorted((a, b) => a - b);
-  const [least, middle, most] = [0, sorted.length >> 1, -1].map((index) =>
-    format.format(sorted.at(index) ?? Number.NaN),
-  );
-  return samples.length === 1 ? `${middle}` : `${middle} (${least}–${most})`;
+  const at = (index: number) => sorted.at(index) ?? Number.NaN;
+  const median = (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
+  const range = samples.length === 1 ? '' : ` (${format.format(at(0))}–${format.format(at(-1))})`;
+  return `${format.format(median)}${range}`;
 }

@@ -1,37 +1,54 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { readConfig, settings } from '../../composition/config.js';
 import { inRepository } from '../support/paths.js';
-import { temporaryFolder } from '../support/temporary.js';
 
 const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
 
-describe('The deployments in docs/operate', () => {
-  const image = read('Containerfile');
-  const compose = parse(read('compose.yaml')).services['plant-store'];
-  const folder = temporaryFolder();
-  const { shutdownTimeoutMs, port, managementPort } = readConfig({});
+/** The deployments in docs/operate. */
+describe('The deployments', () => {
+  const [image, unit, proxy] = [read('Containerfile'), read('plant-store@.service'), read('nginx.conf')];
+  const { services, secrets } = parse(read('compose.yaml'));
+  const compose = services['plant-store'];
+  const { port, managementPort, shutdownTimeoutMs, keepAliveTimeoutMs, storageTimeoutMs, bodyLimitBytes } = readConfig(
+    {},
+  );
+  const toPairs = (text = '') => text.split(' ').map((assignment) => assignment.split('='));
 
-  it('set only variables that the service knows, to valid values together with those of the image', () => {
-    const known = Object.values(settings).map(({ variable }) => variable);
-    const [, assignments = ''] = /^ENV (.*)$/m.exec(image) ?? [];
-    const ofImage = Object.fromEntries(assignments.split(' ').map((assignment) => assignment.split('=')));
-    const url = 'postgres://plants:secret@postgres/plants';
-    writeFileSync(join(folder, 'database-url'), `${url}\n`);
-    const environment: Readonly<Record<string, string>> = compose.environment;
-    expect(known).to.include.members(Object.keys(environment));
-    const toLocal = (name: string, value: string) => (name.endsWith('_FILE') ? join(folder, basename(value)) : value);
-    const local = Object.entries(environment).map(([name, value]) => [name, toLocal(name, value)]);
-    expect(readConfig({ ...ofImage, ...Object.fromEntries(local) })).to.include({ database: url });
+  it('set only variables that the service knows, to valid values', () => {
+    const ofImage = Object.fromEntries(toPairs(/^ENV (.*)$/m.exec(image)?.[1]));
+    const ofUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, text]) => toPairs(text));
+    const known = ['NODE_ENV', ...Object.values(settings).map(({ variable }) => variable)];
+    for (const assigned of [ofImage, compose.environment, Object.fromEntries(ofUnit)]) {
+      expect(known).to.include.members(Object.keys(assigned));
+      const values = Object.entries<string>(assigned).map(([name, value]) => [name, value.replaceAll('%i', '1')]);
+      readConfig(Object.fromEntries(values.filter(([name = '']) => !name.endsWith('_FILE'))));
+    }
   });
 
-  it('use the ports of the service, and wait for its shutdown', () => {
-    const exposed = /^EXPOSE (\d+) (\d+)$/m.exec(image)?.slice(1).map(Number);
-    expect(exposed).to.deep.equal([port, managementPort]);
-    expect(read('nginx.conf')).to.include(`server 127.0.0.1:${port} `);
-    expect(settings.shutdownTimeoutMs.parse(compose.stop_grace_period)).to.be.above(shutdownTimeoutMs);
+  it('use the ports of the service, two per instance of the unit', () => {
+    expect(image).to.include(`EXPOSE ${port} ${managementPort}\n`);
+    const [, first, second] = / PORT=(\S+) MANAGEMENT_PORT=(\S+)/.exec(unit) ?? [];
+    const portsOf = (instance: number) => [first, second].map((each) => Number(each?.replaceAll('%i', `${instance}`)));
+    expect(portsOf(0)).to.deep.equal([port, managementPort]);
+    for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
+  });
+
+  it('wait longer than the service, and nginx has its body limit', () => {
+    const settingOf = (text: string, directive: string) => RegExp(`\\b${directive}[ =](\\w+)`).exec(text)?.[1] ?? '';
+    const { parse: toMs } = settings.shutdownTimeoutMs;
+    expect(toMs(compose.stop_grace_period)).to.be.above(shutdownTimeoutMs);
+    expect(toMs(settingOf(unit, 'TimeoutStopSec'))).to.be.above(shutdownTimeoutMs);
+    expect(toMs(settingOf(proxy, 'keepalive_timeout'))).to.be.below(keepAliveTimeoutMs);
+    expect(toMs(settingOf(proxy, 'proxy_read_timeout'))).to.be.above(storageTimeoutMs);
+    expect(settings.bodyLimitBytes.parse(`${settingOf(proxy, 'client_max_body_size')}b`)).to.equal(bodyLimitBytes);
+  });
+
+  it('keep the secrets out of git and of the image', () => {
+    for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).to.match(/^secrets\//);
+    expect(read('Containerfile.dockerignore').split('\n')).to.include('secrets');
+    expect(readFileSync(inRepository('.gitignore'), 'utf8').split('\n')).to.include('/secrets/');
   });
 });

@@ -1,9 +1,10 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { httpContract } from '../contract/http/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
-import { expectContractButForListed } from '../examples/http-contract.js';
+import { expectContractButForListed, findFailedCases } from '../examples/http-contract.js';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
@@ -47,6 +48,30 @@ describe('With the packed package,', () => {
     expect(await (await notes('{"id":')).text()).to.equal('Sorry: 400');
     expect(await app.stop()).to.equal(0);
   });
+
+  for (const [column, example, main] of [
+    [1, 'single-file', 'server.js'],
+    [2, 'two-ports', 'main.js'],
+  ] as const) {
+    it(`${example} has the lines, and meets the cases of the HTTP contract, that docs/price.md states`, async () => {
+      const source = inRepository(`docs/examples/${example}`);
+      const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+      const lines = files.flatMap((file) => readFileSync(join(source, file), 'utf8').trimEnd().split('\n'));
+      const command = [process.execPath, inRepository(`dist/docs/examples/${example}/${main}`)] as const;
+      const service = new Program(folder, command, { PORT: '0', ACCESS_TOKEN: TOKEN, DATABASE_FILE: `${example}.db` });
+      const failed = await findFailedCases(await targetOf(service));
+      const rows = readFileSync(inRepository('docs/price.md'), 'utf8').split('\n');
+      const cell = (title: string) => rows.find((row) => row.includes(title))?.split(' | ')[column];
+      expect(cell('lines, files')).to.equal(`${lines.length} in ${files.length}`);
+      // One case depends on whether a response is sent before garbage arrives.
+      for (const [group, tolerance] of Object.entries({ specification: 0, 'plant-store': 1 })) {
+        const [met, all] = (cell(`\`${group}\``) ?? '').split(' of ').map(Number);
+        expect(all).to.equal(httpContract.filter((each) => each.group === group).length);
+        const missed = failed.filter((each) => each.group === group).length;
+        expect(Number(all) - missed).to.be.closeTo(Number(met), tolerance);
+      }
+    });
+  }
 
   it('the core behind a queue does what its README shows', async () => {
     const readme = readFileSync(inRepository('docs/examples/queue-worker/README.md'), 'utf8');

@@ -1,13 +1,13 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { createRequest, serve, type TestPlant } from '../support/client.js';
+import { before, describe, it } from 'mocha';
+import { create, createRequest, serve, type TestPlant } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
 import { RawClient } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { testOrSoak } from './soak.js';
-import { isBefore, type SystemCall, skipUnlessTraceable, strace, systemCalls } from './system-calls.js';
+import { isBefore, isSyncOf, type SystemCall, skipUnlessTraceable, strace, systemCalls } from './system-calls.js';
 
 /** Expected number of power cuts. */
 const CUTS = testOrSoak(10, 200);
@@ -20,11 +20,13 @@ const TRACE = ['pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg',
 
 describe('A power cut while a response is sent', () => {
   const folder = realpathSync(temporaryFolder());
+  before(function () {
+    skipUnlessTraceable(this);
+  });
   const plants = new Map<bigint, TestPlant>();
   for (let id = 1n; id <= PLANTS; id++) plants.set(id, { id, name: `${id} `.repeat(NAME_LENGTH / 4) });
 
   it('loses no acknowledged plant and does not corrupt the SQLite file', async function () {
-    skipUnlessTraceable(this);
     this.timeout(120_000 + CUTS * 1000);
     const [trace, database, cut] = [join(folder, 'trace'), join(folder, 'plants.db'), join(folder, 'cut.db')];
     const environment = { DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal' };
@@ -60,6 +62,32 @@ describe('A power cut while a response is sent', () => {
       }
     }
     expect(disk.checkpoints).to.be.above(1);
+  });
+
+  it('loses neither a new file nor a plant that a killed service left in the log, because both are synced before', async () => {
+    const plant = { id: 1n, name: 'Strelitzia reginae' };
+    const log = join(folder, 'new.db-wal');
+    for (const outcome of [200, 40902]) {
+      const trace = join(folder, `trace-${outcome}`);
+      const wrapper = strace(trace, 'fsync,fdatasync,pwrite64,write,writev');
+      const service = serve(folder, { DATABASE_URL: 'sqlite:new.db' }, wrapper);
+      const port = await service.port();
+      expect((await create(port, plant))?.outcome).to.equal(outcome);
+      // After a second response, the trace has the first one completely.
+      await create(port, plant);
+      // Kills only the service, whose process id starts the trace, so that strace completes the trace.
+      process.kill(Number.parseInt(readFileSync(trace, 'utf8'), 10), 'SIGKILL');
+      await service.exited();
+      const calls = systemCalls(readFileSync(trace, 'utf8'));
+      const response = calls.find(({ args }) => /"HTTP\/1\.1 (200|409)/.test(args));
+      const syncs = calls.filter((call) => response && isBefore(call, response));
+      const writes = calls.filter(({ args }) => args.includes(`${log}>`) && args.includes(plant.name));
+      expect(writes.length > 0, 'only the first service writes the plant').to.equal(outcome === 200);
+      expect(syncs.some((call) => isSyncOf(call, log) && writes.every((write) => isBefore(write, call)))).to.equal(
+        true,
+      );
+      if (outcome === 200) expect(syncs.some((call) => isSyncOf(call, folder))).to.equal(true);
+    }
   });
 });
 

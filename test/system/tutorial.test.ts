@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { codeBlocks } from '../support/guide.js';
@@ -13,52 +13,37 @@ const [, ...steps] = readFileSync(inRepository('docs/tutorial.md'), 'utf8').spli
 
 describe('docs/tutorial.md', () => {
   const copy = temporaryFolder();
-  // The commands of the tutorial run as a reader's, and report nothing to this tier.
+  // The commands run as a reader's, and report nothing to this tier.
   const isOfTests = (name: string) => /^(CI$|TEST_)/.test(name);
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTests(name)));
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTests(name)));
 
-  /** Runs a command in the copy of the repository, and returns its standard output. */
-  function run(command: string, ...args: readonly string[]): string {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8', env: environment });
-    expect(status, `${args.join(' ')}\n${stdout}${stderr}`).to.equal(0);
-    return stdout;
+  function run(commands: string): void {
+    const { status, stdout, stderr } = spawnSync('bash', ['-euc', commands], { cwd: copy, encoding: 'utf8', env });
+    expect(status, `${commands}\n${stdout}${stderr}`).to.equal(0);
   }
-  const git = (...args: readonly string[]) => run('git', '-c', 'user.name=Reader', '-c', 'user.email=@', ...args);
 
   before(() => {
-    const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-    const files = spawnSync('git', listed, { cwd: inRepository(''), encoding: 'utf8' }).stdout.split('\0');
+    const isCopied = (path: string) => !['node_modules', '.git'].includes(basename(path));
     // The build starts from the compiled code, which it recognises by the times of the files.
-    for (const file of [...files.filter((name) => name !== '' && existsSync(inRepository(name))), 'dist'])
-      cpSync(inRepository(file), join(copy, file), { recursive: true, preserveTimestamps: true });
+    cpSync(inRepository(''), copy, { recursive: true, preserveTimestamps: true, filter: isCopied });
     symlinkSync(inRepository('node_modules'), join(copy, 'node_modules'));
-    git('init', '--quiet');
-    git('add', '--all');
-    git('commit', '--quiet', '--message', 'clone');
+    run('git init --quiet; git add --all');
   });
 
   for (const step of steps) {
     it(step.slice(0, step.indexOf('\n')), () => {
-      // After a failed attempt.
-      git('reset', '--quiet', '--hard');
-      git('clean', '--quiet', '--force', '-d');
-
       const patch = readFileSync(inRepository(`docs/${/\[Patch\]\((.*?)\)/.exec(step)?.[1]}`), 'utf8');
       const files = [...patch.matchAll(/^diff --git a\/(\S+)/gm)].map(([, file = '']) => file);
       const product = files.filter((file) => PRODUCT.test(file));
       const cost = /Cost: (\d+) product files?, (\d+) other files?\./.exec(step)?.slice(1).map(Number);
       expect(cost, files.join('\n')).to.deep.equal([product.length, files.length - product.length]);
 
-      const blocks = codeBlocks(step);
-      const quotes = blocks
-        .filter(({ language }) => language === 'diff')
-        .flatMap(({ text }) => text.trim().split('\n'));
-      expect(patch.split('\n')).to.include.members(quotes);
-
-      for (const { text } of blocks.filter(({ language }) => language === 'sh'))
-        run('bash', '-euo', 'pipefail', '-c', text);
-      git('add', '--all');
-      git('commit', '--quiet', '--message', step);
-    }).timeout(300_000);
+      const textsOf = (language: string) =>
+        codeBlocks(step).flatMap((block) => (block.language === language ? [block.text.trim()] : []));
+      expect(patch.split('\n')).to.include.members(textsOf('diff').flatMap((text) => text.split('\n')));
+      // After a failed attempt.
+      run('git restore .; git clean --quiet --force -d');
+      for (const commands of textsOf('sh')) run(commands);
+    }).timeout(600_000);
   }
 });

@@ -15,15 +15,13 @@ export interface BatchLimits {
   readonly maxWrites?: number | undefined;
   /** Maximum number of plants per batch. A single call may exceed it. @default 1000 */
   readonly maxBatchRows?: number | undefined;
-  /** Maximum time for a call, in milliseconds. @default 10000 */
+  /** Maximum time for a write, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
 }
 
 /** A call of `add` that waits for its write. */
 interface PendingCall {
   readonly plants: readonly Plant[];
-  /** On the clock of `performance.now()`. */
-  readonly deadline: number;
   resolve(outcomes: readonly AddOutcome[]): void;
   reject(error: unknown): void;
 }
@@ -31,8 +29,8 @@ interface PendingCall {
 /**
  * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
- * After a write that takes too long, the calls behind it fail, and so do others for some seconds.
- * Close the storage when every call has settled: pending calls fail afterwards.
+ * When a write times out, pending calls fail, and so do new calls for some seconds.
+ * Close the storage after every call has settled; otherwise pending calls fail.
  */
 export class BatchingPlantRepository extends PlantRepositoryDecorator {
   readonly #maxWrites: number;
@@ -54,10 +52,9 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
 
   override add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     return new Promise((resolve, reject) => {
-      const now = performance.now();
-      if (now < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
+      if (performance.now() < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
       // A copy, because the caller may change its array.
-      this.#pending.push({ plants: [...plants], deadline: now + this.#timeoutMs, resolve, reject });
+      this.#pending.push({ plants: [...plants], resolve, reject });
       // After the current turn of the event loop, so that all calls of that turn share the write.
       if (this.#writes < this.#maxWrites) setImmediate(() => this.#startWrites());
     });
@@ -94,7 +91,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     this.#startWrites();
   }
 
-  /** Writes a batch until the deadline of its first call. A write that takes longer may still end later. */
+  /** Writes a batch. A write that times out may still end later. */
   #withinTime(batch: readonly PendingCall[]): Promise<readonly AddOutcome[]> {
     const write = this.decorated.add(batch.flatMap(({ plants }) => plants));
     return new Promise((resolve, reject) => {
@@ -104,7 +101,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
         for (const call of this.#pending.splice(0)) call.reject(error);
         reject(error);
       };
-      const timer = setTimeout(timeOut, (batch[0]?.deadline ?? 0) - performance.now());
+      const timer = setTimeout(timeOut, this.#timeoutMs);
       write.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }

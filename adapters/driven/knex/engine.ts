@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { type NewPlant, Plant } from '../../../core/index.js';
+import { isPlantStoreError, type NewPlant, Plant } from '../../../core/index.js';
 
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
@@ -53,6 +53,7 @@ export function toCode(error: unknown): string {
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toReason(error: unknown): string {
+  if (isPlantStoreError(error)) return error.message;
   const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
   return message.split('\n', 1)[0] || toCode(error);
 }
@@ -68,6 +69,11 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
       await setTimeout(RETRY_PAUSE_MS);
     }
   }
+}
+
+/** Returns the length of a plant's strings, in UTF-16 code units. */
+export function textLength({ name, tag = '' }: Plant): number {
+  return name.length + tag.length;
 }
 
 /** Converts a plant to a row, with its id as decimal text, because drivers bind and read 64-bit integers inexactly. */

@@ -10,7 +10,7 @@ import {
   type PlantStorage,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { type Engine, retryWhileBusy, selectHolders, selectRows, TEXT_BYTES, toCode } from './engine.js';
+import { type Engine, retryWhileBusy, selectHolders, selectRows, TEXT_BYTES, textLength, toCode } from './engine.js';
 
 /** Maximum number of rows per statement, written or read. */
 const MAX_ROWS = 4000;
@@ -26,7 +26,7 @@ export class KnexPlantRepository implements PlantStorage {
   readonly #timeoutMs: number;
   readonly #callsInFlight = new Set<Promise<unknown>>();
   /** Whether a write has to show that plants can be added: at first, and after a failed `add`. */
-  #isWriteDoubtful: boolean;
+  #mustProbe: boolean;
   #closing: Promise<void> | undefined;
 
   /**
@@ -38,7 +38,7 @@ export class KnexPlantRepository implements PlantStorage {
     this.#knex = knex;
     this.#engine = engine;
     this.#timeoutMs = timeoutMs;
-    this.#isWriteDoubtful = !readOnly;
+    this.#mustProbe = !readOnly;
   }
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -47,7 +47,7 @@ export class KnexPlantRepository implements PlantStorage {
     try {
       return await this.#call(() => this.#add(copy));
     } catch (error) {
-      this.#isWriteDoubtful = true;
+      this.#mustProbe = true;
       throw error;
     }
   }
@@ -116,9 +116,13 @@ export class KnexPlantRepository implements PlantStorage {
   ready(): Promise<void> {
     return this.#call(async () => {
       await this.#knex('plants').select(this.#knex.raw('1')).limit(1);
-      if (!this.#isWriteDoubtful) return;
-      await this.#retry(() => this.#tryInsert());
-      this.#isWriteDoubtful = false;
+      if (!this.#mustProbe) return;
+      // Cleared first, because an `add` may fail meanwhile.
+      this.#mustProbe = false;
+      await this.#retry(() => this.#tryInsert()).catch((error) => {
+        this.#mustProbe = true;
+        throw error;
+      });
     });
   }
 
@@ -164,7 +168,7 @@ export class KnexPlantRepository implements PlantStorage {
 }
 
 function fitsStatement(batch: readonly Plant[]): boolean {
-  const text = batch.reduce((sum, plant) => sum + Object.values(plant).join('').length, 0);
+  const text = batch.reduce((sum, plant) => sum + textLength(plant), 0);
   return batch.length === 1 || (batch.length <= MAX_ROWS && text <= MAX_TEXT);
 }
 

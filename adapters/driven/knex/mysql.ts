@@ -60,8 +60,11 @@ export const mysql: Engine = {
         return exclude(plants, free);
       } catch (error) {
         if (toCode(error) !== 'ER_DUP_ENTRY') throw error;
+        const holders = await selectHolders(knex, mysql, free);
+        // The operator has added a unique index on another column.
+        if (holders.length === 0) throw error;
+        free = exclude(free, holders);
       }
-      free = exclude(free, await selectHolders(knex, mysql, free));
     }
     throw new StorageUnavailable(`other instances took ids of the batch ${MAX_INSERT_ATTEMPTS} times in a row`);
   },

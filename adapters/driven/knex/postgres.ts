@@ -28,7 +28,7 @@ export const postgres: Engine = {
   },
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
-  // client_min_messages=error hides cancelled waits for a standby. Reported even without one: it may be added later.
+  // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')

@@ -81,7 +81,7 @@ export function sqliteDatabase({ path, mustExist = false, ...options }: SqliteOp
     configure: async () => {
       if (!hasSqlite3 && !isBuiltin('node:sqlite')) throw new StorageUnavailable(NO_DRIVER);
       prepareFile(file, mustExist, options.readOnly);
-      // A missing file is an empty store.
+      // Opened for reading, a missing file is a store without a schema.
       const connection = { filename: existsSync(file) ? file : ':memory:' };
       const client = hasSqlite3 ? 'sqlite3' : (await import('./node-sqlite.js')).NodeSqliteClient;
       return { client, connection, useNullAsDefault: true };
@@ -98,11 +98,11 @@ function canLoadSqlite3(): boolean {
   }
 }
 
-/** Creates the file if it is missing, and may be created. SQLite's own error does not name the folder. */
+/** Creates a missing file, unless it must exist or is only read. SQLite's own error does not name the folder. */
 function prepareFile(file: string, mustExist: boolean, readOnly = false): void {
   const folder = dirname(file);
   try {
-    accessSync(folder, readOnly ? constants.R_OK : constants.W_OK);
+    accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new StorageUnavailable(`the folder ${folder} is missing or not writable (${toCode(error)})`);
   }

@@ -2,7 +2,7 @@ import {
   type AddOutcome,
   type Plant,
   type PlantId,
-  type PlantRepository,
+  type PlantStorage,
   StorageUnavailable,
 } from '../../../core/index.js';
 
@@ -10,7 +10,7 @@ import {
 const BATCH_ROWS = 1000;
 
 /** Stores plants in a Map for the lifetime of the process. For tests and experiments. */
-export class MemoryPlantRepository implements PlantRepository {
+export class MemoryPlantRepository implements PlantStorage {
   readonly #plants = new Map<PlantId, Plant>();
   #closed = false;
 

@@ -6,11 +6,11 @@ import { MAX_HEADERS, type RequestLog, rejectConnection } from './exchange.js';
 import type { HttpServer, HttpServerOptions } from './http-server.js';
 
 /** Maximum number of requests without a response per connection. */
-const MAX_UNANSWERED = 16;
+const MAX_OUTSTANDING = 16;
 
 /** The number of requests without a response on a connection, and the response to its latest request. */
 interface Connection {
-  unanswered: number;
+  outstanding: number;
   latest?: ServerResponse;
   /** Whether the connection ends after the outstanding responses. */
   isEnding: boolean;
@@ -39,7 +39,7 @@ export class NodeHttpServer implements HttpServer {
     // Node silently drops further headers. One more than allowed shows that there are too many.
     server.maxHeadersCount = MAX_HEADERS + 1;
     server.on('connection', (socket) => {
-      this.#connections.set(socket, { unanswered: 0, isEnding: false });
+      this.#connections.set(socket, { outstanding: 0, isEnding: false });
       socket.on('close', () => this.#connections.delete(socket));
     });
     const onRequest = (req: IncomingMessage, res: ServerResponse) => {
@@ -47,9 +47,9 @@ export class NodeHttpServer implements HttpServer {
     };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
     server.setTimeout(keepAliveTimeoutMs, (socket) => {
-      const { unanswered, latest } = this.#connections.get(socket) ?? {};
+      const { outstanding, latest } = this.#connections.get(socket) ?? {};
       // Others wait for their response, or for Node to report a late request.
-      if ((latest && unanswered === 0) || socket.writableLength > 0) socket.destroy();
+      if ((latest && outstanding === 0) || socket.writableLength > 0) socket.destroy();
     });
     server.on('clientError', (error, socket) => this.#reject(error, socket, options));
   }
@@ -68,8 +68,8 @@ export class NodeHttpServer implements HttpServer {
   async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
     const closed = once(this.#server.close(), 'close');
-    for (const [socket, { unanswered, latest }] of this.#connections) {
-      if (unanswered === 0) socket.destroy();
+    for (const [socket, { outstanding, latest }] of this.#connections) {
+      if (outstanding === 0) socket.destroy();
       else if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
     }
     const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
@@ -81,13 +81,13 @@ export class NodeHttpServer implements HttpServer {
   #accept(res: ServerResponse): boolean {
     const { socket } = res.req;
     const connection = this.#connections.get(socket);
-    if (connection?.unanswered === MAX_UNANSWERED) socket.destroy();
+    if (connection?.outstanding === MAX_OUTSTANDING) socket.destroy();
     if (!connection || this.isStopping || socket.destroyed) return false;
     connection.latest = res;
-    connection.unanswered++;
+    connection.outstanding++;
     res.on('close', () => {
-      connection.unanswered--;
-      if (connection.unanswered === 0 && (connection.isEnding || this.isStopping)) socket.destroySoon();
+      connection.outstanding--;
+      if (connection.outstanding === 0 && (connection.isEnding || this.isStopping)) socket.destroySoon();
     });
     return true;
   }
@@ -101,8 +101,8 @@ export class NodeHttpServer implements HttpServer {
     const { latest } = connection;
     const isInBody = latest?.req.complete === false;
     // Its handler cannot respond, because it waits for the body.
-    if (isInBody && !latest.headersSent) connection.unanswered--;
-    if (connection.unanswered > 0) return;
+    if (isInBody && !latest.headersSent) connection.outstanding--;
+    if (connection.outstanding > 0) return;
     if (isInBody && latest.headersSent) socket.destroy();
     else rejectConnection(socket, error, isInBody ? latest : undefined, log);
   }

@@ -5,7 +5,7 @@ import { afterEach, type Context } from 'mocha';
 import { skipUnless } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
-/** A small file system, unmounted after each test of the surrounding suite. Create it inside `describe`. */
+/** A small disk in memory, unmounted after each test of the surrounding suite. Create it inside `describe`. */
 export class Disk {
   readonly path: string;
 
@@ -18,23 +18,17 @@ export class Disk {
     afterEach(() => spawnSync('umount', ['--lazy', this.path]));
   }
 
-  /** Mounts an empty file system in memory. Skips the test without the permission. */
-  mountTmpfs(context: Context, sizeMib: number): void {
-    const isMounted = this.mount('-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'plant-store-test');
-    skipUnless(context, isMounted, 'permission to mount a tmpfs');
+  /** Mounts an empty file system. Skips the test without the permission. */
+  mount(context: Context, sizeMib: number): void {
+    const options = ['-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'plant-store-test', this.path];
+    skipUnless(context, spawnSync('mount', options).status === 0, 'permission to mount a tmpfs');
   }
 
-  /** Returns whether `mount` succeeded. */
-  mount(...args: readonly string[]): boolean {
-    return spawnSync('mount', [...args, this.path]).status === 0;
-  }
-
-  /** Fills the disk except for `freeBytes`. */
-  fill(freeBytes: number): void {
+  fill(): void {
     const { bavail, bsize } = statfsSync(this.path);
     const filler = openSync(join(this.path, 'filler'), 'w');
     try {
-      writeFileSync(filler, Buffer.alloc(bavail * bsize - freeBytes));
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
     } catch (error) {
       // The service has used some of the free space meanwhile.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;

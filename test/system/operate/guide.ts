@@ -1,25 +1,13 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CLI, Program } from '../../support/executable.js';
 import { codeBlocks, section } from '../../support/guide.js';
-import { inRepository } from '../../support/paths.js';
 
-/** The text of the operations guide. */
-export const guide: string = readFileSync(inRepository('docs/operate.md'), 'utf8');
-
-/** Returns the shell commands under a heading, one string per code block; throws if the heading does not exist. */
+/** Returns the shell commands under a heading of the operations guide, one string per code block. */
 export function commandsUnder(heading: string): readonly string[] {
   const blocks = codeBlocks(section('docs/operate.md', heading));
   return blocks.flatMap(({ language, text }) => (language === 'sh' ? text : []));
-}
-
-/** Creates a folder for `PATH` that contains `plant-store`, and returns it. */
-export function createBinFolder(folder: string, node: string = process.execPath): string {
-  const bin = join(folder, 'bin');
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\nexec '${node}' '${CLI}' "$@"\n`, { mode: 0o755 });
-  return bin;
 }
 
 /**
@@ -34,10 +22,11 @@ export async function run(
   folder: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const shell = new Program(folder, ['sh', '-uc', commands ?? 'false'], {
-    ...environment,
-    PATH: environment['PATH'] ?? `${createBinFolder(folder)}:${process.env['PATH']}`,
-  });
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`, { mode: 0o755 });
+  const PATH = `${bin}:${process.env['PATH']}`;
+  const shell = new Program(folder, ['sh', '-uc', commands ?? 'false'], { PATH, ...environment });
   expect(await shell.exited(), `${commands}${shell.stderr}`).to.equal(0);
   return shell.stdout;
 }
