@@ -22,6 +22,8 @@ const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\/|^test\/core\/my-
 const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
 const files = listed.split('\0').filter(Boolean);
+/** What the package contains. */
+const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
 
 describe('README.md', () => {
@@ -61,7 +63,12 @@ describe('Links in documents', () => {
   it('are reported if invalid', () => {
     for (const text of [
       ...['[a file](nothing.md)', '<img src="nothing.svg">', '[a reference][1]\n\n[1]: nothing.md'],
-      ...['[a folder](../nothing/)', '[what the build makes](../dist/openapi.json)', '[the wrong case](Adapters.md)'],
+      ...[
+        '[a folder](../nothing/)',
+        '[what the build makes](../dist/openapi.json)',
+        '[the wrong case](Adapters.md)',
+        '[not packed](../test/core/plant.test.ts)',
+      ],
       ...['[a heading of this document](#nothing)', '[a heading elsewhere](adapters.md#nothing)'],
       ...['`adapters/driving/koa/nothing.ts`', '`adapters/nothing/`'],
     ])
@@ -90,6 +97,7 @@ function leadsSomewhere(link: string, document: string, text: string): boolean {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? document : join(dirname(document), path).replace(/\/$/, '');
   if (path !== '' && !files.includes(target) && !folders.has(target)) return false;
+  if (isPacked(document) && !isPacked(`${target}${folders.has(target) ? '/' : ''}`)) return false;
   if (anchor === undefined) return true;
   return anchorsOf(path === '' ? text : withoutFences(read(target))).includes(anchor);
 }

@@ -32,7 +32,7 @@ describe('A service', () => {
       return /^plant_store_tokens_last_reload_successful (.*)$/m.exec(body)?.[1];
     };
     expect(await createWith(token, port)).to.equal(200);
-    expect(await createWith(digest, port)).to.equal(40101);
+    expect(await createWith(digest, port)).to.equal(40102);
     expect(await createWith('old-token', port)).to.equal(40902);
     expect(await reload('new-token\n', /"tokens reloaded"/)).to.equal('1');
     expect(await createWith('old-token', port)).to.equal(40102);

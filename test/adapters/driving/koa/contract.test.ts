@@ -12,7 +12,7 @@ const CONCURRENT_CASES = 4;
 const options = {
   createPlant: new CreatePlant(new MemoryPlantRepository()),
   docs: true,
-  headersTimeoutMs: 5000,
+  headersTimeoutMs: 8000,
 };
 
 httpSuite('The HTTP contract', options, ({ server, observe }) => {
