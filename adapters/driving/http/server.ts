@@ -82,7 +82,7 @@ export class NodeHttpServer implements HttpServer {
     const { socket } = res.req;
     const connection = this.#connections.get(socket);
     if (connection?.outstanding === MAX_OUTSTANDING) socket.destroy();
-    if (!connection || this.isStopping || socket.destroyed) return false;
+    if (!connection || connection.isEnding || this.isStopping || socket.destroyed) return false;
     connection.latest = res;
     connection.outstanding++;
     res.on('close', () => {
