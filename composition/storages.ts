@@ -46,7 +46,7 @@ const sqlite: OpenStorage = ({ url, ...options }) => {
   return openRepository(sqliteDatabase({ path, mustExist: mode !== undefined, ...options }));
 };
 
-const server =
+const serverStorage =
   ({ urlParameters }: Engine, toDatabase: (options: DatabaseServerOptions) => Database): OpenStorage =>
   (options) => {
     assertServerUrl(options.url, urlParameters);
@@ -56,9 +56,9 @@ const server =
 /** The storages of this package, by the scheme of their URLs. */
 export const storages: Readonly<Record<string, OpenStorage>> = {
   sqlite,
-  postgres: server(postgres, postgresDatabase),
-  postgresql: server(postgres, postgresDatabase),
-  mysql: server(mysql, mysqlDatabase),
+  postgres: serverStorage(postgres, postgresDatabase),
+  postgresql: serverStorage(postgres, postgresDatabase),
+  mysql: serverStorage(mysql, mysqlDatabase),
   memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
 

@@ -18,10 +18,7 @@ const variables = Object.values(settings).map(({ variable }) => variable);
 const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
 
 /** Runs a command line. Resolves to the exit code of the process. */
-export async function run(
-  argv: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+export async function run(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   // `print` reports failed writes.
   process.stdout.on('error', () => {});
   try {
@@ -30,9 +27,9 @@ export async function run(
       await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
     }
-    const texts = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
+    const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
     const { run } = await command.load();
-    return await run(readConfig(Object.fromEntries(texts)), file);
+    return await run(readConfig(Object.fromEntries(entries)), file);
   } catch (error) {
     return reportFailure(error);
   }

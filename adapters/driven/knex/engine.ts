@@ -73,8 +73,8 @@ export async function retryWhileBusy<T>(engine: Engine, timeoutMs: number, work:
 
 /** Returns the length of a plant's strings, in UTF-16 code units. */
 export function textLength({ name, tag = '' }: Plant): number {
-  const texts = { name, tag } satisfies Record<Exclude<keyof NewPlant, 'id'>, string>;
-  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+  const strings = { name, tag } satisfies Record<Exclude<keyof NewPlant, 'id'>, string>;
+  return Object.values(strings).reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Converts a plant to a row, with its id as decimal text, because drivers bind and read 64-bit integers inexactly. */

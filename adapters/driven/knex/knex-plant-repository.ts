@@ -182,7 +182,7 @@ function toPlant(result: PlantResult): Plant {
   throw new StorageUnavailable('a stored row is not a valid plant');
 }
 
-/** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not texts. */
+/** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not strings. */
 function lastIdOfPage(textToId: string): string {
   // If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
   return `WITH sized AS (

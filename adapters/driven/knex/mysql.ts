@@ -78,7 +78,7 @@ export function mysqlDatabase(options: DatabaseServerOptions): Database {
   return serverDatabase(options, mysql, connection, async (connection: Connection) => {
     destroyWhenIdle(connection.stream, timeoutMs);
     const session = connection.promise();
-    // Strict mode rejects texts instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
+    // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
     // that wait for a lock on the table (by default, for a year) would pile up.
     await session.query(
       `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds},
