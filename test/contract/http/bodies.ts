@@ -3,40 +3,26 @@ import type { HttpResponse } from './connection.js';
 import { expectOutcome, expectThat, newPlant, parseObject, randomId } from './service.js';
 import type { HttpCase } from './types.js';
 
-const latin1 = (text: string) => Buffer.from(text, 'latin1');
-
 /** Bodies that are not one JSON text in UTF-8. Many contain the given id, which is free. */
 const NOT_JSON: Readonly<Record<string, (id: bigint) => string | Uint8Array>> = {
   'absent, without Content-Length or chunks': () => '',
-  'whitespace only': () => ' \n\t ',
   'two byte order marks': (id) => `\ufeff\ufeff{"id":${id},"name":"x"}`,
-  'cut off': (id) => `{"id":${id},"name":"x"`,
   'followed by a second JSON text': (id) => `{"id":${id},"name":"x"}{"id":2,"name":"x"}`,
-  'followed by a NUL': (id) => `{"id":${id},"name":"x"}\0`,
   'with a trailing comma': (id) => `{"id":${id},"name":"x",}`,
-  'with NaN': () => '{"id":NaN,"name":"x"}',
-  'with a line break in a string': (id) => `{"id":${id},"name":"a\nb"}`,
-  'Latin-1': (id) => latin1(`{"id":${id},"name":"Farn\xe9"}`),
-  'with a byte that is never UTF-8, in an unknown field': (id) => latin1(`{"id":${id},"name":"x","y":"\xff"}`),
-  'with a surrogate as bytes': (id) => latin1(`{"id":${id},"name":"\xed\xa0\x80"}`),
+  'with a byte that is never UTF-8, in an unknown field': (id) =>
+    Buffer.from(`{"id":${id},"name":"x","y":"\xff"}`, 'latin1'),
   'in UTF-16': (id) => Buffer.from(`\ufeff{"id":${id},"name":"x"}`, 'utf16le'),
-  '100,000 brackets that are not closed': () => '['.repeat(100_000),
 };
 
 /** JSON texts that are not a NewPlant. */
 const NOT_A_NEW_PLANT: Readonly<Record<string, string>> = {
   'an array of plants': '[{"id":1,"name":"x"}]',
-  null: 'null',
   'without id': '{"name":"x"}',
   'without name': '{"id":1}',
   'with the fields in another letter case': '{"ID":1,"Name":"x"}',
   'with a number as its name': '{"id":1,"name":7}',
   'with tag null': '{"id":1,"name":"x","tag":null}',
-  'with an array as its tag': '{"id":1,"name":"x","tag":["y"]}',
-  'with the fields under __proto__': '{"__proto__":{"id":1,"name":"x"}}',
-  'with two names, the last of the wrong type': '{"id":1,"name":"x","name":1}',
   'with two ids, the last a fraction under an escaped key': '{"id":1,"\\u0069d":1.5,"name":"x"}',
-  'with deeply nested arrays as its name': `{"id":1,"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
 };
 
 const INVALID_IDS: Readonly<Record<string, readonly string[]>> = {

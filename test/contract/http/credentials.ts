@@ -6,7 +6,6 @@ const NO_BEARER_TOKEN: Readonly<Record<string, (token: string) => string | undef
   'no Authorization': () => undefined,
   'a token without scheme': (token) => token,
   'the scheme alone': () => 'Bearer',
-  'no space after the scheme': (token) => `Bearer${token}`,
   'two tokens': (token) => `Bearer ${token} ${token}`,
   'the scheme Basic': (token) => `Basic ${btoa(`user:${token}`)}`,
 };

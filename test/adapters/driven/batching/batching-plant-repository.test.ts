@@ -42,21 +42,6 @@ describe('BatchingPlantRepository', () => {
     await Promise.all(calls);
   });
 
-  for (const [what, add] of [
-    [
-      'throws instead of returning a promise',
-      () => {
-        throw new StorageUnavailable('the storage is unavailable');
-      },
-    ],
-    ['resolves to something other than an array', async () => JSON.parse('null')],
-  ] as const) {
-    it(`settles each call with an error if the storage ${what}`, async () => {
-      const repository = new BatchingPlantRepository(Object.assign(new MemoryPlantRepository(), { add }));
-      for (const id of [1n, 2n]) expect(await catchError(repository.add([plant(id)]))).to.be.instanceOf(Error);
-    });
-  }
-
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {
     const { repository, storage } = createRepository({ maxBatchRows: 2 });
     const failure = new StorageUnavailable('the storage is unavailable');

@@ -27,13 +27,8 @@ export function inSeconds(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
 }
 
-/** Claims or header parameters of a JWT, possibly with wrong types. */
-export interface Members {
-  readonly [name: string]: unknown;
-}
-
-/** Signs a JWT that is valid for five minutes, except for the overrides. `undefined` removes a claim or a parameter. */
-export function sign(key: Key, claims: Members = {}, header: Members = {}): Promise<string> {
+/** Signs a JWT that is valid for five minutes, except for the overrides. `undefined` removes a claim. */
+export function sign(key: Key, claims: object = {}, header: object = {}): Promise<string> {
   return new SignJWT({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...claims })
     .setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...header })
     .sign(key.privateKey);

@@ -7,7 +7,7 @@ import { TokenIssuerUnavailable } from '../../../../core/index.js';
 import { tokenVerifierContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { runContract } from '../../../support/run-contract.js';
-import { AUDIENCE, ISSUER, Issuer, inSeconds, type Key, type Members, newKey, SUBJECT, sign } from './issuer.js';
+import { AUDIENCE, ISSUER, Issuer, inSeconds, type Key, newKey, SUBJECT, sign } from './issuer.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -49,13 +49,10 @@ describe('JwtVerifier', () => {
 
   describe('accepts a token', () => {
     for (const [what, getClaims, header] of [
-      ['for several audiences', () => ({ aud: ['someone-else', AUDIENCE] })],
       ['that expired within the clock tolerance', () => ({ exp: inSeconds(-15) })],
       ['that becomes valid within the clock tolerance', () => ({ nbf: inSeconds(25) })],
-      ['with unknown claims', () => ({ scope: 'plants:write', nested: { admin: true } })],
-      ...['JWT', 'jwt', 'at+jwt', 'application/AT+JWT'].map(
-        (typ) => [`of the type ${typ}`, () => ({}), { typ }] as const,
-      ),
+      ['of the type JWT', () => ({}), { typ: 'JWT' }],
+      ['of the type application/AT+JWT', () => ({}), { typ: 'application/AT+JWT' }],
     ] as const) {
       it(what, async () => {
         expect(await create().verify(await sign(key, getClaims(), header))).to.deep.equal(ACCEPTED);
@@ -70,37 +67,28 @@ describe('JwtVerifier', () => {
     });
   });
 
-  // The contract has tokens of another issuer, and tokens without a signature or with a wrong one.
+  // The contract has expired tokens, tokens of another issuer, and tokens without a signature or with a wrong one.
   describe('rejects a token', () => {
-    const invalid: Readonly<Record<string, Members | (() => Promise<string>)>> = {
-      'signed with the public key as a shared secret (HS256)': async () =>
-        sign({ ...key, algorithm: 'HS256', privateKey: Buffer.from(await exportSPKI(key.publicKey)) }),
-      'signed with another key under the id of the published one': () => sign(next, {}, { kid: key.kid }),
-      'that has expired': { exp: inSeconds(-60) },
-      'that is not valid yet': { nbf: inSeconds(600) },
-      'without an expiry': { exp: undefined },
-      'from an issuer that starts with the expected one': { iss: `${ISSUER}/` },
-      'for another audience': { aud: 'someone-else' },
-      'without a subject': { sub: undefined },
-      'with an empty subject': { sub: '' },
-      'with a subject that is not a string': { sub: 4711 },
-      'of another type (RFC 8725 §3.11)': () => sign(key, {}, { typ: 'secevent+jwt' }),
-      'of a type with a known prefix': () => sign(key, {}, { typ: 'at+jwt+x' }),
-      'of a type with a known suffix': () => sign(key, {}, { typ: 'text/at+jwt' }),
-      'with an empty type': () => sign(key, {}, { typ: '' }),
-      'with a type that is not a string': () => sign(key, {}, { typ: ['JWT'] }),
-    };
-    for (const [what, make] of Object.entries(invalid)) {
+    for (const [what, claims, header] of [
+      ['that is not valid yet', { nbf: inSeconds(600) }],
+      ['without an expiry', { exp: undefined }],
+      ['for another audience', { aud: 'someone-else' }],
+      ['without a subject', { sub: undefined }],
+      ['with an empty subject', { sub: '' }],
+      ['with a subject that is not a string', { sub: 4711 }],
+      ['of another type (RFC 8725 §3.11)', {}, { typ: 'secevent+jwt' }],
+      ['of a type with a known suffix', {}, { typ: 'text/at+jwt' }],
+      ['with a type that is not a string', {}, { typ: ['JWT'] }],
+    ] as const) {
       it(what, async () => {
-        const made = await (typeof make === 'function' ? make() : sign(key, make));
-        expect(await create().verify(made)).to.equal(undefined);
+        expect(await create().verify(await sign(key, claims, header))).to.equal(undefined);
       });
     }
 
-    it('that no key could make valid, without the keys', async () => {
-      await issuer.stop();
-      for (const malformed of ['', 'garbage', `${token} `])
-        expect(await create().verify(malformed)).to.equal(undefined);
+    it('signed with the public key as a shared secret (HS256)', async () => {
+      const secret = Buffer.from(await exportSPKI(key.publicKey));
+      const forged = await sign({ ...key, algorithm: 'HS256', privateKey: secret });
+      expect(await create().verify(forged)).to.equal(undefined);
     });
   });
 
@@ -165,26 +153,20 @@ describe('JwtVerifier', () => {
     });
   });
 
-  describe('throws TokenIssuerUnavailable until the issuer recovers, if it', () => {
-    type Fault = readonly [what: string, respond: (response: ServerResponse) => unknown];
-    const faults: readonly Fault[] = [
-      ['closes the connection', (response) => response.destroy()],
-      ['stalls during the response', (response) => response.write('{"keys":[')],
-      ['redirects', (response) => response.writeHead(302, { Location: '/elsewhere' }).end()],
-      ['sends JSON that is not a JWK Set', (response) => response.end('{"a":1}')],
-    ];
-    for (const [what, respond] of faults) {
-      it(what, async () => {
-        const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
-        issuer.respondWith(respond);
-        const error = await catchError(verifier.verify(token));
-        expect(error).to.be.instanceOf(TokenIssuerUnavailable);
-        expect(error).to.have.property('message', `cannot read the keys at ${issuer.jwksUrl}`);
-        await issuer.restore();
-        expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
-      });
-    }
-  });
+  for (const [what, respond] of [
+    ['stalls during the response', (response: ServerResponse) => response.write('{"keys":[')],
+    ['sends JSON that is not a JWK Set', (response: ServerResponse) => response.end('{"a":1}')],
+  ] as const) {
+    it(`throws TokenIssuerUnavailable until the issuer recovers, if it ${what}`, async () => {
+      const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
+      issuer.respondWith(respond);
+      const error = await catchError(verifier.verify(token));
+      expect(error).to.be.instanceOf(TokenIssuerUnavailable);
+      expect(error).to.have.property('message', `cannot read the keys at ${issuer.jwksUrl}`);
+      await issuer.restore();
+      expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
+    });
+  }
 
   for (const name of ['issuer', 'audience']) {
     it(`requires the ${name}, because jose would accept any`, () => {

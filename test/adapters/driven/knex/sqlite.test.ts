@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -40,8 +40,6 @@ describe('The SQLite repository', () => {
     return repository;
   }
 
-  const openChanged = (change: Partial<Engine>) => open(newFile(), {}, change);
-
   /** Opens the file as another program. */
   async function openRaw(path: string): Promise<SqliteFile> {
     const raw = await SqliteFile.open(path);
@@ -49,14 +47,12 @@ describe('The SQLite repository', () => {
     return raw;
   }
 
-  async function expectCannotOpen(path: string, reason: string | RegExp, options?: Partial<SqliteOptions>) {
+  async function expectCannotOpen(path: string, reason: RegExp, options?: Partial<SqliteOptions>) {
     const error = await catchError(open(path, options));
-    expect(error)
-      .to.be.instanceOf(StorageUnavailable)
-      .with.property('message')
-      .that.matches(/^cannot open sqlite:/);
-    const [, actual = ''] = Object(error).message.split(`${path}: `);
-    expect(actual).to.match(typeof reason === 'string' ? RegExp(`^${reason}$`) : reason);
+    expect(error).to.be.instanceOf(StorageUnavailable);
+    const [prefix, actual] = Object(error).message.split(`${path}: `);
+    expect(prefix).to.equal('cannot open sqlite:');
+    expect(actual).to.match(reason);
   }
 
   describe('meets the contract:', () => {
@@ -81,37 +77,6 @@ describe('The SQLite repository', () => {
     // With a timeout that is short, but long enough to open the file on a busy machine.
     const outages = plantRepositoryContract({ ...harness(500), whileUnavailable });
     runContract(outages, (group) => group.includes('outages'));
-  });
-
-  it('writes with a sync at every commit, a short wait for locks, and an application id', async () => {
-    const path = newFile();
-    const repository = await open(path);
-    // Some pragmas are per connection, so a trigger reads them on the repository's connection.
-    const raw = await openRaw(path);
-    await raw.exec(`
-      CREATE TABLE seen (synchronous, has_short_timeout, application_id);
-      CREATE TRIGGER look AFTER INSERT ON plants BEGIN INSERT INTO seen
-        SELECT synchronous, timeout BETWEEN 1 AND 1000, application_id
-        FROM pragma_synchronous, pragma_busy_timeout, pragma_application_id; END`);
-    await repository.add([plant(1n)]);
-    const application_id = Buffer.from('PLNT').readInt32BE();
-    expect({ ...(await raw.all('SELECT * FROM seen'))[0] }).to.deep.equal({
-      synchronous: 2,
-      has_short_timeout: 1,
-      application_id,
-    });
-  });
-
-  it('writes at most 1 MiB of text, or one plant, per statement', async () => {
-    const batches: number[][] = [];
-    const insert: Engine['insert'] = async (_, plants) => {
-      batches.push(plants.map(({ name }) => name.length));
-      return [];
-    };
-    const sizes = [2 ** 21, 600_000, 600_000, 1, 1];
-    const repository = await openChanged({ insert });
-    await repository.add(sizes.map((size, id) => plant(BigInt(id), 'x'.repeat(size))));
-    expect(batches).to.deep.equal([[2 ** 21], [600_000], [600_000], [1, 1]]);
   });
 
   it('creates a file for its owner only, which contains the schema by itself', async () => {
@@ -139,7 +104,7 @@ describe('The SQLite repository', () => {
       await repository.close();
     }
     expect(states).to.deep.equal(['created', 'current', 'migrated']);
-    await expectCannotOpen(path, 'its schema has 002_sites, 003_none; start a newer version of plant-store');
+    await expectCannotOpen(path, /^its schema has 002_sites, 003_none; start a newer version of plant-store$/);
   });
 
   it('opens, migrates and writes to a store of an earlier version', async () => {
@@ -154,35 +119,24 @@ describe('The SQLite repository', () => {
 
   it("waits for another program's lock for longer than SQLite's busy timeout", async () => {
     const path = newFile();
-    const repository = await open(path);
+    const repository = await open(path, { timeoutMs: 10_000 });
     const raw = await openRaw(path);
     await raw.exec('BEGIN EXCLUSIVE');
     const adding = repository.add([plant(1n)]);
-    await setTimeout(500);
+    await setTimeout(1500);
     await raw.exec('ROLLBACK');
     expect(await adding).to.deep.equal(ADDED);
   });
 
-  describe('opened for reading', () => {
-    it('is ready and reads', async () => {
-      const path = newFile();
-      await (await open(path)).add([plant(1n)]);
-      const reader = await open(path, { readOnly: true });
-      await reader.ready();
-      expect(reader.schema).to.equal('current');
-      expect(await readIds(reader)).to.deep.equal([1n]);
-    });
-
-    it('names the pending migrations and changes nothing, even if the file is missing', async () => {
-      const [empty, missing] = [newFile(), newFile()];
-      writeFileSync(empty, '');
-      for (const path of [empty, missing]) {
-        const { schema, pending } = await open(path, { readOnly: true });
-        expect({ schema, pending }).to.deep.equal({ schema: 'pending', pending: Object.keys(sqlite.migrations) });
-      }
-      expect(statSync(empty).size).to.equal(0);
-      expect(existsSync(missing)).to.equal(false);
-    });
+  it('opened for reading, names the pending migrations and changes nothing, even if the file is missing', async () => {
+    const [empty, missing] = [newFile(), newFile()];
+    writeFileSync(empty, '');
+    for (const path of [empty, missing]) {
+      const { schema, pending } = await open(path, { readOnly: true });
+      expect({ schema, pending }).to.deep.equal({ schema: 'pending', pending: Object.keys(sqlite.migrations) });
+    }
+    expect(statSync(empty).size).to.equal(0);
+    expect(existsSync(missing)).to.equal(false);
   });
 
   describe('is ready', () => {
@@ -193,7 +147,7 @@ describe('The SQLite repository', () => {
         if (isFull) throw Object.assign(new Error('full'), { errno: 13, code: 'SQLITE_FULL' });
         return sqlite.insert(knex, plants);
       };
-      const repository = await openChanged({ insert });
+      const repository = await open(newFile(), {}, { insert });
       for (const isExpected of [1, 2]) {
         expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
         expect(inserts).to.equal(isExpected);
@@ -219,17 +173,21 @@ describe('The SQLite repository', () => {
       await repository.ready();
     });
 
-    it('only while the table and its columns are there', async () => {
+    it('only while the table and its columns are there; otherwise rejects creates, and cannot be opened', async () => {
       const path = newFile();
       const repository = await open(path);
       const raw = await openRaw(path);
-      for (const [damage, repair] of [
-        ['ALTER TABLE plants RENAME TO moved', 'ALTER TABLE moved RENAME TO plants'],
-        ['ALTER TABLE plants RENAME COLUMN tag TO kind', 'ALTER TABLE plants RENAME COLUMN kind TO tag'],
+      for (const [damage, repair, reason] of [
+        ['RENAME TO moved', 'ALTER TABLE moved RENAME TO plants', 'no such table: plants'],
+        ['RENAME tag TO kind', 'ALTER TABLE plants RENAME kind TO tag', 'no such column: tag'],
       ] as const) {
-        await raw.exec(damage);
-        expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
+        await raw.exec(`ALTER TABLE plants ${damage}`);
+        const error = await catchError(repository.add([plant(1n, CANARY, CANARY)]));
+        expect(error).to.be.instanceOf(StorageUnavailable);
+        expectNothingRevealed(error);
         expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+        const message = RegExp(`^the table plants is missing or foreign: (SQLITE_ERROR: )?${reason}$`);
+        for (const readOnly of [false, true]) await expectCannotOpen(path, message, { readOnly });
         await raw.exec(repair);
         await repository.ready();
       }
@@ -237,95 +195,36 @@ describe('The SQLite repository', () => {
     });
   });
 
-  it('throws StorageUnavailable if the plants that hold the ids disappear', async () => {
-    const repository = await openChanged({ insert: async (_, plants) => plants });
-    expect(`${await catchError(repository.add([plant(1n)]))}`).to.match(/^StorageUnavailable: plants disappeared /);
-  });
-
   describe('reports in one line that it cannot open', () => {
-    for (const [what, sql, reason] of [
-      ['a missing table', 'DROP TABLE plants', 'SQLITE_ERROR: no such table: plants|no such table: plants'],
-      [
-        'a foreign table',
-        'ALTER TABLE plants RENAME COLUMN tag TO kind',
-        'SQLITE_ERROR: no such column: tag|no such column: tag',
-      ],
-    ] as const) {
-      it(what, async () => {
-        const path = newFile();
-        await (await open(path)).close();
-        await (await openRaw(path)).exec(sql);
-        for (const readOnly of [false, true])
-          await expectCannotOpen(path, `the table plants is missing or foreign: (${reason})`, { readOnly });
-      });
-    }
-
     it('a missing folder', () =>
       expectCannotOpen(join(folder, 'no/x.db'), /^the folder .*no is missing or not writable/));
 
-    it('a missing file that must exist', () => expectCannotOpen(newFile(), 'it does not exist', { mustExist: true }));
+    it('a missing file that must exist', () => expectCannotOpen(newFile(), /^it does not exist$/, { mustExist: true }));
 
     it('a file that is no database', async () => {
       const path = newFile();
       writeFileSync(path, 'x'.repeat(1000));
       await expectCannotOpen(path, /file is not a database$/);
     });
-
-    it('a folder', async () => {
-      const path = newFile();
-      mkdirSync(path);
-      await expectCannotOpen(path, /unable to open database file$/);
-    });
-
-    it('a database whose migration fails, and then its rollback', async () => {
-      // Ends the transaction, so that there is nothing to roll back.
-      const migrations = { one: ['CREATE TABLE t (c NOT NULL)', 'INSERT OR ROLLBACK INTO t VALUES (NULL)'] };
-      expect(`${await catchError(openChanged({ migrations }))}`).to.match(/: NOT NULL constraint failed: t.c$/);
-    });
   });
 
-  describe('reveals no name, tag or SQL in the error for', () => {
-    for (const [what, sql] of [
-      [
-        'a plant that the database rejects',
-        `CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no ${CANARY}'); END`,
-      ],
-      ['a dropped table', 'DROP TABLE plants'],
-    ] as const) {
-      it(what, async () => {
-        const path = newFile();
-        const repository = await open(path);
-        await (await openRaw(path)).exec(sql);
-        expectNothingRevealed(await errorOf(repository.add([plant(1n, CANARY, CANARY)])));
-      });
-    }
-
-    it('an invalid row written by another program, which affects only plants with its id', async () => {
-      const path = newFile();
-      const repository = await open(path);
-      await (await openRaw(path)).exec(`CREATE TABLE loose AS SELECT * FROM plants; DROP TABLE plants;
-        ALTER TABLE loose RENAME TO plants; CREATE UNIQUE INDEX plants_id ON plants (id);
-        INSERT INTO plants (id, name, tag) VALUES (1, NULL, '${CANARY}')`);
-      const error = await catchError(readIds(repository));
-      expect(error).to.be.instanceOf(StorageUnavailable);
-      expectNothingRevealed(error);
-      const [sameId, otherId] = await repository.add([plant(1n, CANARY), plant(2n)]);
-      expectNothingRevealed(sameId?.kind === 'rejected' ? sameId.error : undefined);
-      expect(otherId).to.deep.equal({ kind: 'added' });
-    });
+  it('rejects an invalid row written by another program, which affects only plants with its id', async () => {
+    const path = newFile();
+    const repository = await open(path);
+    await (await openRaw(path)).exec(`CREATE TABLE loose AS SELECT * FROM plants; DROP TABLE plants;
+      ALTER TABLE loose RENAME TO plants; CREATE UNIQUE INDEX plants_id ON plants (id);
+      INSERT INTO plants (id, name, tag) VALUES (1, NULL, '${CANARY}')`);
+    const error = await catchError(readIds(repository));
+    expect(error).to.be.instanceOf(StorageUnavailable);
+    expectNothingRevealed(error);
+    const [sameId, otherId] = await repository.add([plant(1n, CANARY), plant(2n)]);
+    expectNothingRevealed(sameId?.kind === 'rejected' ? sameId.error : undefined);
+    expect(otherId).to.deep.equal({ kind: 'added' });
   });
 });
 
 function plant(id: bigint, name = `plant ${id}`, tag?: string): Plant {
   return toPlant({ id, name, tag });
-}
-
-/** Returns the error that adding a plant throws or reports. */
-function errorOf(adding: ReturnType<PlantRepository['add']>): Promise<unknown> {
-  return adding.then(
-    ([outcome]) => outcome?.kind === 'rejected' && outcome.error,
-    (error) => error,
-  );
 }
 
 async function readIds(repository: PlantRepository): Promise<bigint[]> {

@@ -35,12 +35,4 @@ describe('Metrics', () => {
       'plant_store_http_request_duration_seconds_count{route="/plants"} 1',
     ]);
   });
-
-  it('read gauges at each scrape', async () => {
-    const metrics = new Metrics('1.0.0');
-    let value = 1;
-    metrics.gauge('creates_in_flight', 'Creates in flight.', () => value++);
-    for (const expected of [1, 2])
-      expect(await metrics.text()).to.include(`plant_store_creates_in_flight ${expected}\n`);
-  });
 });

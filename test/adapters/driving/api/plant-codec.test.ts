@@ -33,29 +33,19 @@ it('The schemas of the description have the fields of the core', () => {
 });
 
 describe('PlantCodec.decode', () => {
-  for (const [what, text, message] of [
-    ['an empty body', '', 'The input is empty'],
-    ['a byte that is not UTF-8', '"\xff"', 'The input is not UTF-8'],
-    ['text that is not JSON', '{', 'The input is not valid JSON'],
+  for (const [text, error, message] of [
+    ['', 40001, 'The input is empty'],
+    ['"\xff"', 40001, 'The input is not UTF-8'],
+    ['{', 40001, 'The input is not valid JSON'],
+    ['[]', 40002, 'The JSON value must be an object'],
+    ['{"Id":1,"Name":"x"}', 40002, 'name is required; id is required'],
+    ['{"id":1,"name":null}', 40002, 'name must be a string'],
+    ['{"id":1.5,"tag":{}}', 40002, `name is required; tag must be a string; ${ID_MESSAGE}`],
   ] as const) {
-    it(`rejects ${what} with 40001 and the reason`, () => {
-      const decoded = codec.decode(Buffer.from(text, 'latin1'));
-      expect(decoded).to.deep.equal({ kind: 'rejected', error: { error: 40001, message } });
+    it(`rejects ${text} with ${error} and the reason`, () => {
+      expect(decode(Buffer.from(text, 'latin1'))).to.deep.equal({ error, message });
     });
   }
-
-  describe('rejects with 40002', () => {
-    for (const [text, message] of [
-      ['[]', 'The JSON value must be an object'],
-      ['{"Id":1,"Name":"x"}', 'name is required; id is required'],
-      ['{"id":1,"name":null}', 'name must be a string'],
-      ['{"id":1.5,"tag":{}}', `name is required; tag must be a string; ${ID_MESSAGE}`],
-    ] as const) {
-      it(`${text}, with the reason`, () => {
-        expect(decode(text)).to.deep.equal({ error: 40002, message });
-      });
-    }
-  });
 });
 
 /**
@@ -93,40 +83,20 @@ describe('JSONTestSuite', () => {
 });
 
 describe('The NewPlant schema', () => {
-  const newPlant = Buffer.from('{"id":1,"name":"Monstera","tag":"indoor"}');
-
-  const property = (name: string, schema: object) => ({ type: 'object', properties: { [name]: schema } });
-
   for (const [what, rule, message] of [
-    ['a pattern', property('tag', { type: 'string', pattern: '^out' }), /^tag must match pattern "\^out"$/],
-    ['a minimum id', property('id', { type: 'integer', minimum: 2 }), /^id must be >= 2$/],
-    ['a different type', property('tag', { type: 'boolean' }), /^tag must be a boolean$/],
-    ['an additional required field', { type: 'object', required: ['colour'] }, /^colour is required$/],
-    ['a maximum number of fields', { type: 'object', maxProperties: 2 }, /more than 2/],
+    ['a pattern', { properties: { tag: { type: 'string', pattern: '^out' } } }, 'tag must match pattern "^out"'],
+    ['an additional required field', { required: ['colour'] }, 'colour is required'],
+    ['a maximum number of fields', { maxProperties: 2 }, 'The JSON value must NOT have more than 2 properties'],
   ] as const) {
     it(`is the source of validation: applies ${what}`, () => {
-      const changed = new PlantCodec(describeWith((schema) => ({ allOf: [schema, rule] })));
-      const decoded = decode(newPlant, changed);
-      expect(decode(newPlant)).to.not.have.property('error');
-      expect(decoded).to.have.property('error', 40002);
-      expect(decoded).to.have.property('message').that.matches(message);
+      const text = JSON.stringify(openApiDescription);
+      const changed: OpenApiDescription = JSON.parse(text, (key, value) =>
+        key === 'NewPlant' ? { allOf: [value, { type: 'object', ...rule }] } : value,
+      );
+      const newPlant = '{"id":1,"name":"Monstera","tag":"indoor"}';
+      expect(decode(newPlant, new PlantCodec(changed))).to.deep.equal({ error: 40002, message });
     });
   }
-
-  it('is the source of validation: accepts any tag without a rule for it', () => {
-    const idAlone = property('id', { type: 'integer' });
-    const decoded = decode('{"id":1,"name":"x","tag":1}', new PlantCodec(describeWith(() => idAlone)));
-    expect(decoded).to.not.have.property('error');
-  });
-
-  it('cannot make the id optional', () => {
-    const changed = new PlantCodec(describeWith(() => ({ $ref: '#/components/schemas/Plant' })));
-    const decoded = decode('{"name":"x"}', changed);
-    expect(decoded).to.have.property('error', 40002);
-    expect(decoded)
-      .to.have.property('message')
-      .that.matches(/\bid\b/);
-  });
 });
 
 describe('PlantCodec.encode', () => {
@@ -135,9 +105,3 @@ describe('PlantCodec.encode', () => {
     expect(codec.encode(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
   });
 });
-
-/** Returns the description with a modified NewPlant schema. */
-function describeWith(newPlant: (schema: object) => object): OpenApiDescription {
-  const text = JSON.stringify(openApiDescription);
-  return JSON.parse(text, (key, value) => (key === 'NewPlant' ? newPlant(value) : value));
-}

@@ -1,7 +1,9 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { it } from 'mocha';
 import { AdmissionControl } from '../../../../adapters/driving/http/index.js';
+import { request } from '../../../support/raw-http.js';
 import { chunk, Gate, httpSuite, newPlant, post } from './support.js';
 
 httpSuite('Requests in flight', {}, ({ start }) => {
@@ -47,17 +49,6 @@ httpSuite('Requests in flight', {}, ({ start }) => {
     expect(await server.sendWhenFree()).to.equal(200);
   });
 
-  it('release their permit when the client disconnects during authentication', async () => {
-    const gate = new Gate();
-    const server = await start({ maxInFlight: 1, tokenVerifier: gate.beforeFirstVerify() });
-    const client = await server.connect(post('', { 'Content-Length': '100' }));
-    await gate.arrived;
-    client.socket.resetAndDestroy();
-    await server.waitUntilRead();
-    gate.open();
-    expect(await server.sendWhenFree()).to.equal(200);
-  });
-
   it('are rejected beyond the maximum of bytes, which are reserved before the body arrives', async () => {
     const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: 1024 });
     const body = newPlant({ tag: 'x'.repeat(800) });
@@ -88,22 +79,46 @@ httpSuite('Requests in flight', {}, ({ start }) => {
       expect(await Promise.all([stored, small])).to.deep.equal([200, 200]);
     });
   }
+
+  it('release the permit of a client that disconnects at any point', async () => {
+    const server = await start({ maxInFlight: 1 });
+    const body = newPlant();
+    const requests = [
+      post(body),
+      post(Buffer.concat([chunk(body), chunk('')]), { 'Transfer-Encoding': 'chunked' }),
+      post(gzipSync(body), { 'Content-Encoding': 'gzip' }),
+      post(brotliCompressSync(body), { 'Content-Encoding': 'br', Expect: '100-continue' }),
+      post(body, { Authorization: '' }),
+      post(body, { Expect: 'x' }),
+      request('CONNECT test:443'),
+      Buffer.from('garbage\r\n\r\n'),
+    ];
+    const steps = fc.record({
+      bytes: fc.constantFrom(...requests),
+      // Often above 100, for a complete request.
+      sentPercent: fc.nat({ max: 120 }),
+      way: fc.constantFrom('end', 'destroy', 'resetAndDestroy'),
+      turns: fc.nat({ max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 5 }), async (clients) => {
+        for (const { bytes, sentPercent, way, turns } of clients) {
+          const client = await server.connect(bytes.subarray(0, Math.ceil((bytes.length * sentPercent) / 100)));
+          for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+          client.socket[way]();
+        }
+        expect(await server.sendWhenFree()).to.equal(200);
+      }),
+      { numRuns: 50 },
+    );
+  });
 });
 
-const BODY_LIMIT_BYTES = 100_000;
-
-/** Returns a plant of exactly this many bytes. */
-const plantOfSize = (bytes: number) => newPlant({ name: 'x'.repeat(bytes - newPlant({ name: '' }).length) });
-
 // The HTTP contract has further cases, with the default limit.
-httpSuite('The body of a request', { bodyLimitBytes: BODY_LIMIT_BYTES }, ({ server, start }) => {
+httpSuite('The body of a request', { bodyLimitBytes: 100_000 }, ({ server, start }) => {
   it('has the configured maximum size, which the rejection names', async () => {
-    expect(await server().send(post(plantOfSize(BODY_LIMIT_BYTES)))).to.equal(200);
-    const response = await server().exchange(post(plantOfSize(BODY_LIMIT_BYTES + 1)));
-    expect(response)
-      .to.include({ outcome: 41301 })
-      .and.have.property('body')
-      .that.includes(`${BODY_LIMIT_BYTES} bytes`);
+    const response = await server().exchange(post(' '.repeat(100_001)));
+    expect(response).to.include({ outcome: 41301 }).and.have.property('body').that.includes('100000 bytes');
   });
 
   it('takes little memory if the client sends one byte per chunk', async () => {
@@ -112,5 +127,20 @@ httpSuite('The body of a request', { bodyLimitBytes: BODY_LIMIT_BYTES }, ({ serv
     const before = process.resourceUsage().maxRSS;
     expect(await own.send(post(body, { 'Transfer-Encoding': 'chunked' }))).to.equal(200);
     expect((process.resourceUsage().maxRSS - before) / 1024, 'MiB').to.be.below(64);
+  });
+
+  it('creates one plant, however it is split into chunks', async () => {
+    const name = 'é漢🌱'.repeat(100);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 1000 })), async (cuts) => {
+        const body = Buffer.from(newPlant({ name }));
+        const ends = [...cuts.filter((cut) => cut < body.length).sort((a, b) => a - b), body.length];
+        const pieces = ends.map((end, index) => body.subarray(ends[index - 1] ?? 0, end));
+        const chunks = Buffer.concat([...pieces.filter(({ length }) => length > 0), Buffer.alloc(0)].map(chunk));
+        const response = await server().exchange(post(chunks, { 'Transfer-Encoding': 'chunked' }));
+        expect(response?.body).to.equal(JSON.stringify({ name }));
+      }),
+      { numRuns: 50 },
+    );
   });
 });

@@ -23,21 +23,12 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
   'a plant that is created': [withCanaries(), 200],
   'an unknown path': [request(`POST /plant?${CANARY}`, HEADERS, newPlant(TELLTALE)), 40401],
   'a target with a user': [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plants?${CANARY}`, HEADERS, '{}'), 40401],
-  'another authentication scheme': [withCanaries('', { Authorization: `Basic ${CANARY}` }), 40101],
   'a wrong token': [withCanaries('', { Authorization: `Bearer ${CANARY}` }), 40102],
-  'an unknown Expect': [withCanaries('', { Expect: CANARY }), 41701],
   'another media type': [withCanaries('', { 'Content-Type': `text/${CANARY}` }), 41501],
-  'an unknown Content-Encoding': [withCanaries('', { 'Content-Encoding': CANARY }), 41501],
-  'a body that does not match its Content-Encoding': [withCanaries(CANARY, { 'Content-Encoding': 'gzip' }), 40001],
-  'a body that is too large': [withCanaries(CANARY.repeat(200_000)), 41301],
   'a body that is not JSON': [withCanaries(CANARY), 40001],
-  'a body that is not UTF-8': [withCanaries(Buffer.from(`"${CANARY}\xff"`, 'latin1')), 40001],
   'a body that is not a NewPlant': [withCanaries(newPlant({ ...TELLTALE, id: CANARY })), 40002],
-  'a name that cannot be stored': [withCanaries(newPlant({ name: `${CANARY}\0` })), 40003],
   'an invalid X-Request-Id': [withCanaries(newPlant(), { 'X-Request-Id': `${CANARY} `.repeat(2) }), 200],
-  'a method that the path does not allow': [request(`PUT /plants?${CANARY}`, HEADERS, newPlant(TELLTALE)), 40501],
   'a line of garbage': [`${CANARY} ${CANARY}\r\n\r\n`, 40000],
-  'headers that are too large': [withCanaries('', { [CANARY]: CANARY.repeat(2000) }), 43101],
 };
 
 const { lines: sharedLines, options: sharedOptions } = recordLog();
@@ -63,17 +54,6 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     ]);
   });
 
-  it('has the duration of a request in milliseconds', async () => {
-    const { lines, options } = recordLog();
-    const slow = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return { kind: 'id-taken' } as const;
-    };
-    const startedAt = performance.now();
-    await (await start({ ...options, createPlant: { execute: slow } })).send();
-    expect(lines[0]?.['durationMs']).to.be.within(19, performance.now() - startedAt);
-  });
-
   it('has a line for malformed HTTP, and the metrics count it', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
@@ -90,6 +70,7 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     it(`has one line, with the id of the response, for a request whose body is ${what}`, async () => {
       const { lines, options } = recordLog();
       const own = await start({ ...options, requestTimeoutMs: 100, headersTimeoutMs: 100 });
+      const startedAt = performance.now();
       const client = await own.connect(bytes);
       const response = await client.readResponse();
       client.close();
@@ -99,6 +80,7 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
       const { status, outcome: error } = response ?? {};
       expect(lines).to.have.lengthOf(1);
       expect(lines[0]).to.include({ requestId, method: 'POST', path: '/plants', status, error, subject: 'tester' });
+      if (what === 'late') expect(lines[0]?.['durationMs']).to.be.within(50, performance.now() - startedAt);
     });
   }
 
@@ -110,20 +92,18 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     expect(lines).to.deep.equal([]);
   });
 
-  for (const coding of ['identity', 'gzip']) {
-    it(`has a line without a status for a client that disconnects before its body in ${coding} arrives`, async () => {
-      const { lines, options } = recordLog();
-      const own = await start(options);
-      const headers = { 'Content-Length': '100', 'Content-Encoding': coding, Expect: '100-continue' };
-      const client = await own.connect(post('', headers));
-      await client.readResponse();
-      client.socket.resetAndDestroy();
-      const aborted = () => lines.filter(({ method }) => method === 'POST');
-      while (aborted().length === 0) await own.waitUntilRead();
-      expect(aborted()).to.have.lengthOf(1);
-      expect(aborted()[0]).to.include({ path: '/plants', status: undefined, error: undefined, aborted: true });
-    });
-  }
+  it('has a line without a status for a client that disconnects before its body arrives', async () => {
+    const { lines, options } = recordLog();
+    const own = await start(options);
+    const headers = { 'Content-Length': '100', 'Content-Encoding': 'gzip', Expect: '100-continue' };
+    const client = await own.connect(post('', headers));
+    await client.readResponse();
+    client.socket.resetAndDestroy();
+    const aborted = () => lines.filter(({ method }) => method === 'POST');
+    while (aborted().length === 0) await own.waitUntilRead();
+    expect(aborted()).to.have.lengthOf(1);
+    expect(aborted()[0]).to.include({ path: '/plants', status: undefined, error: undefined, aborted: true });
+  });
 
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
     it(`has one line, without values from the client: ${what}`, async () => {

@@ -51,7 +51,7 @@ httpSuite('A shutdown', {}, ({ start }) => {
     // Runs after the headers of the response have been written.
     const onRequestEnd = () => process.nextTick(() => (stopped ??= server.stop(LONG_MS)));
     const server = await start({ onRequestEnd });
-    expect(await server.sendToEnd(post())).to.deep.equal([200]);
+    expect(await readOutcomes(await server.connect(post()))).to.deep.equal([200]);
     await stopped;
   });
 

@@ -1,7 +1,6 @@
-import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { type HttpServer, type HttpServerOptions, NodeHttpServer } from '../../../../adapters/driving/http/index.js';
+import type { HttpServer, HttpServerOptions } from '../../../../adapters/driving/http/index.js';
 import { type AppOptions, createKoaServer } from '../../../../adapters/driving/koa/index.js';
 import { type CreatePlantUseCase, type NewPlant, Plant, type TokenVerifier } from '../../../../core/index.js';
 import type { ResponseObserver } from '../../../contract/http/connection.js';
@@ -13,12 +12,9 @@ export const TOKEN = 'koa-test-token';
 /** Headers of a valid create. */
 export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
-export interface Options extends Partial<AppOptions & HttpServerOptions> {
-  /** Handles the requests in place of the Koa adapter. */
-  readonly listener?: RequestListener;
-}
+export type Options = Partial<AppOptions & HttpServerOptions>;
 
-const create: CreatePlantUseCase['execute'] = async (newPlant) => {
+const create = async (newPlant: NewPlant): ReturnType<CreatePlantUseCase['execute']> => {
   const result = Plant.from(newPlant);
   return result.kind === 'valid' ? { kind: 'created', plant: result.plant } : result;
 };
@@ -32,24 +28,13 @@ export const APP_OPTIONS: AppOptions = { createPlant: { execute: create }, token
 
 /** The Koa adapter with a use case that creates every valid plant, on a free port. */
 export class TestServer {
-  /** What the use case has received. */
-  readonly created: NewPlant[] = [];
   readonly #server: HttpServer;
   readonly #observe: ResponseObserver | undefined;
   port = 0;
 
   private constructor(options: Options, observe?: ResponseObserver) {
     this.#observe = observe;
-    const createPlant: CreatePlantUseCase = {
-      execute: (newPlant) => {
-        this.created.push(newPlant);
-        return create(newPlant);
-      },
-    };
-    const { listener } = options;
-    this.#server = listener
-      ? new NodeHttpServer(listener, options)
-      : createKoaServer({ ...APP_OPTIONS, createPlant, ...options });
+    this.#server = createKoaServer({ ...APP_OPTIONS, ...options });
   }
 
   static async start(options: Options = {}, observe?: ResponseObserver): Promise<TestServer> {
@@ -84,11 +69,6 @@ export class TestServer {
   /** Sends bytes over a new connection, and returns the outcome of the first response. */
   async send(bytes?: string | Uint8Array): Promise<number | undefined> {
     return (await this.exchange(bytes))?.outcome;
-  }
-
-  /** Sends bytes over one connection, and returns the outcome of every response until it closes. */
-  async sendToEnd(...bytes: readonly (string | Uint8Array)[]): Promise<number[]> {
-    return readOutcomes(await this.connect(Buffer.concat(bytes.map((each) => Buffer.from(each)))));
   }
 
   /** Retries a create until a permit is free. If none is ever released, the test times out. */
