@@ -85,6 +85,11 @@ describe('JwtVerifier', () => {
       });
     }
 
+    it('that is malformed, although the issuer does not respond', async () => {
+      await issuer.stop();
+      expect(await create().verify('garbage')).to.equal(undefined);
+    });
+
     it('signed with the public key as a shared secret (HS256)', async () => {
       const secret = Buffer.from(await exportSPKI(key.publicKey));
       const forged = await sign({ ...key, algorithm: 'HS256', privateKey: secret });

@@ -22,6 +22,12 @@ httpSuite('A connection', {}, ({ start }) => {
     });
   }
 
+  it('of HTTP/1.0 gets no 100 Continue', async () => {
+    const server = await start();
+    const create = post(undefined, { Expect: '100-continue' }).toString();
+    expect(await server.send(create.replace('HTTP/1.1', 'HTTP/1.0'))).to.equal(200);
+  });
+
   it('stays open for a response that takes longer than the keep-alive timeout', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant, keepAliveTimeoutMs: 50 });

@@ -34,6 +34,21 @@ httpSuite('Timeouts', TIMEOUTS, ({ server, start }) => {
     expect(await readOutcomes(client)).to.deep.equal([200]);
   });
 
+  it('creates no plant if the rest of a request arrives after 40801', async () => {
+    let calls = 0;
+    const execute = async () => {
+      calls++;
+      return { kind: 'id-taken' } as const;
+    };
+    const own = await start({ ...TIMEOUTS, createPlant: { execute } });
+    const bytes = post();
+    const client = await own.connect(bytes.subarray(0, 40));
+    expect(await client.readResponse()).to.include({ outcome: 40801 });
+    client.send(bytes.subarray(40));
+    await own.waitUntilRead();
+    expect(calls).to.equal(0);
+  });
+
   it('sends no 40801 after the response to a request whose body is late, which ends the connection', async () => {
     const client = await server().connect(request('GET /openapi.json', { 'Content-Length': '9' }));
     expect(await readOutcomes(client)).to.deep.equal([200]);
