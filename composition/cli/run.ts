@@ -27,7 +27,9 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
       await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
     }
-    const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? environment[variable]]);
+    // A flag takes precedence, also over the file that contains its value.
+    const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
+    const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
     const { run } = await command.load();
     return await run(readConfig(Object.fromEntries(entries)), file);
   } catch (error) {

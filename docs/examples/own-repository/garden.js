@@ -9,9 +9,10 @@ const READ_BATCH = 'SELECT * FROM garden WHERE $1::bigint IS NULL OR number > $1
 
 /** The plugin: opens the URLs of the scheme `garden`. The driver expects the scheme `postgres`. */
 export default (container) => {
-  const openGarden = ({ url, log }) => {
+  const openGarden = ({ url }) => {
     const pool = new pg.Pool({ connectionString: url.replace(/^garden:/, 'postgres:') });
-    pool.on('error', (error) => log.error({ err: error }, 'lost a connection to the garden'));
+    // An idle connection ended; the pool opens another.
+    pool.on('error', () => {});
     return new GardenRepository(pool);
   };
   container.bind(services.OpenStorage).toConstantValue(openGarden).whenNamed('garden');

@@ -30,7 +30,8 @@ describe('The command', () => {
   });
 
   it('line may have flags, which take precedence over variables', async () => {
-    const { stdout } = await run(['check', '--database-url=memory:', '--port', '0'], { DATABASE_URL: 'x', PORT: 'x' });
+    const environment = { DATABASE_URL: 'x', DATABASE_URL_FILE: 'x', PORT: 'x' };
+    const { stdout } = await run(['check', '--database-url=memory:', '--port', '0'], environment);
     expect(stdout).to.match(/^storage: memory:/);
   });
 
