@@ -46,9 +46,10 @@ export interface Engine {
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
 }
 
-/** Returns the code of a driver, system or Knex error; messages may quote values. */
+/** Returns the code of a driver, system or Knex error; messages may quote values. `node:sqlite` has SQLite's in `errcode`. */
 export function toCode(error: unknown): string {
-  return `${Object(error).code ?? Object(error).name}`;
+  const { code, name, errcode = '' } = Object(error);
+  return `${code ?? name} ${errcode}`.trim();
 }
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
