@@ -1,20 +1,20 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { createContainer, type Plugin, readConfig, services } from '../../composition/index.js';
 import type { TokenVerifier } from '../../core/index.js';
 import { httpContract } from '../contract/http/index.js';
 import { tokenVerifierContract } from '../contract/index.js';
+import { serve } from '../support/client.js';
+import { Program } from '../support/executable.js';
 import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
-import { startService, TOKEN } from '../support/service.js';
+import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 describe('The code in the guides', () => {
@@ -33,14 +33,11 @@ describe('The code in the guides', () => {
 
   it('runs the HTTP contract under node:test, which passes for this service', async () => {
     const file = writeCode('docs/http-api.md', 'Test your own implementation', 'contract.test.mjs');
-    const service = await startService();
-    // With this variable, node:test would report to a parent run.
-    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-    const env = { ...environment, BASE_URL: `http://127.0.0.1:${service.port}`, TOKEN };
+    const BASE_URL = `http://127.0.0.1:${await serve(folder, { DATABASE_URL: 'memory:' }).port()}`;
     const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
-    // Rejects if a test fails.
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-    await service.stop();
+    const nodeTest = new Program(folder, [process.execPath, ...args], { BASE_URL, TOKEN });
+    const { exitCode, stdout } = await nodeTest.result();
+    expect(exitCode, stdout).to.equal(0);
     const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
     const expected = httpContract.filter(({ group }) => group === 'specification');
     expect(names).to.deep.equal(expected.map(({ name }) => name));

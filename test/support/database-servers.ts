@@ -74,8 +74,6 @@ export function connectTo({ client, url }: DatabaseServer): Knex {
 
 /** Returns whether a server responds. */
 export async function isAvailable(knex: Knex): Promise<boolean> {
-  return knex.raw('SELECT 1').then(
-    () => true,
-    () => false,
-  );
+  const [result] = await Promise.allSettled([knex.raw('SELECT 1')]);
+  return result.status === 'fulfilled';
 }
