@@ -15,36 +15,28 @@ export interface TestStore {
   checkIntegrity?(): Promise<string[]>;
 }
 
-/** A database engine under test. */
-export interface TestEngine {
-  readonly name: string;
-  /** Creates stores for the surrounding suite, which removes them at its end. Call it inside `describe`. */
-  stores(): { create(): Promise<TestStore> };
-}
-
-export const sqliteEngine: TestEngine = {
+/** An engine. `stores` creates stores for the surrounding suite, which removes them. Call it inside `describe`. */
+export const sqliteEngine = {
   name: 'SQLite',
-  stores: () => {
+  stores() {
     const folder = temporaryFolder();
     let files = 0;
-    return { create: async () => sqliteStore(join(folder, `${++files}.db`)) };
+    return { create: async (): Promise<TestStore> => sqliteStore(join(folder, `${++files}.db`)) };
   },
 };
-export const postgresEngine: TestEngine = onServer(postgresServer);
-export const mariadbEngine: TestEngine = onServer(mariadbServer);
+export const postgresEngine = onServer(postgresServer);
+export const mariadbEngine = onServer(mariadbServer);
 
-function onServer(server: DatabaseServer): TestEngine {
-  return {
-    name: server.name,
-    stores: () => {
-      const databases = databasesOn(server);
-      const create = async () => {
-        const url = await databases.create();
-        return serverStore(url, databases.connect(url));
-      };
-      return { create };
-    },
+function onServer(server: DatabaseServer): typeof sqliteEngine {
+  const stores = () => {
+    const databases = databasesOn(server);
+    const create = async () => {
+      const url = await databases.create();
+      return serverStore(url, databases.connect(url));
+    };
+    return { create };
   };
+  return { name: server.name, stores };
 }
 
 /** Returns the store in a SQLite file. `rejectPoison` makes SQLite reject plants of that name. */
