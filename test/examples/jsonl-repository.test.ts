@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -66,16 +66,4 @@ describe('The JSON Lines repository example', () => {
     await (await open()).close();
     await crashed.close();
   });
-
-  for (const line of ['["1","Mon', '["1"]', '["one","Monstera",null]'])
-    it(`rejects a file with the line ${line}, and does not change it`, async () => {
-      newFile();
-      writeFileSync(path, `${line}\n`);
-      const message = `cannot open ${path}: the file contains an invalid line`;
-      expect(await catchError(open()))
-        .to.be.instanceOf(StorageUnavailable)
-        .with.property('message', message);
-      expect(readFileSync(path, 'utf8')).to.equal(`${line}\n`);
-      expect(existsSync(`${path}.lock`)).to.equal(false);
-    });
 });
