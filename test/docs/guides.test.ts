@@ -54,14 +54,15 @@ describe('The code in the guides', () => {
     before(() => once(issuer.listen(0, '127.0.0.1'), 'listening'));
     after(() => issuer.close());
 
+    const create = async () => {
+      process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
+      const container = createContainer(readConfig({}));
+      const plugin = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
+      await plugin.default(container);
+      return container.getAsync(services.TokenVerifier);
+    };
     const { cases } = tokenVerifierContract({
-      async create() {
-        process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
-        const container = createContainer(readConfig({}));
-        const plugin = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
-        await plugin.default(container);
-        return container.getAsync(services.TokenVerifier);
-      },
+      create,
       validToken: VALID_TOKEN,
       async withIssuerUnavailable(work) {
         isAvailable = false;
@@ -73,5 +74,9 @@ describe('The code in the guides', () => {
     // That case takes ten seconds with an issuer, and the verifier has no cache.
     for (const { name, timeoutMs, run } of cases.filter((each) => !each.name.includes('memory')))
       it(name, run).timeout(timeoutMs);
+
+    it('returns the subject', async () => {
+      expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({ subject: 'gardener' });
+    });
   });
 });
