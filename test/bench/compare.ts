@@ -1,35 +1,38 @@
 /** Figures of one round, by title of their column. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** What is measured, such as a program under a load. */
-export interface Contender {
+/** What is measured. */
+interface Contender {
   readonly name: string;
-  measure(): Promise<Figures>;
-  /** Name of the contender that its figures are divided by, round by round. */
-  readonly baseline?: string | undefined;
+  /** Name of the one that its figures are divided by; the first by default. */
+  readonly baseline?: string;
 }
 
 /**
  * Measures contenders in turn (A B C A B C …), so that changes on the machine affect all of them, and returns a table of
- * medians, ranges and ratios.
+ * medians, ranges and ratios, which are computed round by round.
  */
-export async function compare(contenders: readonly Contender[], rounds: number): Promise<string> {
+export async function compare<Each extends Contender>(
+  contenders: readonly Each[],
+  measure: (contender: Each) => Promise<Figures>,
+  rounds: number,
+): Promise<string> {
   const measured = new Map(contenders.map(({ name }): [string, Figures[]] => [name, []]));
   for (let round = 1; round <= rounds; round++) {
-    for (const { name, measure } of contenders) {
-      const figures = await measure();
-      measured.get(name)?.push(figures);
-      process.stderr.write(`round ${round}: ${name}: ${JSON.stringify(figures)}\n`);
+    for (const contender of contenders) {
+      const figures = await measure(contender);
+      measured.get(contender.name)?.push(figures);
+      process.stderr.write(`round ${round}: ${contender.name}: ${JSON.stringify(figures)}\n`);
     }
   }
-  const columns = Object.keys([...measured.values()][0]?.[0] ?? {});
-  const rows = contenders.map(({ name, baseline }) => {
-    const all = measured.get(name) ?? [];
-    const others = measured.get(baseline ?? '') ?? [];
+  const [first] = measured.keys();
+  const [columns = []] = [...measured.values()].map(([figures]) => Object.keys(figures ?? {}));
+  const rows = contenders.map(({ name, baseline = first }) => {
     const cells = columns.map((column) => {
-      const samples = all.map((figures) => figures[column] ?? Number.NaN);
-      const ratios = others.map((figures, round) => (samples[round] ?? Number.NaN) / (figures[column] ?? Number.NaN));
-      return ratios.length === 0 ? spread(samples) : `${spread(samples)} × ${spread(ratios)}`;
+      const samplesOf = (each = '') => measured.get(each)?.map((figures) => figures[column] ?? Number.NaN) ?? [];
+      const [samples, others] = [samplesOf(name), samplesOf(baseline)];
+      if (baseline === name) return spread(samples);
+      return `${spread(samples)} × ${spread(samples.map((sample, round) => sample / (others[round] ?? Number.NaN)))}`;
     });
     return `| ${[name, ...cells].join(' | ')} |`;
   });

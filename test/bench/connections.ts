@@ -4,19 +4,18 @@ import { setTimeout } from 'node:timers/promises';
 import type { Figures } from './compare.js';
 import { PORT, type Program, startServer } from './programs.js';
 
-/** Opens connections that send `bytes`, and ignores their ends. */
+/** Opens connections that send `bytes`, and ignores their errors. */
 function openAll(count: number, bytes: string): Socket[] {
-  return Array.from({ length: count }, () =>
-    connect(PORT, '127.0.0.1')
-      .on('error', () => {})
-      .resume()
-      .setEncoding('latin1'),
-  ).map((socket) => socket.on('connect', () => socket.write(bytes)));
+  return Array.from({ length: count }, () => {
+    const socket = connect(PORT, '127.0.0.1').resume();
+    socket.on('error', () => {}).write(bytes);
+    return socket;
+  });
 }
 
 /** Measures how much memory 1,000 connections that had one response each add to that with 500. */
-export async function measureIdle(program: Program, folder: string): Promise<Figures> {
-  const server = await startServer(program, folder);
+export async function measureIdle(program: Program): Promise<Figures> {
+  const server = await startServer(program);
   const sockets: Socket[] = [];
   const memoryMibWith = async (count: number) => {
     const opened = openAll(count, 'POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\n\r\n');
@@ -37,11 +36,11 @@ export async function measureIdle(program: Program, folder: string): Promise<Fig
  * Measures the peak memory while 100 or 500 connections without a credential send 199 requests with 14.5 kB of headers
  * each. It is NaN if the program does not survive.
  */
-export async function measureFloods(program: Program, folder: string): Promise<Figures> {
+export async function measureFloods(program: Program): Promise<Figures> {
   const request = `POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\nX: ${'x'.repeat(14_500)}\r\n\r\n`;
   const figures: Record<string, number> = {};
   for (const count of [100, 500]) {
-    const server = await startServer(program, folder);
+    const server = await startServer(program);
     const sockets = openAll(count, request.repeat(199));
     await Promise.race([Promise.all(sockets.map((socket) => once(socket, 'close'))), setTimeout(10_000)]);
     figures[`${count} connections, MiB`] = server.isRunning() ? server.peakMemoryMib() : Number.NaN;

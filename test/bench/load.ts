@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inRepository } from '../support/paths.js';
 import type { Figures } from './compare.js';
-import { PORT, type Program, startServer, TOKEN } from './programs.js';
+import { FIRST_ID, PORT, type Program, startServer, TOKEN } from './programs.js';
 
 /** What wrk counts, and its number of connections. */
 export interface LoadResult {
@@ -21,9 +21,8 @@ let loads = 0;
 
 /** Creates plants in a closed loop: each connection sends the next request when it has the response. */
 async function runLoad(connections: number, seconds: number): Promise<LoadResult> {
-  const firstId = ++loads * 1e9;
-  const wrk = `wrk -t1 -c${connections} -d${seconds}s --timeout 10s -s load.lua http://127.0.0.1:${PORT}/plants --`;
-  const command = `${wrk} ${TOKEN} ${firstId}`;
+  const wrk = `wrk -t1 -c${connections} -d${seconds}s --timeout 10s -s load.lua http://127.0.0.1:${PORT}/plants`;
+  const command = `${wrk} -- ${TOKEN} ${++loads * FIRST_ID}`;
   const { stdout } = await promisify(exec)(command, { cwd: inRepository('test/bench') });
   return { ...JSON.parse(stdout.trim().split('\n').at(-1) ?? ''), connections };
 }
@@ -32,24 +31,19 @@ async function runLoad(connections: number, seconds: number): Promise<LoadResult
  * Runs one round: start, warm-up, measured load, and `kill -9` within a last load. Then checks that the store has every
  * plant that was acknowledged.
  */
-export async function runRound(
-  program: Program,
-  connections: number,
-  { folder, seconds }: { readonly folder: string; readonly seconds: number },
-): Promise<Figures> {
-  const server = await startServer(program, folder);
+export async function runRound(program: Program, connections: number, seconds: number): Promise<Figures> {
+  const server = await startServer(program);
   try {
-    const load = (duration: number) => runLoad(connections, duration);
-    const warmUp = await load(Math.ceil(seconds / 4));
+    const warmUp = await runLoad(connections, Math.ceil(seconds / 4));
     const cpuMs = server.cpuMs();
-    const measured = await load(seconds);
+    const measured = await runLoad(connections, seconds);
     const cpuUs = ((server.cpuMs() - cpuMs) * 1000) / measured.responses;
     const peakMib = server.peakMemoryMib();
-    const last = load(1);
+    const last = runLoad(connections, 1);
     await setTimeout(500);
     await server.kill();
-    const count = () => Number(execFileSync('sqlite3', [server.file, 'SELECT count(*) FROM plants']));
-    const rows = program.storesNothing ? undefined : count() - 1;
+    const count = `SELECT count(*) FROM plants WHERE id >= ${FIRST_ID}`;
+    const rows = program.storesNothing ? undefined : Number(execFileSync('sqlite3', [server.file, count]));
     checkRound([warmUp, measured], await last, rows);
     const { rate, p99Ms } = measured;
     return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms, 'peak memory, MiB': peakMib };
@@ -65,8 +59,7 @@ export async function runRound(
  * @param rows `undefined` for a program that stores nothing
  */
 export function checkRound(whole: readonly LoadResult[], killed: LoadResult, rows: number | undefined): void {
-  const all = [...whole, killed];
-  const sum = (key: 'responses' | 'failures' | 'connections') => all.reduce((total, load) => total + load[key], 0);
+  const sum = (key: keyof LoadResult) => [...whole, killed].reduce((total, load) => total + load[key], 0);
   const [responses, failures, inFlight] = [sum('responses'), sum('failures'), sum('connections')];
   if (failures > 0) throw new Error(`${failures} responses were not 200`);
   if (whole.some((load) => load.broken > 0)) throw new Error('connections broke or requests timed out');

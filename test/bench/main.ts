@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { inRepository } from '../support/paths.js';
-import { type Contender, compare, type Figures } from './compare.js';
+import { compare, type Figures } from './compare.js';
 import { measureFloods, measureIdle } from './connections.js';
 import { runRound } from './load.js';
-import { koaEcho, type Program, singleFile, startServer, storingPeers } from './programs.js';
+import { koaEcho, type Program, singleFile, startServer, storingPeers, temporaryFolder } from './programs.js';
 
 const USAGE = `Usage: npm run bench -- [NAME…] [--against FOLDER] [--rounds N] [--seconds N] [--plants N]
 
@@ -35,40 +34,14 @@ const { values, positionals } = parseArgs({
 const { against } = values;
 const [rounds, seconds, plants] = [Number(values.rounds), Number(values.seconds), Number(values.plants)];
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const TMPFS = 0x01021994;
-if (statfsSync(folder).type === TMPFS) throw new Error(`a sync in ${tmpdir()} costs nothing; set TMPDIR to a disk`);
+if (statfsSync(tmpdir()).type === TMPFS) throw new Error(`a sync in ${tmpdir()} costs nothing; set TMPDIR to a disk`);
 
-/** Returns the program of a checkout. */
-function plantStore(checkout: string, setting: string, env: Readonly<Record<string, string>>): Program {
-  const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
-  const name = `${checkout === against ? checkout : 'Plant Store'}${setting}`;
-  return { name, args: [resolve(checkout, bin['plant-store'])], env, storesNothing: env['DATABASE_URL'] === 'memory:' };
-}
+const load = (connections: number) => (program: Program) => runRound(program, connections, seconds);
 
-/** Compares our program, with each of some settings, with the first of the others, or with the other checkout. */
-function contend(
-  measure: (program: Program) => Promise<Figures>,
-  settings: Readonly<Record<string, Readonly<Record<string, string>>>>,
-  others: readonly Program[],
-): Contender[] {
-  const toContender = (program: Program, baseline?: Program): Contender => {
-    return { name: program.name, measure: () => measure(program), baseline: baseline?.name };
-  };
-  const pairs = Object.entries(settings).map(([setting, env]) => {
-    return { own: plantStore(inRepository('.'), setting, env), before: plantStore(against ?? '.', setting, env) };
-  });
-  if (against !== undefined) return pairs.flatMap(({ own, before }) => [toContender(before), toContender(own, before)]);
-  const [first, ...more] = [...others, ...pairs.map(({ own }) => own)];
-  return first ? [toContender(first), ...more.map((program) => toContender(program, first))] : [];
-}
-
-const load = (connections: number) => (program: Program) => runRound(program, connections, { folder, seconds });
-
-async function ratesByClients(program: Program): Promise<Figures> {
+async function measureClients(program: Program): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const connections of [1, 4, 16, 64, 256])
     figures[`${connections}`] = (await load(connections)(program))['requests/s'] ?? Number.NaN;
@@ -76,19 +49,17 @@ async function ratesByClients(program: Program): Promise<Figures> {
 }
 
 /** Imports plants into an empty store, exports them, and compares the two files. */
-async function importAndExport({ args }: Program): Promise<Figures> {
-  const store = mkdtempSync(join(folder, 'bulk-'));
+async function measureBulk({ args }: Program): Promise<Figures> {
+  const store = temporaryFolder();
   const [input, output] = [join(store, 'input'), join(store, 'output')];
   const line = (_: unknown, id: number) => `{"id":${id},"name":"Monstera ${id}","tag":"indoor"}\n`;
   writeFileSync(input, Array.from({ length: plants }, line).join(''));
   const rateOf = (...command: readonly string[]) => {
     const began = performance.now();
     const env = { ...process.env, DATABASE_URL: `sqlite:${store}/plants.db` };
-    const child = spawnSync(process.execPath, [...args, ...command], {
-      env,
-      stdio: ['ignore', openSync(output, 'w'), 2],
-    });
-    if (child.status !== 0) throw new Error(`${command[0]} failed`);
+    const stdio = ['ignore', openSync(output, 'w'), 2] as const;
+    const { status } = spawnSync(process.execPath, [...args, ...command], { env, stdio: [...stdio] });
+    if (status !== 0) throw new Error(`${command[0]} failed`);
     return (plants * 1000) / (performance.now() - began);
   };
   const figures = { 'import, plants/s': rateOf('import', input), 'export, plants/s': rateOf('export') };
@@ -97,42 +68,59 @@ async function importAndExport({ args }: Program): Promise<Figures> {
 }
 
 async function measureStart(program: Program): Promise<Figures> {
-  const server = await startServer(program, folder);
+  const server = await startServer(program);
   const cpuMs = server.cpuMs();
   await server.kill();
   return { 'start to first response, ms': server.startMs, 'processor, ms': cpuMs };
 }
 
-const ours = { '': {}, ', ACCESS_LOG=off': { ACCESS_LOG: 'off' } };
-const memory = { DATABASE_URL: 'memory:' };
-const inMemory = { ', memory:': memory, ', memory:, ACCESS_LOG=off': { ...memory, ACCESS_LOG: 'off' } };
-const heaps = { '': {}, ', heap of 256 MiB': { NODE_OPTIONS: '--max-old-space-size=256' } };
+/** Settings of Plant Store, by what they add to its name. */
+type Settings = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-const benches: Readonly<Record<string, () => Contender[]>> = {
-  sqlite: () => contend(load(64), ours, [singleFile, ...storingPeers, koaEcho]),
-  'one-client': () => contend(load(1), ours, [singleFile, ...storingPeers]),
-  memory: () => contend(load(64), inMemory, [koaEcho]),
-  clients: () => contend(ratesByClients, ours, [singleFile, ...storingPeers]),
-  bulk: () => contend(importAndExport, { '': {} }, []),
-  start: () => contend(measureStart, { '': {} }, [singleFile, ...storingPeers]),
-  idle: () => contend((program) => measureIdle(program, folder), { '': {} }, [singleFile, koaEcho]),
-  floods: () => contend((program) => measureFloods(program, folder), heaps, [singleFile]),
+const plain: Settings = { '': {} };
+const ours: Settings = { ...plain, ', ACCESS_LOG=off': { ACCESS_LOG: 'off' } };
+const DATABASE_URL = 'memory:';
+const inMemory = { ', memory:': { DATABASE_URL }, ', memory:, ACCESS_LOG=off': { DATABASE_URL, ACCESS_LOG: 'off' } };
+const heaps = { ...plain, ', heap of 256 MiB': { NODE_OPTIONS: '--max-old-space-size=256' } };
+
+/** What is measured of Plant Store, with which settings, and of which others. */
+type Bench = readonly [measure: (program: Program) => Promise<Figures>, Settings, others: readonly Program[]];
+
+const benches: Readonly<Record<string, Bench>> = {
+  sqlite: [load(64), ours, [singleFile, ...storingPeers, koaEcho]],
+  'one-client': [load(1), ours, [singleFile, ...storingPeers]],
+  memory: [load(64), inMemory, [koaEcho]],
+  clients: [measureClients, ours, [singleFile, ...storingPeers]],
+  bulk: [measureBulk, plain, []],
+  start: [measureStart, plain, [singleFile, ...storingPeers]],
+  idle: [measureIdle, plain, [singleFile, koaEcho]],
+  floods: [measureFloods, heaps, [singleFile]],
 };
 
+/** Returns Plant Store with each of some settings, from a checkout. */
+function plantStores(settings: Settings, checkout: string, name: string): Program[] {
+  const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const args = [resolve(checkout, bin['plant-store'])];
+  return Object.entries(settings).map(([setting, env]) => {
+    const baseline = against && { baseline: against + setting };
+    return { name: name + setting, args, env, storesNothing: env['DATABASE_URL'] === DATABASE_URL, ...baseline };
+  });
+}
+
 const names = positionals.length > 0 ? positionals : Object.keys(benches);
-if (
-  values.help ||
-  names.some((name) => !(name in benches)) ||
-  ![rounds, seconds, plants].every((number) => number >= 1)
-) {
+const hasUnknown = names.some((name) => !(name in benches));
+if (values.help || hasUnknown || ![rounds, seconds, plants].every((number) => number >= 1)) {
   process.stderr.write(USAGE);
   process.exit(64);
 }
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
 Medians of ${rounds} rounds (range) × ratio to ${against ?? 'the first row of the table'}\n`);
-for (const name of names) {
+for (const [name, [measure, settings, others]] of Object.entries(benches)) {
+  if (!names.includes(name)) continue;
+  const before = against === undefined ? others : plantStores(settings, against, against);
+  const programs = [...before, ...plantStores(settings, inRepository('.'), 'Plant Store')];
   try {
-    process.stdout.write(`\n## ${name}\n\n${await compare(benches[name]?.() ?? [], rounds)}\n`);
+    process.stdout.write(`\n## ${name}\n\n${await compare(programs, measure, rounds)}\n`);
   } catch (error) {
     process.stdout.write(`\n## ${name}: ${error}\n`);
     process.exitCode = 1;

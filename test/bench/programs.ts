@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { inRepository } from '../support/paths.js';
 
@@ -14,40 +14,49 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it has no table `plants` in a SQLite file, with a write-ahead log and `synchronous=FULL`. */
   readonly storesNothing?: boolean;
+  /** Name of the program that it is compared to; the first by default. */
+  readonly baseline?: string;
 }
 
 /** Port and access token of every program. */
 export const PORT = 3905;
 export const TOKEN = 'bench-token-0123456789';
+/** The first id of a load. */
+export const FIRST_ID = 1e9;
 
 const peer = (file: string) => inRepository(`test/bench/peers/${file}`);
-const betterSqlite3 = ['--import', peer('use-better-sqlite3.js')];
+const betterSqlite3 = ['--import', peer('sqlite3-on-better-sqlite3.js')];
 const singleFileServer = inRepository('dist/docs/examples/single-file/server.js');
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
-const groupCommit = { GROUP_COMMIT: 'on' };
+const env = { GROUP_COMMIT: 'on' };
 
 export const koaEcho: Program = { name: 'Koa echo', args: [peer('koa-echo.js')], storesNothing: true };
+const groupCommit = ', better-sqlite3, group commit';
 export const singleFile: Program = {
-  name: 'single file, better-sqlite3, group commit',
+  name: `single file${groupCommit}`,
   args: [...betterSqlite3, singleFileServer],
-  env: groupCommit,
+  env,
 };
 /** All others that store plants. */
 export const storingPeers: readonly Program[] = [
-  { name: 'two ports, better-sqlite3, group commit', args: [...betterSqlite3, twoPortsServer], env: groupCommit },
+  { name: `two ports${groupCommit}`, args: [...betterSqlite3, twoPortsServer], env },
   { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer] },
-  { name: 'single file, sqlite3, group commit', args: [singleFileServer], env: groupCommit },
+  { name: 'single file, sqlite3, group commit', args: [singleFileServer], env },
   { name: 'single file, sqlite3', args: [singleFileServer] },
   { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
   { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] },
 ];
 
-/** A running program, which has stored one plant. */
-export type Server = Awaited<ReturnType<typeof startServer>>;
+/** Creates a folder that is removed at the end of the process. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
-/** Starts a program with an empty store, and creates one plant. */
-export async function startServer({ name, args, env }: Program, parent: string) {
-  const folder = mkdtempSync(join(parent, 'server-'));
+/** Starts a program with an empty store in a temporary folder, and creates one plant. */
+export async function startServer({ name, args, env }: Program) {
+  const folder = temporaryFolder();
   const file = join(folder, 'plants.db');
   const log = join(folder, 'log');
   const output = openSync(log, 'w');
@@ -61,7 +70,8 @@ export async function startServer({ name, args, env }: Program, parent: string) 
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const exit = once(child, 'exit').finally(() => process.off('exit', kill));
-  while (!(await createOne())) {
+  // Each attempt has another id, because a program may store a plant and lose its response.
+  for (let id = 1; !(await create(id)); id++) {
     if (child.exitCode !== null) throw new Error(`${name} did not start: ${readFileSync(log, 'utf8').slice(0, 2000)}`);
     await setTimeout(5);
   }
@@ -87,12 +97,13 @@ export async function startServer({ name, args, env }: Program, parent: string) 
   };
 }
 
-/** Creates a plant; returns whether the program listens. */
-async function createOne(): Promise<boolean> {
+/** Creates a plant with an id below those of the loads; returns whether there was a response. */
+async function create(id: number): Promise<boolean> {
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', Connection: 'close' };
-  const body = '{"id":1,"name":"Monstera","tag":"indoor"}';
-  const response = await fetch(`http://127.0.0.1:${PORT}/plants`, { method: 'POST', headers, body }).catch(() => null);
-  const text = await response?.text();
-  if (response && text !== '{"name":"Monstera","tag":"indoor"}') throw new Error(`a create failed: ${text}`);
-  return response !== null;
+  const body = `{"id":${id},"name":"Monstera","tag":"indoor"}`;
+  const response = fetch(`http://127.0.0.1:${PORT}/plants`, { method: 'POST', headers, body });
+  const text = await response.then((each) => each.text()).catch(() => undefined);
+  if (text === undefined) return false;
+  if (text !== '{"name":"Monstera","tag":"indoor"}') throw new Error(`a create failed: ${text}`);
+  return true;
 }

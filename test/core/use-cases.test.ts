@@ -8,7 +8,6 @@ import {
   Plant,
   PlantRepositoryDecorator,
   ReadPlants,
-  StorageUnavailable,
 } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
@@ -18,6 +17,16 @@ const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const FICUS: NewPlant = { id: 2n, name: 'Ficus' };
 const INVALID: NewPlant = { id: 2n ** 63n, name: '\0' };
 
+/** Creates in an empty store, and their outcomes. */
+const CREATES = [
+  { plant: INVALID, outcome: Plant.from(INVALID) },
+  { plant: MONSTERA, outcome: { kind: 'created', plant: toPlant(MONSTERA) } },
+  { plant: FICUS, outcome: { kind: 'created', plant: toPlant(FICUS) } },
+  { plant: { ...MONSTERA, name: 'Ficus' }, outcome: { kind: 'id-taken' } },
+  { plant: { ...FICUS, tag: '' }, outcome: { kind: 'id-taken' } },
+  { plant: { ...MONSTERA }, outcome: { kind: 'already-stored', plant: toPlant(MONSTERA) } },
+];
+
 describe('CreatePlant', () => {
   let repository: MemoryPlantRepository;
   let createPlant: CreatePlant;
@@ -25,67 +34,31 @@ describe('CreatePlant', () => {
     repository = new MemoryPlantRepository();
     createPlant = new CreatePlant(repository);
   });
+  const expectStored = async () =>
+    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA, FICUS].map(toPlant));
 
-  async function expectStored(...plants: readonly NewPlant[]): Promise<void> {
-    expect(await readPlants(repository.readAll())).to.deep.equal(plants.map(toPlant));
-  }
-
-  describe('execute', () => {
-    it('stores and returns the plant', async () => {
-      expect(await createPlant.execute(MONSTERA)).to.deep.equal({ kind: 'created', plant: toPlant(MONSTERA) });
-      await expectStored(MONSTERA);
-    });
-
-    it('returns already-stored for an identical plant, and id-taken for another, and changes nothing', async () => {
-      await createPlant.execute(MONSTERA);
-      const outcome = await createPlant.execute({ ...MONSTERA });
-      expect(outcome).to.deep.equal({ kind: 'already-stored', plant: toPlant(MONSTERA) });
-      for (const other of [
-        { ...MONSTERA, name: 'Ficus' },
-        { ...MONSTERA, tag: 'outdoor' },
-      ])
-        expect(await createPlant.execute(other)).to.deep.equal({ kind: 'id-taken' });
-      await expectStored(MONSTERA);
-    });
-
-    it('returns the violations of an invalid plant, and stores nothing', async () => {
-      expect(await createPlant.execute(INVALID)).to.deep.equal(Plant.from(INVALID));
-      await expectStored();
-    });
-
-    it('returns the error of a plant that the storage rejects', async () => {
-      const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
-      expect(await createPlantWith([rejected]).execute(MONSTERA)).to.deep.equal(rejected);
-    });
-
-    it('throws StorageUnavailable when the storage is closed', async () => {
-      await repository.close();
-      const error = await catchError(createPlant.execute(MONSTERA));
-      expect(error).to.be.instanceOf(StorageUnavailable).with.property('message', 'the repository is closed');
-    });
+  it('execute stores and returns the plant, or returns why it does not', async () => {
+    for (const { plant, outcome } of CREATES) expect(await createPlant.execute(plant)).to.deep.equal(outcome);
+    await expectStored();
   });
 
-  describe('executeAll', () => {
-    it('returns one outcome per plant, in order, and stores only the created plants', async () => {
-      await createPlant.execute(MONSTERA);
-      const aloe: NewPlant = { id: 3n, name: 'Aloe' };
-      const batch = [INVALID, FICUS, { ...MONSTERA, name: 'Ficus' }, MONSTERA, aloe, { ...aloe, tag: '' }];
-      expect(await createPlant.executeAll(batch)).to.deep.equal([
-        Plant.from(INVALID),
-        { kind: 'created', plant: toPlant(FICUS) },
-        { kind: 'id-taken' },
-        { kind: 'already-stored', plant: toPlant(MONSTERA) },
-        { kind: 'created', plant: toPlant(aloe) },
-        { kind: 'id-taken' },
-      ]);
-      await expectStored(MONSTERA, FICUS, aloe);
-    });
+  it('executeAll returns one outcome per plant, in order, and stores only the created plants', async () => {
+    const outcomes = await createPlant.executeAll(CREATES.map(({ plant }) => plant));
+    expect(outcomes).to.deep.equal(CREATES.map(({ outcome }) => outcome));
+    await expectStored();
+  });
 
-    it('throws TypeError when the repository returns too few outcomes', async () => {
-      const error = await catchError(createPlantWith([{ kind: 'added' }]).executeAll([MONSTERA, FICUS]));
-      expect(error).to.be.instanceOf(TypeError);
-      expect(error).to.have.property('message', 'PlantRepository.add must return one outcome per plant');
-    });
+  it('returns the error of a plant that the storage rejects', async () => {
+    const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
+    repository.add = async () => [rejected];
+    expect(await createPlant.execute(MONSTERA)).to.deep.equal(rejected);
+  });
+
+  it('throws TypeError when the repository returns too few outcomes', async () => {
+    repository.add = async () => [{ kind: 'added' }];
+    const error = await catchError(createPlant.executeAll([MONSTERA, FICUS]));
+    expect(error).to.be.instanceOf(TypeError);
+    expect(error).to.have.property('message', 'PlantRepository.add must return one outcome per plant');
   });
 });
 
@@ -95,10 +68,3 @@ it('ReadPlants reads every plant, ordered by id, also through a decorator', asyn
   await repository.add(plants.toReversed());
   expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);
 });
-
-/** Creates the use case on a repository whose `add` always returns `outcomes`. */
-function createPlantWith(outcomes: readonly AddOutcome[]): CreatePlant {
-  const repository = new PlantRepositoryDecorator(new MemoryPlantRepository());
-  repository.add = async () => outcomes;
-  return new CreatePlant(repository);
-}

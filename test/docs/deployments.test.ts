@@ -7,14 +7,11 @@ import { inRepository } from '../support/paths.js';
 
 const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
 
-/** The deployments in docs/operate. */
-describe('The deployments', () => {
+describe('The deployments in docs/operate', () => {
   const [image, unit, proxy] = [read('Containerfile'), read('plant-store@.service'), read('nginx.conf')];
   const { services, secrets } = parse(read('compose.yaml'));
   const compose = services['plant-store'];
-  const { port, managementPort, shutdownTimeoutMs, keepAliveTimeoutMs, storageTimeoutMs, bodyLimitBytes } = readConfig(
-    {},
-  );
+  const defaults = readConfig({});
   const toPairs = (text = '') => text.split(' ').map((assignment) => assignment.split('='));
 
   it('set only variables that the service knows, to valid values', () => {
@@ -29,21 +26,22 @@ describe('The deployments', () => {
   });
 
   it('use the ports of the service, two per instance of the unit', () => {
-    expect(image).to.include(`EXPOSE ${port} ${managementPort}\n`);
+    expect(image).to.include(`EXPOSE ${defaults.port} ${defaults.managementPort}\n`);
     const [, first, second] = / PORT=(\S+) MANAGEMENT_PORT=(\S+)/.exec(unit) ?? [];
     const portsOf = (instance: number) => [first, second].map((each) => Number(each?.replaceAll('%i', `${instance}`)));
-    expect(portsOf(0)).to.deep.equal([port, managementPort]);
+    expect(portsOf(0)).to.deep.equal([defaults.port, defaults.managementPort]);
     for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
   });
 
   it('wait longer than the service, and nginx has its body limit', () => {
     const settingOf = (text: string, directive: string) => RegExp(`\\b${directive}[ =](\\w+)`).exec(text)?.[1] ?? '';
     const { parse: toMs } = settings.shutdownTimeoutMs;
-    expect(toMs(compose.stop_grace_period)).to.be.above(shutdownTimeoutMs);
-    expect(toMs(settingOf(unit, 'TimeoutStopSec'))).to.be.above(shutdownTimeoutMs);
-    expect(toMs(settingOf(proxy, 'keepalive_timeout'))).to.be.below(keepAliveTimeoutMs);
-    expect(toMs(settingOf(proxy, 'proxy_read_timeout'))).to.be.above(storageTimeoutMs);
-    expect(settings.bodyLimitBytes.parse(`${settingOf(proxy, 'client_max_body_size')}b`)).to.equal(bodyLimitBytes);
+    expect(toMs(compose.stop_grace_period)).to.be.above(defaults.shutdownTimeoutMs);
+    expect(toMs(settingOf(unit, 'TimeoutStopSec'))).to.be.above(defaults.shutdownTimeoutMs);
+    expect(toMs(settingOf(proxy, 'keepalive_timeout'))).to.be.below(defaults.keepAliveTimeoutMs);
+    expect(toMs(settingOf(proxy, 'proxy_read_timeout'))).to.be.above(defaults.storageTimeoutMs);
+    const bodyLimit = `${settingOf(proxy, 'client_max_body_size')}b`;
+    expect(settings.bodyLimitBytes.parse(bodyLimit)).to.equal(defaults.bodyLimitBytes);
   });
 
   it('keep the secrets out of git and of the image', () => {

@@ -26,16 +26,11 @@ const files = listed.split('\0').filter(Boolean);
 const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
 
-describe('README.md', () => {
-  const readme = read('README.md');
-
-  for (const [, file = '', code = ''] of readme.matchAll(QUOTE)) {
-    it(`quotes ${file}`, () => {
-      const isCurrent = withoutIndentation(read(file)).includes(withoutIndentation(code));
-      expect(isCurrent, `README.md quotes code that is not in ${file}:\n${code}`).to.equal(true);
-    });
-  }
-});
+for (const [, file = '', code = ''] of read('README.md').matchAll(QUOTE)) {
+  it(`README.md quotes ${file}`, () => {
+    expect(withoutIndentation(read(file))).to.include(withoutIndentation(code));
+  });
+}
 
 it('docs/configuration.md has every setting, with its default', () => {
   const rows = read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm);
@@ -59,21 +54,6 @@ describe('Links in documents', () => {
       expect(problemsIn(document, read(document))).to.deep.equal([]);
     });
   }
-
-  it('are reported if invalid', () => {
-    for (const text of [
-      ...['[a file](nothing.md)', '<img src="nothing.svg">', '[a reference][1]\n\n[1]: nothing.md'],
-      ...[
-        '[a folder](../nothing/)',
-        '[what the build makes](../dist/openapi.json)',
-        '[the wrong case](Adapters.md)',
-        '[not packed](../test/core/plant.test.ts)',
-      ],
-      ...['[a heading of this document](#nothing)', '[a heading elsewhere](adapters.md#nothing)'],
-      ...['`adapters/driving/koa/nothing.ts`', '`adapters/nothing/`'],
-    ])
-      expect(problemsIn('docs/new.md', text), text).to.have.lengthOf(1);
-  });
 });
 
 /** Returns the links and the code paths of a Markdown text that lead nowhere. */
@@ -104,19 +84,14 @@ function leadsSomewhere(link: string, document: string, text: string): boolean {
 
 /** Returns whether the path of a file or a folder is `path` or ends with it: guides may shorten paths. */
 function isInRepository(path: string): boolean {
-  const name = `/${path}`;
-  return files.some((file) => (name.endsWith('/') ? `/${file}`.includes(name) : `/${file}`.endsWith(name)));
+  return [...files, ...[...folders].map((folder) => `${folder}/`)].some((each) => `/${each}`.endsWith(`/${path}`));
 }
 
 /** Returns the anchors that GitHub generates for headings (https://github.com/gjtorikian/html-pipeline). */
 function anchorsOf(text: string): string[] {
-  const seen: string[] = [];
   return [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading = '']) => {
     const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
-    const slug = words.replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '').replaceAll(' ', '-');
-    const before = seen.filter((each) => each === slug).length;
-    seen.push(slug);
-    return before === 0 ? slug : `${slug}-${before}`;
+    return words.replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '').replaceAll(' ', '-');
   });
 }
 

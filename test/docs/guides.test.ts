@@ -1,20 +1,19 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { createContainer, type Plugin, readConfig, services } from '../../composition/index.js';
-import type { TokenVerifier } from '../../core/index.js';
+import { createContainer, readConfig, services } from '../../composition/index.js';
 import { httpContract } from '../contract/http/index.js';
 import { tokenVerifierContract } from '../contract/index.js';
+import { serve } from '../support/client.js';
+import { Program } from '../support/executable.js';
 import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
-import { startService, TOKEN } from '../support/service.js';
+import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 describe('The code in the guides', () => {
@@ -33,20 +32,17 @@ describe('The code in the guides', () => {
 
   it('runs the HTTP contract under node:test, which passes for this service', async () => {
     const file = writeCode('docs/http-api.md', 'Test your own implementation', 'contract.test.mjs');
-    const service = await startService();
-    // With this variable, node:test would report to a parent run.
-    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-    const env = { ...environment, BASE_URL: `http://127.0.0.1:${service.port}`, TOKEN };
+    const BASE_URL = `http://127.0.0.1:${await serve(folder, { DATABASE_URL: 'memory:' }).port()}`;
     const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
-    // Rejects if a test fails.
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-    await service.stop();
+    const nodeTest = new Program(folder, [process.execPath, ...args], { BASE_URL, TOKEN });
+    const { exitCode, stdout } = await nodeTest.result();
+    expect(exitCode, stdout).to.equal(0);
     const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
     const expected = httpContract.filter(({ group }) => group === 'specification');
     expect(names).to.deep.equal(expected.map(({ name }) => name));
   });
 
-  describe('for token verifiers', () => {
+  describe('for a token verifier makes a plugin, which', () => {
     /** The only token that the issuer knows. */
     const VALID_TOKEN = 'Correct-horse.battery~staple+/9';
     let isAvailable = true;
@@ -55,17 +51,18 @@ describe('The code in the guides', () => {
       res.statusCode = isAvailable ? 200 : 503;
       res.end(JSON.stringify(isKnown ? { active: true, sub: 'gardener' } : { active: false }));
     });
-    let url: string;
-    let example: { IntrospectionVerifier: new (url: string) => TokenVerifier; default: Plugin };
-    before(async () => {
-      await once(issuer.listen(0, '127.0.0.1'), 'listening');
-      url = `http://127.0.0.1:${portOf(issuer)}`;
-      example = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
-    });
+    before(() => once(issuer.listen(0, '127.0.0.1'), 'listening'));
     after(() => issuer.close());
 
+    const create = async () => {
+      process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
+      const container = createContainer(readConfig({}));
+      const plugin = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
+      await plugin.default(container);
+      return container.getAsync(services.TokenVerifier);
+    };
     const { cases } = tokenVerifierContract({
-      create: async () => new example.IntrospectionVerifier(url),
+      create,
       validToken: VALID_TOKEN,
       async withIssuerUnavailable(work) {
         isAvailable = false;
@@ -78,13 +75,8 @@ describe('The code in the guides', () => {
     for (const { name, timeoutMs, run } of cases.filter((each) => !each.name.includes('memory')))
       it(name, run).timeout(timeoutMs);
 
-    it('is a plugin', async () => {
-      const container = createContainer(readConfig({ LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off' }));
-      process.env['INTROSPECTION_URL'] = url;
-      await example.default(container);
-      delete process.env['INTROSPECTION_URL'];
-      const verifier = await container.getAsync(services.TokenVerifier);
-      expect(await verifier.verify(VALID_TOKEN)).to.deep.equal({ subject: 'gardener' });
+    it('returns the subject', async () => {
+      expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({ subject: 'gardener' });
     });
   });
 });

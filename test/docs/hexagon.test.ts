@@ -25,18 +25,12 @@ it('docs/hexagon.svg has a box for each adapter, use case and port, and an arrow
     const targets = to === '/core/index' ? names.flatMap(exportersOf) : [to];
     return targets.map((target) => [toBox(from), toBox(target)] as const);
   });
-  const boxes = [...imports.map(({ from }) => toBox(from)), ...arrows.flat()];
   const expected = new Set([
-    ...boxes.filter((box) => box !== undefined),
+    ...[...imports.map(({ from }) => toBox(from)), ...arrows.flat()].filter((box) => box !== undefined),
     ...arrows.filter(([from, to]) => from && to && from !== to).map((ends) => ends.join(' → ')),
   ]);
-  const titles = [...read('docs/hexagon.svg').matchAll(/<title>(\S+|\S+ → \S+)<\/title>/g)].map(
-    ([, title = '']) => title,
-  );
+  const titles = read('docs/hexagon.svg').matchAll(/<title>(\S+|\S+ → \S+)<\/title>/g);
   // A decorator is drawn around its port, without an arrow.
-  const drawn = new Set(titles.flatMap((title) => [title, ...title.split(' → ')]));
-  const missing = [...expected].filter((title) => !drawn.has(title));
-  expect(missing, 'docs/hexagon.svg has no place for these; draw them by hand').to.deep.equal([]);
-  const surplus = [...drawn].filter((title) => !expected.has(title));
-  expect(surplus, 'docs/hexagon.svg shows these, but the code does not have them').to.deep.equal([]);
+  const drawn = new Set([...titles].flatMap(([, title = '']) => [title, ...title.split(' → ')]));
+  expect([...drawn], 'docs/hexagon.svg is drawn by hand').to.have.members([...expected]);
 });

@@ -48,7 +48,7 @@ if (problems.size > 0) {
 
 /** Describes an export: its comment, its declaration, and where to find the types and members that others declare. */
 function section(page, symbol, exported) {
-  const comments = symbol.declarations.flatMap((each) => ts.getJSDocCommentsAndTags(each)).filter(ts.isJSDoc);
+  const comments = symbol.declarations.flatMap((each) => ts.getJSDocCommentsAndTags(each));
   if (comments.length === 0) problems.add(`${page.name}: ${exported.name} has no comment`);
   const isTypeOnly = symbol.valueDeclaration && exported.declarations.some(ts.isTypeOnlyImportOrExportDeclaration);
   const text = [
@@ -82,7 +82,6 @@ function code(declaration) {
     .map((start, index) => source.slice(start, ends[index]))
     .join('')
     .replace(/^export (declare )?/, '')
-    .replaceAll(/import\("[^"]*"\)\./g, '')
     .replaceAll(
       /\{ [\w,:. ]+ \}(\??): (Partial<)?(\w)(\w+)/g,
       (_, mark, partial = '', first, rest) => `${first.toLowerCase()}${rest}${mark}: ${partial}${first}${rest}`,
@@ -111,7 +110,7 @@ function references(page, symbol) {
     if (named && named !== symbol) {
       const link = linkTo(page, withoutAlias(named));
       if (link) links.set(node.text, link);
-      else if (isHidden(node, withoutAlias(named))) problems.add(`${page.name}: no entry point exports ${node.text}`);
+      else if (isOwn(withoutAlias(named))) problems.add(`${page.name}: no entry point exports ${node.text}`);
     }
     ts.forEachChild(node, visit);
   };
@@ -119,20 +118,15 @@ function references(page, symbol) {
   return links.size === 0 ? [] : [`Uses ${[...links.values()].join(', ')}.`];
 }
 
-/** Returns whether a name stands for a type of the package. The keys of brands, such as `[plantId]`, are not exported. */
-function isHidden(node, symbol) {
-  const [declaration] = symbol.declarations ?? [];
-  return (
-    declaration !== undefined &&
-    !ts.isComputedPropertyName(node.parent) &&
-    (ts.isSourceFile(declaration.parent) || ts.isVariableDeclaration(declaration)) &&
-    declaration.getSourceFile().fileName.startsWith(join(root, 'dist/'))
-  );
+/** Returns whether a symbol is a type or a constant of the package. */
+function isOwn({ declarations: [declaration] = [] }) {
+  if (!declaration?.getSourceFile().fileName.startsWith(join(root, 'dist/'))) return false;
+  return ts.isSourceFile(declaration.parent) || ts.isVariableDeclaration(declaration);
 }
 
 function linkTo(page, symbol) {
   const isExport = (exported) => withoutAlias(exported) === symbol;
-  const target = [page, ...pages].find(({ exports }) => exports.some(isExport));
+  const target = pages.find(({ exports }) => exports.some(isExport));
   const name = target?.exports.find(isExport).name;
   return target && `[${name}](${target === page ? '' : target.file}#${name.toLowerCase()})`;
 }

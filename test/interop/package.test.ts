@@ -1,4 +1,5 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
@@ -18,21 +19,41 @@ const PUBLISHED = [
   /^docs\//,
 ];
 
+/** Runs without Node's built-in modules. */
+const PORTABLE = `
+import { openApiDescription, PlantCodec } from 'plant-store/adapters/api';
+import { MemoryPlantRepository } from 'plant-store/adapters/memory';
+import { plantRepositoryContract } from 'plant-store/contract';
+import { CreatePlant } from 'plant-store/core';
+
+const open = async () => new MemoryPlantRepository();
+for (const { run } of plantRepositoryContract({ open }).cases) await run();
+const json = new TextEncoder().encode('{"id":9007199254740993,"name":"Monstera"}');
+const { newPlant } = new PlantCodec(openApiDescription).decode(json);
+const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
+console.log(kind, String(plant.id));`;
+
+const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  'Node 24': [installed('node-24/bin/node')],
+  Deno: [installed('@deno/linux-x64-glibc/deno'), 'run', '--node-modules-dir=manual', '--no-remote', '--allow-all'],
+  Bun: [installed('@oven/bun-linux-x64/bin/bun'), 'run'],
+};
+
 describe('The packed package', () => {
   let folder: string;
   before(() => {
     folder = installPackage();
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module", "dependencies": { "plant-store": "*" } }');
   });
-  const run = (program: string) => {
+  const run = (program: string, command: readonly [string, ...string[]] = [process.execPath]) => {
     writeFileSync(join(folder, 'program.js'), program);
-    return outputOf(folder, [process.execPath, 'program.js']);
+    return outputOf(folder, [...command, 'program.js']);
   };
 
   it('contains code, types, mapped sources and documentation, and nothing else', () => {
-    const entries = readdirSync(join(folder, 'node_modules/plant-store'), { recursive: true, withFileTypes: true });
-    const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-    const files = paths.map((path) => path.slice(path.indexOf('plant-store/') + 'plant-store/'.length));
+    const root = join(folder, 'node_modules/plant-store');
+    const paths = readdirSync(root, { recursive: true, encoding: 'utf8' });
+    const files = paths.filter((path) => statSync(join(root, path)).isFile());
     expect(files.filter((file) => !PUBLISHED.some((pattern) => pattern.test(file)))).to.deep.equal([]);
     expect(files).to.include.members(['core/plant.ts', 'dist/core/plant.js.map', 'dist/core/plant.d.ts']);
   });
@@ -58,27 +79,51 @@ describe('The packed package', () => {
     });
   }
 
+  for (const [name, command] of Object.entries(RUNTIMES))
+    it(`runs core, the memory adapter, its contract and adapters/api on ${name}`, function () {
+      skipUnless(this, existsSync(command[0]), command[0]);
+      expect(run(PORTABLE, command)).to.equal('created 9007199254740993\n');
+    });
+
   const programs = codeBlocks(readFileSync(inRepository('docs/embed.md'), 'utf8')).filter(
     ({ language }) => language === 'js',
   );
-  for (const [index, { text }] of programs.entries()) {
+  for (const [index, { text }] of programs.entries())
     it(`prints what program ${index + 1} of the embedding guide states`, () => {
       const stated = [...text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, output]) => `${output}\n`);
       expect(stated).to.have.lengthOf.at.least(1);
       expect(run(text)).to.equal(stated.join(''));
     });
-  }
 
-  it('installs in an empty folder without optional dependencies, and serves from memory', async function () {
+  describe('installed in an empty folder without optional dependencies', () => {
     const empty = temporaryFolder();
-    const hasRegistry = () => outputOf(empty, ['npm', 'ping']) !== undefined;
-    skipUnless(this, hasRegistry(), 'an npm registry');
-    outputOf(empty, ['npm', 'install', '--omit=optional', '--no-audit', '--no-fund', pack()]);
-    const command = ['node_modules/.bin/plant-store', 'serve'] as const;
-    const service = new Program(empty, command, { PORT: '0', DATABASE_URL: 'memory:' });
-    const [, url = '', token] = await service.waitForOutput(/^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m);
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"Monstera"}' });
-    expect([response.status, await response.json()]).to.deep.equal([200, { name: 'Monstera' }]);
+    before(() => outputOf(empty, ['npm', 'install', '--omit=optional', '--no-audit', '--no-fund', pack()]));
+    const serve = (DATABASE_URL: string) =>
+      new Program(empty, ['node_modules/.bin/plant-store', 'serve'], { PORT: '0', DATABASE_URL });
+
+    it('serves from memory', async () => {
+      const [, url = '', token] = await serve('memory:').waitForOutput(
+        /^curl -i (\S+) -H 'Authorization: Bearer ([^']+)'/m,
+      );
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const response = await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"Monstera"}' });
+      expect([response.status, await response.json()]).to.deep.equal([200, { name: 'Monstera' }]);
+    });
+
+    for (const [scheme, driver] of Object.entries({ postgres: 'pg', mysql: 'mysql2' }))
+      it(`prints the command that installs ${driver} for ${scheme}:`, async () => {
+        const { exitCode, stdout, stderr } = await serve(`${scheme}://user:canary@127.0.0.1:1/plants`).result();
+        expect([exitCode, stdout]).to.deep.equal([1, '']);
+        expect(stderr).to.match(
+          RegExp(`^plant-store: cannot open .*: the driver ${driver} is not installed: npm install ${driver}\n$`),
+        );
+      });
+
+    it('uses node:sqlite for sqlite:, or prints both ways to use SQLite', async () => {
+      const program = serve('sqlite:plants.db');
+      if (isBuiltin('node:sqlite')) return expect(await program.port()).to.be.above(0);
+      expect((await program.result()).exitCode).to.equal(1);
+      return expect(program.stderr).to.match(/^plant-store: .*; use Node 22\.13 .*, or npm install sqlite3.*\n$/);
+    });
   });
 });

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { readPlants } from '../support/read-plants.js';
-import { startService, TOKEN } from '../support/service.js';
+import { serve } from '../support/client.js';
+import { sqliteStore } from '../support/engines.js';
+import { TOKEN } from '../support/service.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
+import { temporaryFolder } from '../support/temporary.js';
 import { installed } from './interop.js';
 
 /** 2⁵³ + 1, which no JavaScript number can represent. */
@@ -11,8 +13,9 @@ const ID = 9007199254740993n;
 describe('The documentation page in Chromium', () => {
   it('creates a plant with the exact id, and connects to no other host, whatever the link says', async function () {
     skipUnlessInstalled(this, 'chromium', '--version');
-    const service = await startService({ BASE_PATH: '/garden' });
-    const url = `http://127.0.0.1:${service.port}/garden/`;
+    const folder = temporaryFolder();
+    const service = serve(folder, { BASE_PATH: '/garden' });
+    const url = `http://127.0.0.1:${await service.port()}/garden/`;
     const { chromium } = await import(installed('playwright-core/index.mjs'));
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
     try {
@@ -40,7 +43,6 @@ describe('The documentation page in Chromium', () => {
     } finally {
       await browser.close();
     }
-    expect((await readPlants(service.repository.readAll())).map(({ id }) => id)).to.deep.equal([ID]);
-    await service.stop();
+    expect(await sqliteStore(`${folder}/plants.db`).readPlants()).to.deep.equal([{ id: ID, name: 'Monstera' }]);
   });
 });

@@ -3,43 +3,30 @@ import type { TestPlant } from './plants.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
 import { TOKEN } from './service.js';
 
-/**
- * Starts the service in `folder` on a free port, with {@link TOKEN}.
- *
- * @param wrapper command that runs the executable, such as `strace …`
- */
-export function serve(
-  folder: string,
-  environment: Readonly<Record<string, string>> = {},
-  wrapper: readonly string[] = [],
-): Program {
+export type { TestPlant } from './plants.js';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Starts the service in `folder` on a free port, with {@link TOKEN}. `wrapper` is as of {@link plantStore}. */
+export function serve(folder: string, environment: Texts = {}, wrapper: readonly string[] = []): Program {
   return plantStore(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, ...environment }, wrapper);
 }
-
-export type { TestPlant } from './plants.js';
 
 /** Headers of a valid create. */
 export const CREATE_HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
 /** Returns the bytes of a request that creates `plant`. */
-export function createRequest({ id, ...texts }: TestPlant, headers: Readonly<Record<string, string>> = {}): Buffer {
+export function createRequest({ id, ...texts }: TestPlant, headers: Texts = {}): Buffer {
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, `{"id":${id},${JSON.stringify(texts).slice(1)}`);
 }
 
 /** Creates `plant` over a new connection. */
-export function create(
-  port: number,
-  plant: TestPlant,
-  headers?: Readonly<Record<string, string>>,
-): Promise<RawResponse | undefined> {
+export function create(port: number, plant: TestPlant, headers?: Texts): Promise<RawResponse | undefined> {
   return exchange(port, createRequest(plant, headers));
 }
 
 /** Sends the head of a create and waits for `100 Continue`; `finish` sends the body. */
-export async function beginCreate(
-  port: number,
-  plant: TestPlant,
-): Promise<{ client: RawClient; finish: () => RawClient }> {
+export async function beginCreate(port: number, plant: TestPlant) {
   const client = await RawClient.connect(port);
   const bytes = createRequest(plant, { Expect: '100-continue' });
   const bodyAt = bytes.indexOf('\r\n\r\n') + 4;

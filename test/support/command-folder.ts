@@ -3,28 +3,21 @@ import { join } from 'node:path';
 import { CLI, type CommandResult, Program } from './executable.js';
 import { temporaryFolder } from './temporary.js';
 
-type Environment = Readonly<Record<string, string>>;
-
 /** A temporary folder for running commands of the executable. Create it inside `describe`; the suite removes it. */
 export class CommandFolder {
   readonly path: string = temporaryFolder();
-  #names = 0;
-
-  /** Returns an unused file name. */
-  newName(extension: string): string {
-    return `${++this.#names}.${extension}`;
-  }
+  #files = 0;
 
   /** Writes a new NDJSON file and returns its name. */
   newFile(text: string): string {
-    const name = this.newName('ndjson');
+    const name = `${++this.#files}.ndjson`;
     writeFileSync(join(this.path, name), text);
     return name;
   }
 
   /** Returns the setting for a SQLite database that does not exist yet. */
   newDatabase(): { readonly DATABASE_URL: string } {
-    return { DATABASE_URL: `sqlite:${this.newName('db')}` };
+    return { DATABASE_URL: `sqlite:${++this.#files}.db` };
   }
 
   /** Returns the path of a SQLite database file. */
@@ -33,7 +26,7 @@ export class CommandFolder {
   }
 
   /** Runs a shell command line, in which `$PLANT_STORE` is the executable. */
-  shell(line: string, environment: Environment): Promise<CommandResult> {
+  shell(line: string, environment: Readonly<Record<string, string>>): Promise<CommandResult> {
     const settings = { ...environment, PLANT_STORE: `${process.execPath} ${CLI}` };
     return new Program(this.path, ['sh', '-c', line], settings).result();
   }

@@ -21,21 +21,13 @@ export const mariadbServer: DatabaseServer = {
   url: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
 };
 
-/** Temporary databases on a server. */
-export interface Databases {
-  /** Creates an empty database and returns its URL. */
-  create(): Promise<string>;
-  /** Connects to a database, or to the server by default. The suite closes the connection. */
-  connect(url?: string): Knex;
-}
-
 let databases = 0;
 
 /**
  * Creates databases for the surrounding suite, which drops them at its end. Skips the suite if the server is
  * unavailable. Call it inside `describe`.
  */
-export function databasesOn(server: DatabaseServer): Databases {
+export function databasesOn(server: DatabaseServer) {
   const isPostgres = server.client === 'pg';
   const admin = connectTo(server);
   const created: string[] = [];
@@ -49,12 +41,14 @@ export function databasesOn(server: DatabaseServer): Databases {
     await admin.destroy();
   });
   return {
-    connect: (url = server.url) => {
+    /** Connects to a database, or to the server by default. The suite closes the connection. */
+    connect(url = server.url) {
       const knex = connectTo({ ...server, url });
       open.push(knex);
       return knex;
     },
-    create: async () => {
+    /** Creates an empty database and returns its URL. */
+    async create() {
       const name = `plant_store_test_${process.pid}_${++databases}`;
       // In MariaDB, a synonym of a database. PostgreSQL drops a schema in milliseconds, but a database in seconds.
       await admin.raw(`CREATE SCHEMA ${name}`);
@@ -74,8 +68,6 @@ export function connectTo({ client, url }: DatabaseServer): Knex {
 
 /** Returns whether a server responds. */
 export async function isAvailable(knex: Knex): Promise<boolean> {
-  return knex.raw('SELECT 1').then(
-    () => true,
-    () => false,
-  );
+  const [result] = await Promise.allSettled([knex.raw('SELECT 1')]);
+  return result.status === 'fulfilled';
 }

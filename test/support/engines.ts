@@ -11,50 +11,44 @@ export interface TestStore {
   readonly url: string;
   /** Reads every plant, ascending by id. */
   readPlants(): Promise<TestPlant[]>;
-  /** Makes the engine reject plants named `poison`. */
-  rejectPoison(): Promise<unknown>;
   /** Returns the errors in SQLite's file. Absent for servers, because they alone write their files. */
   checkIntegrity?(): Promise<string[]>;
 }
 
-/** A database engine under test. */
-export interface TestEngine {
-  readonly name: string;
-  /** Creates stores for the surrounding suite, which removes them at its end. Call it inside `describe`. */
-  stores(): { create(): Promise<TestStore> };
-}
-
-export const sqliteEngine: TestEngine = {
+/** An engine. `stores` creates stores for the surrounding suite, which removes them. Call it inside `describe`. */
+export const sqliteEngine = {
   name: 'SQLite',
-  stores: () => {
+  stores() {
     const folder = temporaryFolder();
     let files = 0;
-    return { create: async () => sqliteStore(join(folder, `${++files}.db`)) };
+    return { create: async (): Promise<TestStore> => sqliteStore(join(folder, `${++files}.db`)) };
   },
 };
-export const postgresEngine: TestEngine = onServer(postgresServer);
-export const mariadbEngine: TestEngine = onServer(mariadbServer);
+export const postgresEngine = onServer(postgresServer);
+export const mariadbEngine = onServer(mariadbServer);
 
-const engines = { sqlite: sqliteEngine, postgres: postgresEngine, mariadb: mariadbEngine };
-const names = (process.env['TEST_ENGINES'] ?? 'sqlite').split(',');
-/** Engines under test: the comma-separated names in `TEST_ENGINES`, SQLite by default. */
-export const testEngines: readonly TestEngine[] = Object.entries(engines).flatMap(([name, engine]) =>
-  names.includes(name) ? [engine] : [],
-);
+function onServer(server: DatabaseServer): typeof sqliteEngine {
+  const stores = () => {
+    const databases = databasesOn(server);
+    const create = async () => {
+      const url = await databases.create();
+      return serverStore(url, databases.connect(url));
+    };
+    return { create };
+  };
+  return { name: server.name, stores };
+}
 
-/** Returns the store in a SQLite file. */
-export function sqliteStore(path: string): Required<TestStore> {
+/** Returns the store in a SQLite file. `rejectPoison` makes SQLite reject plants of that name. */
+export function sqliteStore(path: string): Required<TestStore> & { rejectPoison(): Promise<unknown> } {
   const query = async (sql: string) => {
     const file = await SqliteFile.open(path);
     return file.all(sql).finally(() => file.close());
   };
   return {
     url: `sqlite:${path}`,
-    readPlants: async () => {
-      const json = "json_object('id', '' || id, 'name', name, 'tag', tag) AS json";
-      const rows = await query(`SELECT ${json} FROM plants ORDER BY id`);
-      return rows.map(({ json }) => fromRow(JSON.parse(`${json}`)));
-    },
+    readPlants: async () =>
+      (await query("SELECT '' || id AS id, name, tag FROM plants ORDER BY plants.id")).map(fromRow),
     // SQLite cannot add a constraint to a table.
     rejectPoison: () =>
       query(`CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
@@ -68,31 +62,12 @@ export function sqliteStore(path: string): Required<TestStore> {
 
 /** Returns the store in a database of a server, accessed through `knex`. */
 export function serverStore(url: string, knex: Knex): TestStore {
-  return {
-    url,
-    readPlants: () => readTable(knex, 'plants'),
-    rejectPoison: async () => knex.raw("ALTER TABLE plants ADD CHECK (name <> 'poison')"),
-  };
+  return { url, readPlants: () => readTable(knex, 'plants') };
 }
 
 /** Reads the plants in a table of a server, ascending by id. */
 export async function readTable(knex: Knex, table: string): Promise<TestPlant[]> {
   // As a string: a JavaScript number may not represent the id.
   const id = knex.raw("concat(id, '') AS id");
-  const rows: Parameters<typeof fromRow>[0][] = await knex(table).select(id, 'name', 'tag').orderBy('plants.id');
-  return rows.map(fromRow);
-}
-
-function onServer(server: DatabaseServer): TestEngine {
-  return {
-    name: server.name,
-    stores: () => {
-      const databases = databasesOn(server);
-      const create = async () => {
-        const url = await databases.create();
-        return serverStore(url, databases.connect(url));
-      };
-      return { create };
-    },
-  };
+  return (await knex(table).select(id, 'name', 'tag').orderBy('plants.id')).map(fromRow);
 }

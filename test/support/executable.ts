@@ -6,15 +6,15 @@ import { checkOutput } from './secret-leaks.js';
 /** Path of the compiled executable. */
 export const CLI: string = inRepository('dist/composition/cli/main.js');
 
-const running = new Set<Program>();
 /** Programs that have not exited yet. */
-export const runningPrograms: ReadonlySet<Program> = running;
+export const runningPrograms: Set<Program> = new Set();
 process.once('exit', () => {
-  for (const program of running) program.killGroup('SIGKILL');
+  for (const program of runningPrograms) program.killGroup('SIGKILL');
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 type Exit = number | NodeJS.Signals;
+type Environment = Readonly<Record<string, string>>;
 
 /** Exit code and output of a program. */
 export interface CommandResult {
@@ -36,18 +36,12 @@ export class Program {
    * @param folder the working directory
    * @param environment in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
    */
-  constructor(
-    folder: string,
-    [program, ...args]: readonly [string, ...string[]],
-    environment: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(folder: string, [program, ...args]: readonly [string, ...string[]], environment: Environment = {}) {
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
-    this.process = spawn(program, args, {
-      cwd: folder,
-      env: { PATH, HOME, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}), MANAGEMENT_PORT: 'off', ...environment },
-      detached: true,
-    });
-    running.add(this);
+    // Node passes no variable whose value is undefined.
+    const env = { PATH, HOME, NODE_V8_COVERAGE, MANAGEMENT_PORT: 'off', ...environment };
+    this.process = spawn(program, args, { cwd: folder, env, detached: true });
+    runningPrograms.add(this);
     for (const stream of ['stdout', 'stderr'] as const) {
       // A chunk may end in the middle of a UTF-8 character.
       this.process[stream]?.setEncoding('utf8').on('data', (chunk) => {
@@ -58,7 +52,7 @@ export class Program {
     // A failing program may close its standard input early.
     this.process.stdin?.on('error', () => {});
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
-      running.delete(this);
+      runningPrograms.delete(this);
       checkOutput(this, environment);
       this.process.emit('change');
       return code ?? signal;
@@ -66,7 +60,7 @@ export class Program {
   }
 
   get isRunning(): boolean {
-    return running.has(this);
+    return runningPrograms.has(this);
   }
 
   /** Waits until standard output or error matches `pattern`; throws if the process exits first. */
@@ -74,8 +68,7 @@ export class Program {
     for (;;) {
       const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (match) return match;
-      if (!this.isRunning)
-        throw new Error(`the process exited without printing ${pattern}: ${this.stdout}${this.stderr}`);
+      if (!this.isRunning) throw new Error(`exited without printing ${pattern}: ${this.stdout}${this.stderr}`);
       await once(this.process, 'change');
     }
   }
@@ -136,7 +129,7 @@ export class Program {
 export function plantStore(
   folder: string,
   args: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
   wrapper: readonly string[] = [],
 ): Program {
   const [program = '', ...more] = [...wrapper, process.execPath, CLI, ...args];

@@ -2,19 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from './port.js';
 
-interface Connection {
-  readonly client: Socket;
-  readonly server: Socket;
-  isLost: boolean;
-}
-
 /** A TCP proxy that injects network faults. */
 export class FaultyProxy {
   /** URL of the server to which new connections are forwarded. */
   target: string;
   readonly #defaultPort: number;
   readonly #port: number;
-  readonly #connections = new Set<Connection>();
+  readonly #connections: { readonly client: Socket; readonly server: Socket; isLost: boolean }[] = [];
   readonly #listener = createServer((client) => this.#forward(client));
   #isLossy = false;
 
@@ -52,8 +46,8 @@ export class FaultyProxy {
 
   /** Resets every connection and refuses new ones. */
   async refuseConnections(): Promise<void> {
-    const closed = this.#listener.listening && once(this.#listener, 'close');
-    this.#listener.close();
+    if (!this.#listener.listening) return;
+    const closed = once(this.#listener.close(), 'close');
     this.reset();
     await closed;
   }
@@ -61,23 +55,20 @@ export class FaultyProxy {
   /** Accepts connections and forwards packets again. */
   async restore(): Promise<void> {
     this.#isLossy = false;
-    if (this.#listener.listening) return;
-    await once(this.#listener.listen(this.#port, '127.0.0.1'), 'listening');
+    if (!this.#listener.listening) await once(this.#listener.listen(this.#port, '127.0.0.1'), 'listening');
   }
 
   #forward(client: Socket): void {
     const { hostname: host, port } = new URL(this.target);
     const server = connect({ host, port: Number(port || this.#defaultPort) });
-    const connection: Connection = { client, server, isLost: this.#isLossy };
-    this.#connections.add(connection);
-    for (const from of [client, server]) {
-      const to = from === client ? server : client;
+    const connection = { client, server, isLost: this.#isLossy };
+    this.#connections.push(connection);
+    const forward = (from: Socket, to: Socket) => {
       from.on('error', () => {});
       from.on('data', (chunk) => connection.isLost || to.write(chunk));
-      from.on('close', () => {
-        if (!connection.isLost) to.destroySoon();
-        if (to.destroyed) this.#connections.delete(connection);
-      });
-    }
+      from.on('close', () => connection.isLost || to.destroySoon());
+    };
+    forward(client, server);
+    forward(server, client);
   }
 }

@@ -2,21 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { inRepository } from './paths.js';
 
-/** An import or re-export. */
-export interface Import {
-  /** Path of the importing file from the root of the repository, such as `/core/index.ts`. */
-  readonly from: string;
-  /** Path of the imported file, such as `/core/index`, or the name of a package. */
-  readonly to: string;
-  /** The names in braces. */
-  readonly names: readonly string[];
-}
-
 /** An import or re-export: the names in braces, and the path. */
 const IMPORT = /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
 
-/** Returns every import and re-export in the TypeScript files of a folder, such as `/core`. */
-export function importsIn(folder: string): Import[] {
+/**
+ * Returns every import and re-export in the TypeScript files of a folder, such as `/core`: the importing file, such as
+ * `/core/index.ts`, the imported file, such as `/core/plant`, or package, and the names in braces.
+ */
+export function importsIn(folder: string) {
   const files = readdirSync(inRepository(folder.slice(1)), { recursive: true, encoding: 'utf8' });
   return files
     .filter((name) => name.endsWith('.ts'))

@@ -1,9 +1,7 @@
 import { type NewPlant, Plant } from '../../core/index.js';
 
 /** A plant as a test sends it and expects it in the store. */
-export interface TestPlant extends Omit<NewPlant, 'id'> {
-  readonly id: bigint;
-}
+export type TestPlant = Omit<NewPlant, 'id'> & { readonly id: bigint };
 
 /** Creates a plant; throws if it is invalid. The one place that converts the ids of tests. */
 export function toPlant(plant: TestPlant | NewPlant): Plant {
@@ -13,8 +11,8 @@ export function toPlant(plant: TestPlant | NewPlant): Plant {
 }
 
 /** Converts a row to the plant that a client sent, without a tag that is null. */
-export function fromRow({ id, name, tag }: Readonly<Record<keyof NewPlant, string | null>>): TestPlant {
-  return { id: BigInt(`${id}`), name: `${name}`, ...(tag !== null && { tag }) };
+export function fromRow({ id, name, tag }: Readonly<Record<string, unknown>>): TestPlant {
+  return { id: BigInt(`${id}`), name: `${name}`, ...(tag !== null && { tag: `${tag}` }) };
 }
 
 /** Returns NDJSON lines for `count` plants with ascending ids from `first`. */

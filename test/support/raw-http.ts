@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { Connection, type HttpResponse, openSocket, type ResponseObserver } from '../contract/http/connection.js';
-import { formatRequest, isJson, parseObject } from '../contract/http/service.js';
+import { formatRequest, type Headers, isJson, parseObject } from '../contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
 
 /** An HTTP response as received. */
@@ -17,13 +17,9 @@ export class RawClient extends Connection {
     return new RawClient(await openSocket(new URL(`http://127.0.0.1:${port}`)), observe);
   }
 
-  /**
-   * Reads the next response, including `100 Continue`; returns `undefined` if the connection ends first.
-   *
-   * @param method `HEAD` for a response without a body, whatever its headers say
-   */
-  async readResponse(method?: 'HEAD'): Promise<RawResponse | undefined> {
-    const response = await this.read(method);
+  /** Reads the next response, including `100 Continue`; returns `undefined` if the connection ends first. */
+  async readResponse(): Promise<RawResponse | undefined> {
+    const response = await this.read();
     if (response === undefined) return undefined;
     checkResponse(response);
     const { error = response.status } = (isJson(response) && parseObject(response.body)) || {};
@@ -49,11 +45,7 @@ export class RawClient extends Connection {
 }
 
 /** Sends bytes over a new connection and returns the first response. */
-export async function exchange(
-  port: number,
-  bytes: string | Uint8Array,
-  observe?: ResponseObserver,
-): Promise<RawResponse | undefined> {
+export async function exchange(port: number, bytes: string | Uint8Array, observe?: ResponseObserver) {
   const client = await RawClient.connect(port, observe);
   const response = await client.send(bytes).readResponse();
   client.close();
@@ -61,10 +53,6 @@ export async function exchange(
 }
 
 /** Builds a request. Adds Content-Length for a body unless `headers` define the framing. */
-export function request(
-  startLine: string,
-  headers: Readonly<Record<string, string>> = {},
-  body: string | Uint8Array = '',
-): Buffer {
+export function request(startLine: string, headers: Headers = {}, body: string | Uint8Array = ''): Buffer {
   return formatRequest(startLine, { Host: 'test', ...headers }, body);
 }

@@ -1,7 +1,7 @@
 // Fastify with its own schema validation, and better-sqlite3 with a prepared statement.
-import { timingSafeEqual } from 'node:crypto';
 import Database from 'better-sqlite3';
 import Fastify from 'fastify';
+import { isAuthorized, newPlant } from './requests.js';
 
 const db = new Database(process.env.DATABASE_FILE);
 db.pragma('journal_mode = WAL');
@@ -9,28 +9,13 @@ db.pragma('synchronous = FULL');
 db.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
 const insert = db.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)');
 
-const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKEN}`);
-
 const fastify = Fastify();
-
 fastify.addHook('onRequest', async (request, reply) => {
-  const given = Buffer.from(request.headers.authorization ?? '');
-  if (given.length !== authorization.length || !timingSafeEqual(given, authorization)) {
-    return reply.code(401).send({ message: 'unauthorized' });
-  }
+  if (!isAuthorized(request.headers.authorization)) return reply.code(401).send({ message: 'unauthorized' });
 });
 
-const schema = {
-  body: {
-    type: 'object',
-    required: ['id', 'name'],
-    properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
-  },
-  response: {
-    200: { type: 'object', properties: { name: { type: 'string' }, tag: { type: 'string' } } },
-  },
-};
-
+const { name, tag } = newPlant.properties;
+const schema = { body: newPlant, response: { 200: { type: 'object', properties: { name, tag } } } };
 fastify.post('/plants', { schema }, async (request, reply) => {
   const { id, name, tag } = request.body;
   try {

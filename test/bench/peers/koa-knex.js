@@ -1,18 +1,17 @@
 // Koa, @koa/router, koa-bodyparser, Ajv, and Knex on sqlite3, with one insert per request.
-import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import Ajv from 'ajv';
 import createKnex from 'knex';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
+import { isAuthorized, newPlant } from './requests.js';
 
+const pragmas = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 const knex = createKnex({
   client: 'sqlite3',
   connection: { filename: process.env.DATABASE_FILE },
   useNullAsDefault: true,
-  pool: {
-    afterCreate: (connection, done) => connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;', done),
-  },
+  pool: { afterCreate: (connection, done) => connection.exec(pragmas, done) },
 });
 await knex.schema.createTable('plants', (table) => {
   table.bigint('id').primary();
@@ -20,16 +19,8 @@ await knex.schema.createTable('plants', (table) => {
   table.text('tag');
 });
 
-const validate = new Ajv().compile({
-  type: 'object',
-  required: ['id', 'name'],
-  properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
-});
-const authorization = Buffer.from(`Bearer ${process.env.ACCESS_TOKEN}`);
-
-const app = new Koa();
+const validate = new Ajv().compile(newPlant);
 const router = new Router();
-
 router.post('/plants', async (ctx) => {
   if (!validate(ctx.request.body)) ctx.throw(400, 'not a plant');
   const { id, name, tag } = ctx.request.body;
@@ -41,9 +32,9 @@ router.post('/plants', async (ctx) => {
   ctx.body = { name, tag };
 });
 
+const app = new Koa();
 app.use(async (ctx, next) => {
-  const given = Buffer.from(ctx.get('Authorization'));
-  if (given.length !== authorization.length || !timingSafeEqual(given, authorization)) ctx.throw(401);
+  if (!isAuthorized(ctx.get('Authorization'))) ctx.throw(401);
   await next();
 });
 app.use(bodyParser());

@@ -1,5 +1,10 @@
-// The part of sqlite3's interface that docs/examples/single-file uses, on better-sqlite3 with prepared statements.
+// Replaces sqlite3 in a program that starts with `node --import` and this file: the part of its interface that
+// docs/examples/single-file uses, on better-sqlite3 with prepared statements.
+import { register } from 'node:module';
 import BetterSqlite3 from 'better-sqlite3';
+
+const hook = `export const resolve = (name, context, next) => next(name === 'sqlite3' ? '${import.meta.url}' : name, context);`;
+register(`data:text/javascript,${encodeURIComponent(hook)}`);
 
 class Database {
   #statements = new Map();
@@ -20,10 +25,6 @@ class Database {
       return done(error);
     }
     done(null, rows);
-  }
-
-  close() {
-    this.#db.close();
   }
 }
 
