@@ -10,7 +10,7 @@ interface Contender {
 
 /**
  * Measures contenders in turn (A B C A B C …), so that changes on the machine affect all of them, and returns a table of
- * medians, ranges and ratios, which are computed round by round.
+ * medians with ranges, and of ratios, which are computed round by round.
  */
 export async function compare<Each extends Contender>(
   contenders: readonly Each[],
@@ -31,21 +31,25 @@ export async function compare<Each extends Contender>(
     const cells = columns.map((column) => {
       const samplesOf = (each = '') => measured.get(each)?.map((figures) => figures[column] ?? Number.NaN) ?? [];
       const [samples, others] = [samplesOf(name), samplesOf(baseline)];
-      if (baseline === name) return spread(samples);
-      return `${spread(samples)} × ${spread(samples.map((sample, round) => sample / (others[round] ?? Number.NaN)))}`;
+      if (baseline === name) return `${threeDigits.format(median(samples))} ${toRange(samples, threeDigits)}`;
+      const ratios = samples.map((sample, round) => sample / (others[round] ?? Number.NaN));
+      const ratio = twoDigits.format(median(ratios));
+      return `${threeDigits.format(median(samples))} × ${ratio} ${toRange(ratios, twoDigits)}`;
     });
     return `| ${[name, ...cells].join(' | ')} |`;
   });
   return [`| | ${columns.join(' | ')} |`, `|---${'|--:'.repeat(columns.length)}|`, ...rows].join('\n');
 }
 
-const format = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const twoDigits = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
+const threeDigits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-/** Formats the median of samples, with their range if there are several. */
-function spread(samples: readonly number[]): string {
+function median(samples: readonly number[]): number {
   const sorted = samples.toSorted((a, b) => a - b);
   const at = (index: number) => sorted.at(index) ?? Number.NaN;
-  const median = (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
-  const range = samples.length === 1 ? '' : ` (${format.format(at(0))}–${format.format(at(-1))})`;
-  return `${format.format(median)}${range}`;
+  return (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
+}
+
+function toRange(samples: readonly number[], format: Intl.NumberFormat): string {
+  return `(${format.format(Math.min(...samples))}–${format.format(Math.max(...samples))})`;
 }

@@ -38,7 +38,6 @@ export async function runRound(program: Program, connections: number, seconds: n
     const cpuMs = server.cpuMs();
     const measured = await runLoad(connections, seconds);
     const cpuUs = ((server.cpuMs() - cpuMs) * 1000) / measured.responses;
-    const peakMib = server.peakMemoryMib();
     const last = runLoad(connections, 1);
     await setTimeout(500);
     await server.kill();
@@ -46,7 +45,7 @@ export async function runRound(program: Program, connections: number, seconds: n
     const rows = program.storesNothing ? undefined : Number(execFileSync('sqlite3', [server.file, count]));
     checkRound([warmUp, measured], await last, rows);
     const { rate, p99Ms } = measured;
-    return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms, 'peak memory, MiB': peakMib };
+    return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms };
   } finally {
     await server.kill();
   }

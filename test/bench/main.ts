@@ -7,7 +7,7 @@ import { inRepository } from '../support/paths.js';
 import { compare, type Figures } from './compare.js';
 import { measureFloods, measureIdle } from './connections.js';
 import { runRound } from './load.js';
-import { koaEcho, type Program, singleFile, startServer, storingPeers, temporaryFolder } from './programs.js';
+import { koaEcho, koaKnex, type Program, singleFile, startServer, storingPeers, temporaryFolder } from './programs.js';
 
 const USAGE = `Usage: npm run bench -- [NAME…] [--against FOLDER] [--rounds N] [--seconds N] [--plants N]
 
@@ -18,7 +18,7 @@ Measures Plant Store and other programs in turn, and prints a table for each NAM
   --seconds N       duration of each load [8]
   --plants N        plants of an import and an export [200000]
 
-Names: sqlite, one-client, memory, clients, bulk, start, idle, floods; all by default
+Names: sqlite, memory, clients, bulk, start, idle, floods; all by default
 `;
 
 const { values, positionals } = parseArgs({
@@ -88,11 +88,10 @@ type Bench = readonly [measure: (program: Program) => Promise<Figures>, Settings
 
 const benches: Readonly<Record<string, Bench>> = {
   sqlite: [load(64), ours, [singleFile, ...storingPeers, koaEcho]],
-  'one-client': [load(1), ours, [singleFile, ...storingPeers]],
   memory: [load(64), inMemory, [koaEcho]],
   clients: [measureClients, ours, [singleFile, ...storingPeers]],
   bulk: [measureBulk, plain, []],
-  start: [measureStart, plain, [singleFile, ...storingPeers]],
+  start: [measureStart, plain, [singleFile, koaKnex]],
   idle: [measureIdle, plain, [singleFile, koaEcho]],
   floods: [measureFloods, heaps, [singleFile]],
 };
@@ -114,7 +113,7 @@ if (values.help || hasUnknown || ![rounds, seconds, plants].every((number) => nu
   process.exit(64);
 }
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
-Medians of ${rounds} rounds (range) × ratio to ${against ?? 'the first row of the table'}\n`);
+Medians of ${rounds} rounds × ratio to ${against ?? 'the first row of the table'} (range)\n`);
 for (const [name, [measure, settings, others]] of Object.entries(benches)) {
   if (!names.includes(name)) continue;
   const before = against === undefined ? others : plantStores(settings, against, against);

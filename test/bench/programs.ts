@@ -37,6 +37,7 @@ export const singleFile: Program = {
   args: [...betterSqlite3, singleFileServer],
   env,
 };
+export const koaKnex: Program = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 /** All others that store plants. */
 export const storingPeers: readonly Program[] = [
   { name: `two ports${groupCommit}`, args: [...betterSqlite3, twoPortsServer], env },
@@ -44,7 +45,7 @@ export const storingPeers: readonly Program[] = [
   { name: 'single file, sqlite3, group commit', args: [singleFileServer], env },
   { name: 'single file, sqlite3', args: [singleFileServer] },
   { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
-  { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] },
+  koaKnex,
 ];
 
 /** Creates a folder that is removed at the end of the process. */
