@@ -17,7 +17,6 @@ const tiers = {
   sqlite: ['adapters/driven/knex/sqlite*', 'system/faults/sqlite*', 'composition/cli/commands*'],
   interop: ['interop'],
   cluster: ['cluster'],
-  runtimes: ['runtimes'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {

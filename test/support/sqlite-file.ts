@@ -21,12 +21,11 @@ export const SqliteFile = {
 
 function openSqlite3(path: string): SqliteFile | undefined {
   try {
-    const { Database }: typeof import('sqlite3') = require('sqlite3');
-    const database = new Database(path);
+    const database = new (require('sqlite3').Database)(path);
     return {
-      all: (sql) => promisify<string, []>(database.all.bind(database))(sql),
-      exec: (sql) => promisify<string, void>(database.exec.bind(database))(sql),
-      close: () => promisify<void>(database.close.bind(database))(),
+      all: promisify(database.all.bind(database)),
+      exec: promisify(database.exec.bind(database)),
+      close: promisify(database.close.bind(database)),
     };
   } catch {
     return undefined;
