@@ -9,8 +9,8 @@ import { sqliteStore } from '../support/engines.js';
 import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { type HostileRequest, hostileRequest, lastCreate, split, toBytes } from './hostile-requests.js';
-import { memoryMib } from './process-resources.js';
-import { testOrSoak } from './soak.js';
+
+import { memoryMib, testOrSoak } from './measure.js';
 
 const REQUESTS = testOrSoak(20_000, 1_000_000);
 const CLIENTS = 32;

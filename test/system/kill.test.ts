@@ -6,7 +6,7 @@ import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
-import { testOrSoak } from './soak.js';
+import { testOrSoak } from './measure.js';
 
 /** Maximum time from the first response to the kill. */
 const MAX_LIFETIME_MS = 150;
@@ -36,7 +36,7 @@ describe('Exactly the acknowledged plants are stored', () => {
           await retried;
           await setTimeout(Math.random() * MAX_LIFETIME_MS);
           await Promise.all(services.map((service) => service.kill('SIGKILL').exited()));
-          await load.ended();
+          await load.stop();
         }
         const service = start();
         await load.expectNothingLost(await service.port(), store);

@@ -12,9 +12,8 @@ import { RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
-import { memoryMib } from './process-resources.js';
-import { testOrSoak } from './soak.js';
-import { quantile } from './statistics.js';
+
+import { memoryMib, quantile, testOrSoak } from './measure.js';
 
 const LOAD_MS = testOrSoak(2000, 60_000);
 /** Number of clients that saturate the service; ten times as many overload it. */

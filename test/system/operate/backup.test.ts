@@ -76,7 +76,7 @@ describe('A backup according to the guide', () => {
     await load.waitForOutcomes(2 * CLIENTS, 200);
     expect(load.outcomes(), 'outcomes during the backup').to.have.members(conclusive);
     service.kill('SIGKILL');
-    await load.ended();
+    await load.stop();
 
     expect(readdirSync(folder).filter((name) => /^backup./.test(name))).to.deep.equal([]);
     await run(restore, folder, { ...restoreVariables, BACKUP });
