@@ -42,13 +42,13 @@ const mariadb: Kind = {
   url: 'mysql://root@127.0.0.1/test',
   install: (folder) => {
     const options = ['--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
-    return ['mariadb-install-db', '--no-defaults', ...options];
+    // A server that starts deletes the temporary tables of others.
+    return ['mariadb-install-db', '--no-defaults', ...options, `--tmpdir=${folder}`];
   },
   run: (folder, port) => {
-    const files = ['--datadir=data', '--socket=socket', '--pid-file=pid'].map((file) =>
-      file.replace('=', `=${folder}/`),
-    );
-    return ['mariadbd', '--no-defaults', ...files, '--bind-address=127.0.0.1', `--port=${port}`];
+    const paths = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid', tmpdir: '' });
+    const options = paths.map(([option, name]) => `--${option}=${join(folder, name)}`);
+    return ['mariadbd', '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
   },
 };
 
