@@ -102,46 +102,35 @@ const oddText = fc
   .array(fc.tuple(key, jsonValue), { maxLength: 6 })
   .map((members) => `{"id":${PLANT_ID},${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
 const anyText = fc.string({ unit: 'binary', maxLength: 50 });
-const text = fc.oneof(
-  { weight: 3, arbitrary: goodText },
-  { weight: 2, arbitrary: oddText },
-  ...[jsonValue, anyText, fc.constant(SMUGGLED_REQUEST)],
-);
+const text = fc.oneof(goodText, goodText, oddText, jsonValue, anyText, fc.constant(SMUGGLED_REQUEST));
 
-const HEADERS =
-  'Expect: 100-continue,Expect: canary,Upgrade: h2c,Connection: Content-Length,Connection: close,Connection: keep-alive,' +
-  'Accept-Encoding: br,Cookie: canary,Range: bytes=0-,X-Forwarded-For: canary,X-HTTP-Method-Override: GET,Te: trailers,' +
-  'Trailer: X,Keep-Alive: timeout=1,Origin: null,Max-Forwards: 0,__proto__: canary,constructor: canary';
-const latin1 = fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }));
-const value = fc.string({ unit: latin1.map((code) => String.fromCharCode(code)), maxLength: 20 });
-const anyHeader = fc.tuple(fc.stringMatching(/^Y-[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/), value);
-const header = fc.oneof(
-  fc.constantFrom(...HEADERS.split(',')),
-  anyHeader.map((parts) => parts.join(': ')),
-);
-/** Header lines; an empty string for none. */
+/** Header lines, in addition to a valid credential and the media type; an empty string for none. */
+const HEADERS = [
+  'Expect: 100-continue',
+  'Expect: canary',
+  'Upgrade: h2c',
+  'Connection: Content-Length',
+  'Connection: close',
+  'X-HTTP-Method-Override: GET',
+  '__proto__: canary',
+  'Y: "\\\xe9\xff',
+];
+const header = fc.oneof(fc.constantFrom(...HEADERS), fc.stringMatching(/^Y-[!#$%&'*+.^_`|~\w-]{1,20}: [ -~]{0,20}$/));
 const credential = mostly(
   10,
   GOOD_TOKEN,
   ...['', `${GOOD_TOKEN}x`, 'Authorization: Basic Y2FuYXJ5', `Authorization: bearer   ${TOKEN}`],
   ...[`${GOOD_TOKEN}\r\nAuthorization: Bearer canary-wrong`, `${GOOD_TOKEN}, Bearer ${TOKEN}`],
 );
-const mediaType = mostly(
-  10,
-  JSON_TYPE,
-  ...['', `${JSON_TYPE}; charset=utf-8; charset=latin1`, 'Content-Type: text/plain', `${JSON_TYPE}; canary="\\"`],
-);
+const mediaType = mostly(10, JSON_TYPE, '', `${JSON_TYPE}; charset=x; canary="\\"`, 'Content-Type: text/plain');
 /** `undefined` for the actual coding. */
 const encoding = mostly(8, undefined, ...['identity', 'gzip', 'BR', 'x', 'gzip, br', '']);
 // Without CONNECT, for which Node closes the connection.
 const method = mostly(14, 'POST', ...'GET PUT DELETE PATCH OPTIONS TRACE PROPFIND SEARCH'.split(' '));
 const TARGETS =
   '/ /openapi.json /plants/ /PLANTS //plants /plants?canary-query /plants; /plants%00 /../plants http://test/plants ' +
-  'http://canary:canary@evil.example:1/plants https://x/openapi.json /plants?<script> * plants file:///plants';
-const target = fc.oneof(
-  { weight: 16, arbitrary: mostly(7, '/plants', ...TARGETS.split(' ')) },
-  { weight: 1, arbitrary: fc.stringMatching(/^\/[!-~]{0,20}$/) },
-);
+  'http://canary:canary@evil.example:1/plants /plants?<script> * plants file:///plants';
+const target = mostly(7, '/plants', ...TARGETS.split(' '));
 
 const wellFormed: fc.Arbitrary<HostileRequest> = fc
   .record({
@@ -161,11 +150,10 @@ const wellFormed: fc.Arbitrary<HostileRequest> = fc
     const headers = [credential, mediaType, `Content-Encoding: ${encoding ?? body.coding}`, ...others];
     return { line: `${method} ${target} ${version}`, headers: headers.filter((line) => line !== ''), ...body };
   });
-const malformed: fc.Arbitrary<HostileRequest> = fc.constantFrom(...Object.keys(MALFORMED)).map((malformed) => ({
-  ...lastCreate,
-  headers: [GOOD_TOKEN, JSON_TYPE],
-  ...{ text: '{"id":-77,"name":"smuggled"}', malformed },
-}));
+const malformed: fc.Arbitrary<HostileRequest> = fc.constantFrom(...Object.keys(MALFORMED)).map((malformed) => {
+  const text = '{"id":-77,"name":"smuggled"}';
+  return { ...lastCreate, headers: [GOOD_TOKEN, JSON_TYPE], text, malformed };
+});
 
 /** Generates hostile requests. */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc.oneof(
