@@ -65,9 +65,8 @@ describe('The container', () => {
        [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
     );
     await run(BUILD_NODE_IMAGES, folder, environment);
-    const [build, printToken = '', serve = ''] = commandsUnder('In a container')
-      .join('')
-      .split(/^(?=docker)/m);
+    const commands = commandsUnder('In a container').join('');
+    const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
     const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
     await run(podmanBuild, inRepository('.'), environment);
 
@@ -77,18 +76,12 @@ describe('The container', () => {
     expect(programs).to.include('node').and.not.include.oneOf(['gcc', 'make', 'python3']);
 
     const [port, managementPort] = [await freePort(), await freePort()];
-    const ports = { PORT: `${port}`, MANAGEMENT_PORT: `${managementPort}` };
     const token = await run(printToken.replace('docker', 'podman'), folder, environment);
     const [credential, , digest = ''] = toLines(token);
     // In the foreground and in place of the shell, so that signals reach it, and without restarts, which would follow.
-    const podmanRun = serve
-      .replace('docker run -d', 'exec podman run -e PORT -e MANAGEMENT_PORT')
-      .replace(/--restart \S+ /, '');
-    const container = new Program(folder, ['sh', '-uc', podmanRun], {
-      ...environment,
-      ...ports,
-      ACCESS_TOKENS: digest,
-    });
+    const podmanRun = serve.replace(/docker run -d(.*) --restart \S+/, 'exec podman run$1 -e PORT -e MANAGEMENT_PORT');
+    const settings = { PORT: `${port}`, MANAGEMENT_PORT: `${managementPort}`, ACCESS_TOKENS: digest };
+    const container = new Program(folder, ['sh', '-uc', podmanRun], { ...environment, ...settings });
     await container.port();
     const headers = { Authorization: `Bearer ${credential}` };
     expect((await create(port, { id: 1n, name: 'Monstera' }, headers))?.outcome).to.equal(200);

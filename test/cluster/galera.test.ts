@@ -72,12 +72,6 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     await Promise.all(nodes.map((node) => node.waitUntilSynced(3)));
   });
 
-  /** Starts a service on each node concurrently; returns their ports once all listen. */
-  function startServices(database: string): Promise<number[]> {
-    return Promise.all(nodes.map((node) => serve(folder, { DATABASE_URL: node.url(database) }).port()));
-  }
-
-  /** Opens the repository of a service on `node`. */
   function open(node: GaleraNode, database: string): Promise<PlantStorage> {
     return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
   }
@@ -195,7 +189,8 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   for (const [index, { what, alive, inject, heal }] of faults.entries()) {
     it(what, async () => {
       const database = await createDatabase(`faults_${index}`);
-      const ports = await startServices(database);
+      const services = nodes.map((node) => serve(folder, { DATABASE_URL: node.url(database) }));
+      const ports = await Promise.all(services.map((service) => service.port()));
       const load = new Load(contendedPlant);
       const earlierConflicts = await countConflicts();
       load.start(...ports);

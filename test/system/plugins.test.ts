@@ -32,7 +32,7 @@ const VERIFIER = `
     container.rebind(Symbol.for('plant-store:TokenVerifier')).toConstantValue({ verify });
   };`;
 
-describe('A plugin', () => {
+describe('Plugins', () => {
   const folder = temporaryFolder();
   before(() => {
     const garden = join(folder, 'node_modules/garden');
@@ -43,30 +43,24 @@ describe('A plugin', () => {
     writeFileSync(join(folder, 'verifier.mjs'), VERIFIER);
   });
 
-  it('in a package adds a storage with group commit and metrics, which is closed at shutdown', async () => {
-    const service = serve(folder, { PLUGINS: 'garden', DATABASE_URL: 'garden:', MANAGEMENT_PORT: '0' });
+  it('add a storage with group commit and metrics, and replace the token verifier on any address', async () => {
+    const plugins = { PLUGINS: 'garden,./verifier.mjs', DATABASE_URL: 'garden:', ACCESS_TOKENS: '' };
+    const service = serve(folder, { ...plugins, HOST: '0.0.0.0', MANAGEMENT_PORT: '0' });
     const port = await service.port();
     const url = `http://127.0.0.1:${await service.managementPort()}/metrics`;
     const readMetrics = async () => (await fetch(url)).text();
     writeFileSync(join(folder, 'slow'), '');
-    const creates = Array.from({ length: 20 }, (_, index) => create(port, { id: BigInt(index), name: 'Monstera' }));
+    const headers = { Authorization: 'Bearer b3BlbiBzZXNhbWU=' };
+    const creates = Array.from({ length: 20 }, (_, id) => create(port, { id: BigInt(id), name: 'Aloe' }, headers));
     await waitUntil('20 creates wait', async () => /^\w+_creates_in_flight 20$/m.test(await readMetrics()));
     rmSync(join(folder, 'slow'));
     for (const response of await Promise.all(creates)) expect(response?.outcome).to.equal(200);
     expect(await readMetrics()).to.match(/^plant_store_\w+\{.*added.*\} 20$/m);
+    expect((await create(port, { id: 1n, name: 'Aloe' }))?.outcome, 'with a token of the settings').to.equal(40102);
     expect(await service.stop()).to.equal(0);
+    expect(service.stdout).not.to.include('Bearer');
     const calls = toLines(readFileSync(join(folder, 'garden.log'), 'utf8'));
     expect(calls.filter((call) => call === 'add')).to.have.length.below(20);
     expect(calls.at(-1)).to.equal('close');
-  });
-
-  it('replaces the token verifier on any address: it alone decides, and no token is needed or printed', async () => {
-    const settings = { PLUGINS: './verifier.mjs', HOST: '0.0.0.0', DATABASE_URL: 'memory:', ACCESS_TOKENS: '' };
-    const service = serve(folder, settings);
-    const port = await service.port();
-    const headers = { Authorization: 'Bearer b3BlbiBzZXNhbWU=' };
-    expect((await create(port, { id: 1n, name: 'Aloe' }, headers))?.outcome).to.equal(200);
-    expect((await create(port, { id: 2n, name: 'Aloe' }))?.outcome).to.equal(40102);
-    expect(service.stdout).not.to.include('Bearer');
   });
 });
