@@ -51,7 +51,7 @@ describe('The container', () => {
   };
   const podman = (...args: string[]) => spawnSync('podman', args, { encoding: 'utf8', env: environment }).stdout.trim();
 
-  it('of the guide contains the drivers and no compiler, is healthy, creates plants with the token that it prints, and shuts down', async function () {
+  it('of the guide contains the drivers, is healthy, creates plants with the token that it prints, and shuts down', async function () {
     // Installs Debian, compiles sqlite3 and builds the service: 2 minutes, or many on a busy machine.
     this.timeout(1_800_000);
     for (const program of ['podman', 'runc', 'debootstrap']) skipUnlessInstalled(this, program, '--version');
@@ -72,9 +72,6 @@ describe('The container', () => {
 
     const root = podman('image', 'mount', 'plant-store');
     expect(readdirSync(join(root, 'opt/plant-store/node_modules'))).to.include.members(['sqlite3', 'pg', 'mysql2']);
-    const programs = ['bin', 'usr/bin', 'usr/local/bin'].flatMap((path) => readdirSync(join(root, path)));
-    expect(programs).to.include('node').and.not.include.oneOf(['gcc', 'make', 'python3']);
-
     const [port, managementPort] = [await freePort(), await freePort()];
     const token = await run(printToken.replace('docker', 'podman'), folder, environment);
     const [credential, , digest = ''] = toLines(token);

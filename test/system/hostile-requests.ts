@@ -81,18 +81,18 @@ const jsonText = fc.string({ unit: 'binary', maxLength: 12 }).map((text) => JSON
 const goodText = fc
   .tuple(jsonText, mostly(1, '', ',"tag":"canary-tag"', ',"tag":""'))
   .map(([name, tag]) => `{"id":${PLANT_ID},"name":${name}${tag},"note":"canary-body"}`);
-const jsonValue = fc.oneof(
-  fc.constantFrom(PLANT_ID, 'null', 'true', '-0', '1.5', '1e400', '9223372036854775808', '9'.repeat(400), '[]', '{}'),
-  fc.constantFrom('"\\ud800"', '"\\u0000"', '"canary-text"', '[['.repeat(50) + ']]'.repeat(50)),
-  jsonText,
-  fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value)),
-);
-const key = mostly(4, 'name', 'id', 'tag', '__proto__', 'constructor', 'toString', '\\u0069d', '', 'NAME');
-const oddText = fc
-  .array(fc.tuple(key, jsonValue), { maxLength: 6 })
-  .map((members) => `{"id":${PLANT_ID},${members.map(([name, value]) => `"${name}":${value}`).join()}}`);
 const anyText = fc.string({ unit: 'binary', maxLength: 50 });
-const text = fc.oneof(goodText, goodText, oddText, jsonValue, anyText, fc.constant(SMUGGLED_REQUEST));
+const badText = fc.constantFrom(
+  '[['.repeat(50),
+  `{"id":1.5,"name":"canary-text"}`,
+  '{"__proto__":{}}',
+  SMUGGLED_REQUEST,
+);
+const text = fc.oneof(
+  { weight: 4, arbitrary: goodText },
+  { weight: 2, arbitrary: badText },
+  { weight: 1, arbitrary: anyText },
+);
 
 /** Header lines, in addition to a valid credential and the media type; an empty string for none. */
 const HEADERS =
