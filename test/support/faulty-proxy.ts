@@ -39,7 +39,9 @@ export class FaultyProxy {
   /** Resets every connection. Still accepts new ones. */
   reset(): void {
     for (const { client, server } of this.#connections) {
-      client.resetAndDestroy();
+      // A socket that is being closed cannot be reset: Node would wait for it forever when the process exits.
+      if (client.writable) client.resetAndDestroy();
+      else client.destroy();
       server.destroy();
     }
   }

@@ -15,10 +15,7 @@ export interface Operation {
 export const conclusive: readonly unknown[] = [200, 40901, 40902];
 
 /** A violated rule and the operation that violates it; for the last rule, the stored plant. */
-export interface Violation {
-  readonly rule: string;
-  readonly by: Operation | TestPlant;
-}
+type Violation = Readonly<{ rule: string; by: Operation | TestPlant }>;
 
 /**
  * Checks a history for linearizability: each id is a write-once register, written atomically between the start and the end
@@ -31,9 +28,8 @@ export function violationsOf(history: Iterable<Operation>, stored: Iterable<Test
   const holders = new Map([...stored].map((plant) => [plant.id, plant]));
   const operations = new Map<bigint, Operation[]>([...holders.keys()].map((id) => [id, []]));
   for (const operation of history) {
-    const others = operations.get(operation.plant.id);
-    if (others) others.push(operation);
-    else operations.set(operation.plant.id, [operation]);
+    const { id } = operation.plant;
+    operations.set(id, [...(operations.get(id) ?? []), operation]);
   }
   return [...operations].flatMap(([id, ofId]) => violationsOfId(ofId, holders.get(id)));
 }
@@ -47,17 +43,14 @@ function violationsOfId(operations: readonly Operation[], holder: TestPlant | un
   // The plant was stored by the create that got 200 or, if none did, by one whose outcome is unknown.
   const unknown = byEnd.filter(({ outcome, plant }) => !conclusive.includes(outcome) && isSame(plant, holder));
   const storedFrom = Math.min(...(created.length > 0 ? created : unknown).map(({ sentAt }) => sentAt));
+  const isEarly = ({ outcome, endedAt }: Operation) => outcome !== 200 && endedAt < storedFrom;
   const isHolderSent = holder === undefined || operations.some(({ plant }) => isSame(plant, holder));
 
   const broken: Record<string, readonly (Operation | TestPlant)[]> = {
     'an acknowledged plant is lost or altered': acknowledged.filter(({ plant }) => !isSame(plant, holder)),
     '200 was sent twice for one id': created.slice(1),
-    '40901 was sent, but no other plant is stored': conflicts.filter(
-      ({ plant }) => holder === undefined || isSame(plant, holder),
-    ),
-    '409 was sent before a plant could have been stored': byEnd.filter(
-      ({ outcome, endedAt }) => (outcome === 40901 || outcome === 40902) && endedAt < storedFrom,
-    ),
+    '40901 was sent, but no other plant is stored': conflicts.filter(({ plant }) => !holder || isSame(plant, holder)),
+    '409 was sent before a plant could have been stored': [...acknowledged, ...conflicts].filter(isEarly),
     'a plant that no client sent is stored': isHolderSent ? [] : [holder],
   };
   return Object.entries(broken).flatMap(([rule, breakers]) => breakers.map((by) => ({ rule, by })));

@@ -6,43 +6,40 @@ import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
-import { testOrSoak } from './soak.js';
+import { testOrSoak } from './measure.js';
 
 /** Maximum time from the first response to the kill. */
 const MAX_LIFETIME_MS = 150;
 
-describe('Exactly the acknowledged plants are stored', () => {
-  const folder = temporaryFolder();
+for (const [engine, times] of [
+  [sqliteEngine, testOrSoak(10, 300)],
+  [postgresEngine, testOrSoak(3, 100)],
+  [mariadbEngine, testOrSoak(3, 100)],
+] as const) {
+  describe(`Exactly the acknowledged plants are stored on ${engine.name}`, () => {
+    const folder = temporaryFolder();
+    const stores = engine.stores();
 
-  for (const { engine, times } of [
-    { engine: sqliteEngine, times: testOrSoak(10, 300) },
-    { engine: postgresEngine, times: testOrSoak(3, 100) },
-    { engine: mariadbEngine, times: testOrSoak(3, 100) },
-  ]) {
-    describe(`on ${engine.name}`, () => {
-      const stores = engine.stores();
-
-      it(`after kill -9 of two services at ${times} random moments under load from ${CLIENTS} clients`, async function () {
-        this.timeout(120_000 + times * 5000);
-        const store = await stores.create();
-        const start = () => serve(folder, { DATABASE_URL: store.url, LOG_LEVEL: 'warn' });
-        const load = new Load();
-        for (let time = 0; time < times; time++) {
-          const services = [start(), start()];
-          const ports = await Promise.all(services.map((service) => service.port()));
-          const retried = load.retryUnknown(ports[0] ?? 0);
-          load.start(...ports);
-          await load.waitForOutcomes(1, 200);
-          await retried;
-          await setTimeout(Math.random() * MAX_LIFETIME_MS);
-          await Promise.all(services.map((service) => service.kill('SIGKILL').exited()));
-          await load.ended();
-        }
-        const service = start();
-        await load.expectNothingLost(await service.port(), store);
-        expect(load.outcomes()).to.have.members([...conclusive, undefined]);
-        expect(await service.stop()).to.equal(0);
-      });
+    it(`after kill -9 of two services at ${times} random moments under load from ${CLIENTS} clients`, async function () {
+      this.timeout(120_000 + times * 5000);
+      const store = await stores.create();
+      const start = () => serve(folder, { DATABASE_URL: store.url, LOG_LEVEL: 'warn' });
+      const load = new Load();
+      for (let time = 0; time < times; time++) {
+        const services = [start(), start()];
+        const ports = await Promise.all(services.map((service) => service.port()));
+        const retried = load.retryUnknown(ports[0] ?? 0);
+        load.start(...ports);
+        await load.waitForOutcomes(1, 200);
+        await retried;
+        await setTimeout(Math.random() * MAX_LIFETIME_MS);
+        await Promise.all(services.map((service) => service.kill('SIGKILL').exited()));
+        await load.stop();
+      }
+      const service = start();
+      await load.expectNothingLost(await service.port(), store);
+      expect(load.outcomes()).to.have.members([...conclusive, undefined]);
+      expect(await service.stop()).to.equal(0);
     });
-  }
-});
+  });
+}

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { create, createRequest, type TestPlant } from '../support/client.js';
 import type { TestStore } from '../support/engines.js';
-import { RawClient, type RawResponse } from '../support/raw-http.js';
+import { RawClient } from '../support/raw-http.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive, type Operation, violationsOf } from './history.js';
 
@@ -15,18 +15,12 @@ const RETRY_AFTER_MS = 20;
 /** Maximum number of concurrent retries. */
 const MAX_CONCURRENT_RETRIES = 500;
 
-/** One create of a load. */
-export interface LoadOperation extends Operation {
-  /** Port of the instance that received it. */
-  readonly port: number;
-}
-
 /** Clients that each create plants one after another, on one or more instances, and the history of their creates. */
 export class Load {
-  readonly #makePlant: (index: number) => TestPlant;
-  readonly #events = new EventEmitter();
   /** Every create that has ended, in order of its end. */
-  readonly history: LoadOperation[] = [];
+  readonly history: Operation[] = [];
+  readonly #makePlant: (index: number) => TestPlant;
+  readonly #events = new EventEmitter().setMaxListeners(0);
   /** Plants that may have been stored: the outcome of their last create is unknown. */
   readonly #unknown = new Set<TestPlant>();
   #plants = 0;
@@ -36,11 +30,10 @@ export class Load {
   /** @param makePlant returns the plant with a given index */
   constructor(makePlant: (index: number) => TestPlant = somePlant) {
     this.#makePlant = makePlant;
-    this.#events.setMaxListeners(0);
   }
 
   /** Starts a load, and waits until it has created `count` plants. */
-  static async on(port: number, count = CLIENTS): Promise<Load> {
+  static async on(port: number, count: number): Promise<Load> {
     const load = new Load();
     load.start(port);
     await load.waitForOutcomes(count, 200);
@@ -54,12 +47,7 @@ export class Load {
     this.#sending = Promise.all(clients.flat());
   }
 
-  /** Waits until the connection of every client has ended. */
-  async ended(): Promise<void> {
-    await this.#sending;
-  }
-
-  /** Stops every client after its current response. */
+  /** Stops every client after its current response, or after its connection has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#sending;
@@ -73,34 +61,33 @@ export class Load {
     }
   }
 
-  /** Returns the distinct outcomes at these instances, or at all instances if no port is given. */
-  outcomes(...ports: readonly number[]): unknown[] {
-    const operations = this.history.filter(({ port }) => ports.length === 0 || ports.includes(port));
-    return [...new Set(operations.map(({ outcome }) => outcome))];
+  /** Returns the distinct outcomes. */
+  outcomes(): unknown[] {
+    return [...new Set(this.history.map(({ outcome }) => outcome))];
   }
 
-  /** Creates a plant over a new connection, records it in the history and returns the outcome. */
+  /** Creates a plant over a new connection, and returns the outcome. */
   async create(port: number, plant: TestPlant): Promise<unknown> {
-    return (await this.#record(port, plant, () => create(port, plant)))?.outcome;
+    const sentAt = performance.now();
+    const response = await create(port, plant);
+    this.#record(plant, response?.outcome, sentAt);
+    return response?.outcome;
   }
 
   /** Retries every create with an unknown outcome until its outcome is conclusive. */
   async retryUnknown(port: number): Promise<void> {
-    const plants = new Set(this.#unknown);
     await waitUntil('every retry has a conclusive outcome', async () => {
-      const batch = [...plants].slice(0, MAX_CONCURRENT_RETRIES);
+      const batch = [...this.#unknown].slice(0, MAX_CONCURRENT_RETRIES);
       await Promise.all(batch.map((plant) => this.create(port, plant)));
-      for (const plant of batch) if (!this.#unknown.has(plant)) plants.delete(plant);
-      return plants.size === 0;
+      return this.#unknown.size === 0;
     });
   }
 
   /** Expects the history to be consistent with the plants in the store. */
   expectNoViolations(stored: Iterable<TestPlant>): void {
     const violations = violationsOf(this.history, stored);
-    expect(violations.slice(0, 10), `${violations.length} violations in ${this.history.length} creates`).to.deep.equal(
-      [],
-    );
+    const count = `${violations.length} violations in ${this.history.length} creates`;
+    expect(violations.slice(0, 10), count).to.deep.equal([]);
   }
 
   /** Stops the load, retries every create with an unknown outcome, and expects an intact and consistent store. */
@@ -114,31 +101,25 @@ export class Load {
   async #send(port: number): Promise<void> {
     const connect = () => RawClient.connect(port).catch(() => undefined);
     let client = await connect();
-    let plant: TestPlant | undefined;
+    let plant = this.#makePlant(this.#plants++);
     while (client && !this.#isStopped) {
-      const [connection, sent] = [client, plant ?? this.#makePlant(this.#plants++)];
-      const response = await this.#record(port, sent, () => connection.send(createRequest(sent)).readResponse());
+      const sentAt = performance.now();
+      const response = await client.send(createRequest(plant)).readResponse();
+      this.#record(plant, response?.outcome, sentAt);
       if (response === undefined) return;
-      plant = conclusive.includes(response.outcome) ? undefined : sent;
-      if (plant) await setTimeout(RETRY_AFTER_MS);
+      if (conclusive.includes(response.outcome)) plant = this.#makePlant(this.#plants++);
+      else await setTimeout(RETRY_AFTER_MS);
       if (response.headers['connection'] === 'close') client = await connect();
     }
     client?.close();
   }
 
-  async #record<Response extends RawResponse | undefined>(
-    port: number,
-    plant: TestPlant,
-    send: () => Promise<Response>,
-  ): Promise<Response> {
-    const sentAt = performance.now();
-    const response = await send();
-    const operation = { port, plant, outcome: response?.outcome, sentAt, endedAt: performance.now() };
+  #record(plant: TestPlant, outcome: unknown, sentAt: number): void {
+    const operation = { plant, outcome, sentAt, endedAt: performance.now() };
     this.history.push(operation);
-    if (conclusive.includes(operation.outcome)) this.#unknown.delete(plant);
+    if (conclusive.includes(outcome)) this.#unknown.delete(plant);
     else this.#unknown.add(plant);
     this.#events.emit('operation', operation);
-    return response;
   }
 }
 
@@ -146,7 +127,7 @@ export class Load {
  * Returns the plant with a given index. Ids are at both ends of int64 and around zero; texts contain characters that are
  * easily damaged. Of every eight plants, one duplicates an earlier plant and one conflicts with an earlier id.
  */
-export function somePlant(index: number): TestPlant {
+function somePlant(index: number): TestPlant {
   if (index % 8 === 6) return somePlant(index - 5);
   if (index % 8 === 7) return { ...somePlant(index - 5), name: `another ${index}` };
   const step = BigInt(index);

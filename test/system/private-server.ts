@@ -30,8 +30,8 @@ const postgres: Kind = {
   url: 'postgres://postgres@127.0.0.1/postgres',
   install: (folder) => ['initdb', '--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')],
   run: (folder, port) => {
-    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
-    return ['postgres', '-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
+    const settings = [`--port=${port}`, '--listen_addresses=127.0.0.1', `--unix_socket_directories=${folder}`];
+    return ['postgres', '-D', join(folder, 'data'), ...settings];
   },
 };
 
@@ -42,11 +42,12 @@ const mariadb: Kind = {
   url: 'mysql://root@127.0.0.1/test',
   install: (folder) => {
     const options = ['--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
-    return ['mariadb-install-db', '--no-defaults', ...options];
+    // A server that starts deletes the temporary tables of others.
+    return ['mariadb-install-db', '--no-defaults', ...options, `--tmpdir=${folder}`];
   },
   run: (folder, port) => {
-    const files = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid' });
-    const options = files.map(([option, name]) => `--${option}=${join(folder, name)}`);
+    const paths = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid', tmpdir: '' });
+    const options = paths.map(([option, name]) => `--${option}=${join(folder, name)}`);
     return ['mariadbd', '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
   },
 };
@@ -57,22 +58,19 @@ export const privateServers = { postgres, mariadb } as const;
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
   const options = [`--dbname=${primaryUrl}`, '--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
-  const install = (folder: string): Command => ['pg_basebackup', `--pgdata=${join(folder, 'data')}`, ...options];
-  return { ...postgres, name, install };
+  return { ...postgres, name, install: (folder) => ['pg_basebackup', `--pgdata=${join(folder, 'data')}`, ...options] };
 }
 
-/** A database server of one test, which may stop, kill and trace it. */
+/** A database server of one test, which may kill it. */
 export class PrivateServer {
-  /** How to connect to the server. */
-  readonly server: DatabaseServer;
+  readonly url: string;
   readonly #kind: Kind;
   readonly #folder: string;
   readonly #port: number;
-  #program: Program | undefined;
+  program: Program | undefined;
 
   private constructor(kind: Kind, folder: string, port: number) {
-    const { name, client, url } = kind;
-    this.server = { name, client, url: Object.assign(new URL(url), { port }).href };
+    this.url = Object.assign(new URL(kind.url), { port }).href;
     this.#kind = kind;
     this.#folder = folder;
     this.#port = port;
@@ -96,21 +94,16 @@ export class PrivateServer {
     return server;
   }
 
-  /**
-   * Starts the server.
-   *
-   * @param settings command-line options
-   * @param wrapper command that runs the server, such as `strace …`
-   */
-  run(settings: readonly string[] = [], wrapper: readonly string[] = []): Program {
-    this.#program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...settings], wrapper);
-    return this.#program;
+  /** Starts the server with command-line options. The wrapper, such as `ip netns exec NAME`, runs it. */
+  run(options: readonly string[] = [], wrapper: readonly string[] = []): Program {
+    this.program = this.#runAsServerUser([...this.#kind.run(this.#folder, this.#port), ...options], wrapper);
+    return this.program;
   }
 
-  /** Starts the server as {@link run} does, unless it runs, and waits until it responds. */
-  async start(settings: readonly string[] = [], wrapper: readonly string[] = []): Promise<void> {
-    if (this.#program?.isRunning) return;
-    const program = this.run(settings, wrapper);
+  /** Starts the server, unless it runs, and waits until it responds. */
+  async start(options: readonly string[] = []): Promise<void> {
+    if (this.program?.isRunning) return;
+    const program = this.run(options);
     const knex = this.connect();
     await waitUntil(`${this.#kind.name} responds`, async () => {
       if (!program.isRunning) throw new Error(`the server does not start: ${program.stderr}`);
@@ -121,39 +114,20 @@ export class PrivateServer {
 
   /** Connects to its database. The caller destroys the connection. */
   connect(): Knex {
-    return connectTo(this.server);
+    return connectTo({ ...this.#kind, url: this.url });
   }
 
-  /** Signals the server and each child process, because PostgreSQL's children lead their own process groups. */
-  signal(signal: NodeJS.Signals): void {
-    // Some may have exited already.
-    spawnSync('kill', ['-s', signal.slice(3), '--', ...this.pids.map(String)]);
-  }
-
-  /** Process ids of the server and its children. */
-  get pids(): readonly number[] {
-    const pid = this.#program?.isRunning ? this.#program.process.pid : undefined;
-    if (pid === undefined) return [];
-    const children = spawnSync('pgrep', ['-P', `${pid}`]).stdout.toString();
-    return [pid, ...children.split('\n').filter(Boolean).map(Number)];
-  }
-
-  /** Shuts down the server and its wrapper. */
-  async stop(): Promise<void> {
-    this.signal('SIGTERM');
-    await this.#program?.exited();
-  }
-
-  /** Kills the server. */
+  /** Kills the server and each child process, because PostgreSQL's children lead their own process groups. */
   async kill(): Promise<void> {
-    this.signal('SIGKILL');
-    await this.#program?.exited();
+    if (!this.program?.isRunning) return;
+    spawnSync('sh', ['-c', 'kill -KILL $1 $(pgrep -P $1)', 'sh', `${this.program.process.pid}`]);
+    await this.program.exited();
   }
 
-  #runAsServerUser(command: Command, before: readonly string[] = []): Program {
+  #runAsServerUser(command: Command, wrapper: readonly string[] = []): Program {
     const { user } = this.#kind;
     const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'];
-    const [program = '', ...args] = [...before, ...(process.getuid?.() === 0 ? asUser : []), ...command];
+    const [program = '', ...args] = [...wrapper, ...(process.getuid?.() === 0 ? asUser : []), ...command];
     return new Program(this.#folder, [program, ...args]);
   }
 }

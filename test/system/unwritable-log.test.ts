@@ -7,10 +7,9 @@ import type { Program } from '../support/executable.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-const CLIENTS = 20;
-const REQUESTS_PER_CLIENT = 10;
+const REQUESTS = 200;
 /** A long path makes long log lines, a few of which fill every buffer. */
-const REQUEST = request(`GET /${'x'.repeat(250)}`);
+const BYTES = Buffer.concat(Array(10).fill(request(`GET /${'x'.repeat(250)}`)));
 
 describe('A standard error that', () => {
   const folder = temporaryFolder();
@@ -32,49 +31,38 @@ describe('A standard error that', () => {
     expect(lines.at(-1)).to.include({ msg: 'stopped' });
   });
 
-  for (const [what, redirection] of [
-    ['nothing ever reads', '2> >(exec sleep 60)'],
-    ['is a full disk', '2>/dev/full'],
+  for (const [what, redirection, isDropping] of [
+    ['nothing ever reads', '2> >(exec sleep 60)', true],
+    ['is a full disk', '2>/dev/full', true],
+    ['is closed by its reader', '2> >(:)', false],
   ] as const) {
     it(`${what} affects neither requests nor the shutdown`, async () => {
       const service = start(redirection);
-      await loadUntilDropped(service);
+      if (isDropping) await loadUntilDropped(service);
+      else await sendLoad(await service.port());
       const exited = new Promise((resolve) => service.process.once('exit', resolve));
       service.kill('SIGTERM');
       expect(await exited).to.equal(0);
     });
   }
-
-  it('is closed by its reader affects neither requests nor the shutdown', async () => {
-    const service = start('2> >(:)');
-    await sendLoad(await service.port());
-    await expectToWork(service);
-    expect(await service.stop()).to.equal(0);
-  });
 });
 
-/** Sends requests until lines are dropped, expects that the service works, and returns the number of requests. */
+/** Sends requests until lines are dropped, and returns the number of requests. */
 async function loadUntilDropped(service: Program): Promise<number> {
   const port = await service.port();
   let requests = 0;
-  for (; (await countDropped(service)) === 0; requests += CLIENTS * REQUESTS_PER_CLIENT) await sendLoad(port);
-  await expectToWork(service);
-  return requests + 1;
+  for (; (await countDropped(service)) === 0; requests += REQUESTS + 1) await sendLoad(port);
+  return requests;
 }
 
-/** Sends requests on several connections. */
+/** Sends requests on several connections, then a create. */
 async function sendLoad(port: number): Promise<void> {
-  const clients = Array.from({ length: CLIENTS }, async () => {
-    const client = await RawClient.connect(port);
-    client.send(Buffer.concat(Array(REQUESTS_PER_CLIENT).fill(REQUEST)));
-    for (let read = 0; read < REQUESTS_PER_CLIENT; read++) expect((await client.readResponse())?.status).to.equal(404);
+  for (let sent = 0; sent < REQUESTS; sent += 10) {
+    const client = (await RawClient.connect(port)).send(BYTES);
+    for (let read = 0; read < 10; read++) expect((await client.readResponse())?.status).to.equal(404);
     client.close();
-  });
-  await Promise.all(clients);
-}
-
-async function expectToWork(service: Program): Promise<void> {
-  expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+  }
+  expect((await create(port, { id: 1n, name: 'Monstera' }))?.outcome).to.be.oneOf([200, 40902]);
 }
 
 async function countDropped(service: Program): Promise<number> {

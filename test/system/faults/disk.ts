@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, type Context } from 'mocha';
 import { skipUnless } from '../../support/skip-unless.js';
@@ -8,13 +8,15 @@ import { temporaryFolder } from '../../support/temporary.js';
 /** A small disk in memory, unmounted after each test of the surrounding suite. Create it inside `describe`. */
 export class Disk {
   readonly path: string;
+  readonly #filler: string;
 
   constructor() {
     const folder = temporaryFolder();
-    this.path = join(folder, 'disk');
-    mkdirSync(this.path);
     // Database servers run as another user.
     chmodSync(folder, 0o755);
+    this.path = join(folder, 'disk');
+    this.#filler = join(this.path, 'filler');
+    mkdirSync(this.path);
     afterEach(() => spawnSync('umount', ['--lazy', this.path]));
   }
 
@@ -24,21 +26,13 @@ export class Disk {
     skipUnless(context, spawnSync('mount', options).status === 0, 'permission to mount a tmpfs');
   }
 
+  /** Writes until there is no space. */
   fill(): void {
-    const { bavail, bsize } = statfsSync(this.path);
-    const filler = openSync(join(this.path, 'filler'), 'w');
-    try {
-      writeFileSync(filler, Buffer.alloc(bavail * bsize));
-    } catch (error) {
-      // The service has used some of the free space meanwhile.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
-    } finally {
-      closeSync(filler);
-    }
+    spawnSync('dd', ['if=/dev/zero', `of=${this.#filler}`, 'bs=4k']);
   }
 
   /** Ends {@link fill}. */
   free(): void {
-    rmSync(join(this.path, 'filler'));
+    rmSync(this.#filler);
   }
 }

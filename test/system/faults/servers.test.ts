@@ -6,60 +6,46 @@ import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { type Kind, PrivateServer, privateServers } from '../private-server.js';
+import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
-type SqlFault = readonly [what: string, cause: string, end: string, readiness?: Fault['readiness']];
-
-interface Engine {
-  readonly kind: Kind;
-  /** Creates the user of the service. */
-  readonly setUp: string;
-  readonly faults: readonly SqlFault[];
-}
+type SqlFault = readonly [what: string, cause: string, end: string, readiness?: '200 ok'];
 
 const RELOAD = 'SELECT pg_reload_conf()';
-
-const postgres: Engine = {
-  kind: privateServers.postgres,
-  setUp: 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener',
-  faults: [
-    [
-      'the server is read-only',
-      `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
-      `SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; ${RELOAD}`,
-    ],
-    ['a privilege is missing', 'REVOKE INSERT ON plants FROM gardener', 'GRANT INSERT ON plants TO gardener'],
-    ['the table is locked', 'BEGIN; LOCK TABLE plants', 'ROLLBACK'],
-    [
-      'commits hang because the synchronous standby is down',
-      `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
-      `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
-      // A rollback does not wait for the standby.
-      '200 ok',
-    ],
+const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
+const POSTGRES_FAULTS: readonly SqlFault[] = [
+  [
+    'the server is read-only',
+    `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
+    `SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; ${RELOAD}`,
   ],
-};
+  ['a privilege is missing', 'REVOKE INSERT ON plants FROM gardener', 'GRANT INSERT ON plants TO gardener'],
+  ['the table is locked', 'BEGIN; LOCK TABLE plants', 'ROLLBACK'],
+  [
+    'commits hang because the synchronous standby is down',
+    `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
+    `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
+    // A rollback does not wait for the standby.
+    '200 ok',
+  ],
+];
 
 const USER = 'gardener@localhost';
 const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations', 'plant_store_migrations_lock'];
+const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
+const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
+const MARIADB_FAULTS: readonly SqlFault[] = [
+  ['the server is read-only', 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'],
+  ['a privilege is missing', `REVOKE INSERT ON test.plants FROM ${USER}`, `GRANT INSERT ON test.plants TO ${USER}`],
+  ['writes hang because the server is locked for a backup', 'FLUSH TABLES WITH READ LOCK', 'UNLOCK TABLES'],
+];
 
-const mariadb: Engine = {
-  kind: privateServers.mariadb,
-  setUp: [
-    `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}`,
-    ...TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`),
-  ].join('; '),
-  faults: [
-    ['the server is read-only', 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'],
-    ['a privilege is missing', `REVOKE INSERT ON test.plants FROM ${USER}`, `GRANT INSERT ON test.plants TO ${USER}`],
-    ['writes hang because the server is locked for a backup', 'FLUSH TABLES WITH READ LOCK', 'UNLOCK TABLES'],
-  ],
-};
-
-for (const { kind, setUp, faults } of [postgres, mariadb]) {
+for (const [kind, setUp, faults] of [
+  [privateServers.postgres, SET_UP_POSTGRES, POSTGRES_FAULTS],
+  [privateServers.mariadb, SET_UP_MARIADB, MARIADB_FAULTS],
+] as const) {
   describe(`Under load, a service on ${kind.name} loses nothing and recovers`, () => {
     const folder = temporaryFolder();
     let server: PrivateServer;
@@ -77,7 +63,7 @@ for (const { kind, setUp, faults } of [postgres, mariadb]) {
     beforeEach(async () => {
       await server.start();
       admin = server.connect();
-      proxy = await FaultyProxy.to(server.server.url);
+      proxy = await FaultyProxy.to(server.url);
     });
     afterEach(async () => {
       await proxy.refuseConnections();
@@ -93,14 +79,20 @@ for (const { kind, setUp, faults } of [postgres, mariadb]) {
       { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal: () => proxy.restore() },
       { what: 'the server crashes', creates: 'fail at once', inject: () => server.kill(), heal: () => server.start() },
       ...faults.map(([what, cause, end, readiness]): Fault => {
-        return { what, creates: 'fail', readiness, inject: () => run(cause), heal: () => run(end) };
+        return {
+          what,
+          creates: 'fail',
+          ...(readiness && { readiness }),
+          inject: () => run(cause),
+          heal: () => run(end),
+        };
       }),
     ];
     for (const fault of rows) {
       it(`when ${fault.what}; creates ${fault.creates}`, async () => {
-        const url = Object.assign(new URL(proxy.toProxiedUrl(server.server.url)), { username: 'gardener' });
+        const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
         const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
-        await expectRecovery(service, serverStore(server.server.url, admin), fault);
+        await expectRecovery(service, serverStore(server.url, admin), fault);
       });
     }
   });
@@ -109,7 +101,7 @@ for (const { kind, setUp, faults } of [postgres, mariadb]) {
 describe('While the disk of a database server is full', () => {
   const disk = new Disk();
 
-  for (const [kind, ...settings] of [
+  for (const [kind, ...options] of [
     [privateServers.postgres],
     [privateServers.mariadb, '--innodb-log-file-size=8M'],
   ] as const) {
@@ -117,12 +109,11 @@ describe('While the disk of a database server is full', () => {
       PrivateServer.skipUnlessAvailable(this, kind);
       disk.mount(this, 300);
       const server = await PrivateServer.install(kind, disk.path);
-      await server.start(settings);
-      const service = serve(disk.path, { DATABASE_URL: server.server.url, MANAGEMENT_PORT: '0' });
+      await server.start(options);
+      const service = serve(disk.path, { DATABASE_URL: server.url, MANAGEMENT_PORT: '0' });
       const [port, managementPort] = [await service.port(), await service.managementPort()];
       const name = randomBytes(1000).toString('hex');
       expect((await create(port, { id: 1n, name }))?.outcome).to.equal(200);
-      await waitForReadiness(managementPort, '200 ok');
       disk.fill();
       for (let id = 2n; (await create(port, { id, name }))?.outcome !== 50301; ) id++;
       await waitForReadiness(managementPort, '503 unavailable');

@@ -30,10 +30,8 @@ describe('compose.yaml', () => {
     mkdirSync(secrets);
     const prepare = [...read('compose.yaml').matchAll(/^# {3}((?:openssl|echo) .*)$/gm)].map(([, line]) => line);
     await run(prepare.join('\n'), secrets, {});
-    const script = read('create-database.sql')
-      .replaceAll('/run/secrets', secrets)
-      .replaceAll(/ plants\b/g, ` ${name}`);
-    writeFileSync(join(folder, 'create-database.sql'), script);
+    const script = read('create-database.sql').replaceAll('/run/secrets', secrets);
+    writeFileSync(join(folder, 'create-database.sql'), script.replaceAll(/ plants\b/g, ` ${name}`));
     // As the entry point of the image does.
     const options = '--no-psqlrc --quiet --set=ON_ERROR_STOP=1';
     await run(`psql ${options} --file=create-database.sql "$SERVER"`, folder, { SERVER: postgresServer.url });
@@ -63,8 +61,8 @@ describe('compose.yaml', () => {
 describe('The systemd unit', () => {
   it('has valid directives and an exposure level of at most 1.5 out of 10', function () {
     skipUnlessInstalled(this, 'systemd-analyze', '--version');
-    const analyze = (...args: string[]) =>
-      spawnSync('systemd-analyze', [...args, inRepository('docs/operate/plant-store@.service')], { encoding: 'utf8' });
+    const unit = inRepository('docs/operate/plant-store@.service');
+    const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
     expect(analyze('verify').stderr).not.to.match(/Unknown|Invalid|Failed to parse|ignoring/i);
     const { stdout } = analyze('security', '--offline=true', '--no-pager');
     expect(Number(/Overall exposure level for plant-store@\S*: ([\d.]+)/.exec(stdout)?.[1])).to.be.at.most(1.5);
