@@ -2,6 +2,7 @@ import {
   type Database,
   type DatabaseServerOptions,
   type Engine,
+  type KnexStorage,
   mysql,
   mysqlDatabase,
   openRepository,
@@ -13,20 +14,8 @@ import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
 import type { PlantStorage } from '../core/index.js';
 import { InvalidConfig } from './config.js';
 
-/** An open storage, with facts for the log, for `check` and for group commit. */
-export interface Storage extends PlantStorage {
-  /** Its name without secrets. */
-  readonly name?: string;
-  readonly driver?: string;
-  /** Whether opening created or migrated the schema, found it current, or found it `pending` for reading only. */
-  readonly schema?: 'created' | 'migrated' | 'current' | 'pending';
-  /** The names of missing migrations, if it was opened for reading only. */
-  readonly pending?: readonly string[];
-  /** The best number of concurrent calls of `add`. Default: 1. */
-  readonly maxWrites?: number;
-  /** Says that the server acknowledges writes before it syncs them. */
-  readonly warning?: string | undefined;
-}
+/** An open storage, possibly with facts for the log, for `check` and for group commit. */
+export type Storage = PlantStorage & Partial<KnexStorage>;
 
 /** Opens the storage at a URL. Creates and changes nothing if `readOnly`. */
 export type OpenStorage = (options: {
@@ -47,7 +36,7 @@ const sqlite: OpenStorage = ({ url, ...options }) => {
 };
 
 const serverStorage =
-  ({ urlParameters }: Engine, toDatabase: (options: DatabaseServerOptions) => Database): OpenStorage =>
+  ({ urlParameters = [] }: Engine, toDatabase: (options: DatabaseServerOptions) => Database): OpenStorage =>
   (options) => {
     assertServerUrl(options.url, urlParameters);
     return openRepository(toDatabase(options));

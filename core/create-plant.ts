@@ -24,6 +24,7 @@ export class CreatePlant implements CreatePlantUseCase, CreatePlantsUseCase {
   async executeAll(newPlants: readonly NewPlant[]): Promise<CreatePlantOutcome[]> {
     const results = newPlants.map(Plant.from);
     const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
+    // Its outcomes are in the order of the valid plants.
     const outcomes = (await this.#repository.add(plants)).values();
     return results.map((result) => (result.kind === 'valid' ? toOutcome(result.plant, outcomes.next().value) : result));
   }

@@ -18,7 +18,7 @@ export type PlantStoreErrorCode = PlantStoreError['code'];
 
 const CODES: readonly PlantStoreErrorCode[] = ['STORAGE_UNAVAILABLE', 'TOKEN_ISSUER_UNAVAILABLE'];
 
-/** Returns whether `error` has one of these codes, by default any. Unlike `instanceof`, knows those of another copy. */
+/** Returns whether `error` has one of these codes, by default any. `instanceof` fails across copies of the package. */
 export function isPlantStoreError(error: unknown, ...codes: readonly PlantStoreErrorCode[]): error is PlantStoreError {
   const accepted = codes.length > 0 ? codes : CODES;
   return error instanceof Error && 'code' in error && accepted.some((code) => code === error.code);

@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress';
 
-/** Passes chunks on, and shows their total length on standard error if that is a terminal. */
-export async function* showProgress<T extends { readonly length: number }>(
+/** Passes chunks on, and shows their total size on standard error if that is a terminal. */
+export async function* showProgress<T extends string | Uint8Array>(
   chunks: AsyncIterable<T>,
   total?: number,
 ): AsyncGenerator<T> {
@@ -11,7 +11,7 @@ export async function* showProgress<T extends { readonly length: number }>(
   try {
     for await (const chunk of chunks) {
       yield chunk;
-      bar.increment(chunk.length);
+      bar.increment(Buffer.byteLength(chunk));
     }
   } finally {
     bar.stop();

@@ -33,7 +33,7 @@ export class InvalidHarness extends Error {
   override readonly name = 'InvalidHarness';
 }
 
-/** Cases by their names, which get from the harness what they need. */
+/** Cases by name; each gets its context from the harness. */
 export type Cases<Context> = Readonly<Record<string, (context: Context) => Promise<unknown>>>;
 
 /** Cases that need the same members of a harness. */
@@ -66,7 +66,7 @@ export function selectCases<Harness, Context>(
 const DEFAULT_TIMEOUT_MS = 90_000;
 const UNHANDLED = ['unhandledRejection', 'uncaughtException'] as const;
 
-/** The runtime: browsers have none, and other runtimes only parts of it. */
+/** Node's `process`: absent in browsers, partial in other runtimes. */
 export const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
 
 /** Runs a case. Rejects if `check` does, takes too long, or leaves an error unhandled. */

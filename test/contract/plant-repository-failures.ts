@@ -60,6 +60,7 @@ export const durableCases: Cases<TestStorage> = {
       if (await isAvailable(() => addAll(repository, [candidate]))) added.push(candidate);
     });
     await Promise.all([...adding, repository.close()]);
+    if (added.length === 0) throw new ContractViolation('close failed every call in flight');
     await assertDurable(reopen, added);
   },
 };

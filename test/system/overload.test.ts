@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { CREATE_HEADERS, createRequest, readiness, serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
-import { RawClient, request } from '../support/raw-http.js';
+import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { memoryMib, quantile, testOrSoak } from './measure.js';
@@ -118,6 +118,18 @@ describe('Under overload, the service', () => {
     expect(outcomesOf(attempts)).to.have.members([41301, 50302]);
     expect(memoryMib(service, 'VmHWM') - memoryBefore, 'MiB').to.be.below(300);
     await expectCreates(port);
+  });
+
+  it('takes little memory for a body of one byte per chunk', async () => {
+    const service = start({});
+    const port = await service.port();
+    await expectCreates(port);
+    const memoryBefore = memoryMib(service);
+    const chunks = `${'1\r\n \r\n'.repeat(400_000)}0\r\n\r\n`;
+    const bytes = request('POST /plants', { ...CREATE_HEADERS, 'Transfer-Encoding': 'chunked' }, chunks);
+    // The body has spaces alone.
+    expect((await exchange(port, bytes))?.outcome).to.equal(40001);
+    expect(memoryMib(service, 'VmHWM') - memoryBefore, 'MiB').to.be.below(64);
   });
 
   it(`uses less than 10 kB for each of ${IDLE_CONNECTIONS} idle connections`, async () => {

@@ -17,8 +17,8 @@ export interface Engine {
   readonly driver: string;
   /** Number of batches written concurrently; measured, see docs/decisions/0012-group-commit.md. @default 1 */
   readonly maxWrites?: number;
-  /** The parameters that a URL may have. */
-  readonly urlParameters: readonly string[];
+  /** The parameters that the URL of a server may have. */
+  readonly urlParameters?: readonly string[];
   /** SQL that converts decimal text, bound to its `?`, to an id. */
   readonly textToId: string;
   /** SQL that converts the column `id` to decimal text. */

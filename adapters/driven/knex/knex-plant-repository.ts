@@ -74,29 +74,31 @@ export class KnexPlantRepository implements PlantStorage {
   async #addUnique(batch: readonly Plant[], outcomes: Map<bigint, AddOutcome>): Promise<void> {
     const [plant] = batch;
     if (plant === undefined) return;
+    if (!fitsStatement(batch)) return this.#addHalves(batch, outcomes);
     try {
-      if (fitsStatement(batch)) {
-        const taken = await this.#retry(() => this.#engine.insert(this.#knex, batch));
-        if (taken.length === 0) return;
-        const holders = await this.#retry(() => selectHolders(this.#knex, this.#engine, taken));
-        for (const row of holders) outcomes.set(row.id, toHolderOutcome(row));
-        if (holders.length === taken.length) return;
+      const taken = await this.#retry(() => this.#engine.insert(this.#knex, batch));
+      if (taken.length === 0) return;
+      const holders = await this.#retry(() => selectHolders(this.#knex, this.#engine, taken));
+      for (const row of holders) outcomes.set(row.id, toHolderOutcome(row));
+      if (holders.length < taken.length)
         throw new StorageUnavailable('plants disappeared from the storage during a read');
-      }
     } catch (error) {
       if (this.#engine.classify(error) !== 'rejected') throw error;
-      if (batch.length === 1) {
-        const reason = new Error(`the storage rejected the plant (${toCode(error)})`);
-        outcomes.set(plant.id, { kind: 'rejected', error: reason });
-        return;
-      }
+      if (batch.length > 1) return this.#addHalves(batch, outcomes);
+      outcomes.set(plant.id, {
+        kind: 'rejected',
+        error: new Error(`the storage rejected the plant (${toCode(error)})`),
+      });
     }
+  }
+
+  async #addHalves(batch: readonly Plant[], outcomes: Map<bigint, AddOutcome>): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     await this.#addUnique(batch.slice(0, middle), outcomes);
     await this.#addUnique(batch.slice(middle), outcomes);
   }
 
-  // Reads pages: a cursor would keep a transaction open as long as the reader takes.
+  /** Reads pages, because a cursor would keep a transaction open while the caller works. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     const { textToId } = this.#engine;
     const condition = `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`;

@@ -19,7 +19,6 @@ const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
 export const sqlite: Engine = {
   driver: 'sqlite3',
-  urlParameters: ['mode'],
   textToId: 'CAST(? AS INTEGER)',
   idToText: 'CAST(id AS TEXT)',
   migrations: {

@@ -50,9 +50,10 @@ function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa
   const checkReadiness = async () => {
     checkInFlight ??= checkStorage();
     const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
-    const health = (await Promise.race([checkInFlight, timeout])) ? 'ok' : 'unavailable';
-    const service = isStopping() ? 'stopping' : 'ok';
-    return { isReady: health === 'ok' && service === 'ok', checks: { service, storage: health } };
+    const storageStatus = (await Promise.race([checkInFlight, timeout])) ? 'ok' : 'unavailable';
+    const serviceStatus = isStopping() ? 'stopping' : 'ok';
+    const isReady = storageStatus === 'ok' && serviceStatus === 'ok';
+    return { isReady, checks: { service: serviceStatus, storage: storageStatus } };
   };
 
   const router = new Router();

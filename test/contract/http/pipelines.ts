@@ -44,7 +44,7 @@ export const pipelineCases: readonly HttpCase[] = [
   ),
   ...casesFor(
     REJECTED_BODIES,
-    'never processes a request inside the rejected body of a request with %s, but the next one',
+    'skips a request inside a body rejected for %s, and processes the next one',
     async (service, [headers, error]) => {
       const id = randomId();
       const hidden = service.post(newPlant({}, id));

@@ -16,9 +16,10 @@ const LONG_TIMEOUT_MS = 60_000;
 export interface Fault {
   readonly what: string;
   /**
-   * - `succeed`: with 200 or 409, or with 200, 409 or 503
-   * - `fail at once`: with 503, long before the timeout
-   * - `fail`: with 503; the first ones after the timeout, then at once
+   * - `succeed`: 200 or 409
+   * - `succeed or fail`: 200, 409 or 503
+   * - `fail at once`: 503, long before the timeout
+   * - `fail`: 503, the first ones after the timeout, then at once
    */
   readonly creates: 'succeed' | 'succeed or fail' | 'fail at once' | 'fail';
   inject(): unknown;

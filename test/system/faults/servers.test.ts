@@ -33,7 +33,7 @@ const POSTGRES_FAULTS: readonly SqlFault[] = [
 ];
 
 const USER = 'gardener@localhost';
-const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations', 'plant_store_migrations_lock'];
+const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations'];
 const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
 const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
 const MARIADB_FAULTS: readonly SqlFault[] = [
