@@ -77,6 +77,7 @@ describe('JwtVerifier', () => {
       ['with an empty subject', { sub: '' }],
       ['with a subject that is not a string', { sub: 4711 }],
       ['of another type (RFC 8725 §3.11)', {}, { typ: 'secevent+jwt' }],
+      ['of a type with a known prefix', {}, { typ: 'at+jwt+x' }],
       ['of a type with a known suffix', {}, { typ: 'text/at+jwt' }],
       ['with a type that is not a string', {}, { typ: ['JWT'] }],
     ] as const) {

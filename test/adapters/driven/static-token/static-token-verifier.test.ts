@@ -63,6 +63,8 @@ describe('A token list', () => {
     ['a token with a non-ASCII letter', `${canary}é`],
     ['a token with = in the middle', `${canary}=${canary}`],
     ['a digest that is too short', `sha256:${'0'.repeat(63)}`],
+    ['a digest that is too long', `sha256:${'0'.repeat(65)}`],
+    ['a digest after other letters', `x${DIGEST}`],
     ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
     ['a digest with a second line', `${DIGEST}\n`],
   ] as const) {
