@@ -25,7 +25,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   bind(services.Logger)
     .toResolvedValue(
       ({ logLevel }, metrics) =>
-        createLogger(logLevel, metrics?.counter('log_lines_dropped_total', 'Log lines that could not be written.')),
+        createLogger(logLevel, metrics?.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.')),
       [services.Config, services.Metrics],
     )
     .inSingletonScope();

@@ -35,7 +35,7 @@ export async function run(config: Config): Promise<number> {
     if (management && managementPort !== 'off')
       managementUrl = toUrl(managementHost, await management.listen(managementPort, managementHost));
     const url = `${toUrl(host, await server.listen(port, host))}${config.basePath ?? ''}`;
-    const { name, driver, schema, warning } = storage;
+    const { name = config.database.replace(/:.*/s, ':'), driver, schema, warning } = storage;
     const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
     log.info(facts, 'started');
     if (warning) log.warn({ storage: name }, warning);

@@ -32,10 +32,13 @@ export async function readBody(
   collect: CollectBody = (maxBytes) => collectBytes(res.req, maxBytes),
 ): Promise<Uint8Array> {
   const { headers, httpVersion } = res.req;
-  const { expect, 'content-type': type = '', 'content-length': length } = headers;
-  if (expect && expect.toLowerCase() !== '100-continue') throw new ApiException(apiErrors.unknownExpectation);
+  const { 'content-type': type = '', 'content-length': length } = headers;
+  // Of repeated headers, the first counts; Node joins these.
+  const firstOf = (name: string) => headers[name] && res.req.headersDistinct[name]?.[0]?.toLowerCase();
+  const expect = firstOf('expect');
+  if (expect && expect !== '100-continue') throw new ApiException(apiErrors.unknownExpectation);
   if (!/^application\/json[\t ]*(;|$)/i.test(type)) throw new ApiException(apiErrors.unsupportedMediaType);
-  const encoding = headers['content-encoding']?.toLowerCase() || 'identity';
+  const encoding = firstOf('content-encoding') || 'identity';
   const decompress = decompressors.get(encoding);
   if (encoding !== 'identity' && !decompress) throw new ApiException(unknownEncoding);
   if (Number(length) > limitBytes) throw tooLarge(limitBytes);

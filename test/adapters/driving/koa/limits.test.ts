@@ -121,6 +121,14 @@ httpSuite('The body of a request', { bodyLimitBytes: 100_000 }, ({ server }) => 
     expect(response).to.include({ outcome: 41301 }).and.have.property('body').that.includes('100000 bytes');
   });
 
+  it('is as the first of two Expect and Content-Encoding headers says', async () => {
+    const first = { Expect: '100-continue', 'Content-Encoding': 'identity' };
+    const client = await server().connect(post(newPlant(), { ...first, expect: 'x', 'content-encoding': 'gzip' }));
+    expect([await client.readResponse(), await client.readResponse()].map((each) => each?.outcome)).to.deep.equal([
+      100, 200,
+    ]);
+  });
+
   it('creates one plant, however it is split into chunks', async () => {
     const name = 'é漢🌱'.repeat(100);
     await fc.assert(
