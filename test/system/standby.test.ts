@@ -47,6 +47,8 @@ describe('PostgreSQL with a standby', () => {
     await admin.raw(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
     await admin.raw('SELECT pg_reload_conf()');
     await waitForRow(`SELECT WHERE current_setting('synchronous_standby_names') = '${name}'`);
+    // Commits wait only once the checkpointer has read the setting, which it does before a checkpoint.
+    await admin.raw('CHECKPOINT');
   }
   /** Adds a plant, and expects that cancelling the wait for the standby makes it fail. */
   async function expectUnavailable(name: string): Promise<void> {
