@@ -11,10 +11,7 @@ const decompressors = new Map([
   ['br', promisify(brotliDecompress)],
 ]);
 
-const unknownEncoding = {
-  ...apiErrors.unsupportedMediaType,
-  message: 'Content-Encoding must be identity, gzip, deflate or br',
-};
+const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 const damaged = { ...apiErrors.notJson, message: 'The body does not match its Content-Encoding' };
 
 /** Reads the body of a request as it was sent; `undefined` if it has more than `maxBytes`. */
