@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Program } from '../support/executable.js';
 
-/** Returns `inTests` in an ordinary test run, `inSoak` in a soak test run (`npm run soak`). */
-export function testOrSoak<T>(inTests: T, inSoak: T): T {
-  return process.env['SOAK'] === '1' ? inSoak : inTests;
-}
-
 /** Returns the resident memory of a program in MiB: now, or the `VmHWM`, its peak. */
 export function memoryMib({ process }: Program, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   const status = readFileSync(`/proc/${process.pid}/status`, 'latin1');

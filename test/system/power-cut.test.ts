@@ -7,10 +7,9 @@ import { sqliteStore } from '../support/engines.js';
 import { RawClient } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { testOrSoak } from './measure.js';
 
 /** Expected number of power cuts. */
-const CUTS = testOrSoak(10, 200);
+const CUTS = 10;
 /** Number and size of the plants, large enough for several checkpoints of the write-ahead log. */
 const PLANTS = 250;
 const NAME_LENGTH = 20_000;
