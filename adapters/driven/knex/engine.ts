@@ -30,8 +30,8 @@ export interface Engine {
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** SQL that makes other starting instances wait until the transaction of the migrations ends. */
   readonly migrationLock?: string;
-  /** SQL of a write that stores no plant, for an engine that writes nothing to the disk before a commit. */
-  readonly probe?: string;
+  /** SQL of a write that stores no plant, and whose commit waits as long as that of a plant. */
+  readonly probe: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
   /** `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement. */

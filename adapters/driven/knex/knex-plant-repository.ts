@@ -5,7 +5,8 @@ import {
   isPlantStoreError,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
-  Plant,
+  type NewPlant,
+  type Plant,
   type PlantResult,
   type PlantStorage,
   StorageUnavailable,
@@ -152,19 +153,21 @@ export class KnexPlantRepository implements PlantStorage {
     return retryWhileBusy(this.#engine, this.#timeoutMs, statement);
   }
 
-  /** Inserts a plant and rolls back, which checks privileges and free space. */
+  /**
+   * Commits a write, then checks privileges and free space with an insert that the engine undoes, because its second
+   * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
+   */
   async #tryInsert(): Promise<void> {
-    if (this.#engine.probe) await this.#knex.raw(this.#engine.probe);
-    const transaction = await this.#knex.transaction();
+    await this.#knex.raw(this.#engine.probe);
+    // A large name, which does not compress.
+    const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
+    const id = `${randomBytes(8).readBigInt64BE()}`;
+    const row = { id, name, tag: null } satisfies Record<keyof NewPlant, string | null>;
     try {
-      // A large name, which does not compress.
-      const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
-      await this.#engine.insert(transaction, [toPlant(Plant.from({ id: randomBytes(8).readBigInt64BE(), name }))]);
+      await this.#knex('plants').insert([row, { ...row, name: null }]);
     } catch (error) {
-      // A constraint or a trigger rejects this row; plants that it accepts can be added.
+      // A trigger may reject the first row; plants that it accepts can be added.
       if (this.#engine.classify(error) !== 'rejected') throw error;
-    } finally {
-      await transaction.rollback();
     }
   }
 }

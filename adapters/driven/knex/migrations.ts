@@ -9,10 +9,10 @@ const TABLE = 'plant_store_migrations';
  * Applies the pending migrations in one transaction (MySQL commits each statement), and returns their names. Instances
  * that start together wait for each other. With Knex's migrator, whose lock is a row, the others would fail, and a
  * killed one would leave it set.
+ * @param knex The caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
-export async function migrate(knex: Knex, engine: Engine): Promise<readonly string[]> {
-  const transaction = await knex.transaction();
-  try {
+export function migrate(knex: Knex, engine: Engine): Promise<readonly string[]> {
+  return knex.transaction(async (transaction) => {
     if (engine.migrationLock) await transaction.raw(engine.migrationLock);
     const pending = await readPending(transaction, engine);
     // Only if needed, because the user may lack the privilege.
@@ -23,13 +23,8 @@ export async function migrate(knex: Knex, engine: Engine): Promise<readonly stri
       await transaction(TABLE).insert({ name }).onConflict().ignore();
     }
     await assertTable(transaction, engine);
-    await transaction.commit();
     return pending;
-  } catch (error) {
-    // Rolling back may fail, too; the first error has the reason.
-    await transaction.rollback().catch(() => {});
-    throw error;
-  }
+  });
 }
 
 /**

@@ -2,17 +2,13 @@ import type { Socket } from 'node:net';
 import { StorageUnavailable } from '../../../core/index.js';
 import { type Engine, exclude, selectHolders, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenIdle, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenStalled, serverDatabase } from './server.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
 
-/**
- * A small write whose commit waits until the redo log, with the holders' rows, is synced: InnoDB makes a row visible
- * before that. Galera does not, so the statement changes nothing there, which saves a round trip to the other nodes.
- */
-const WAIT_FOR_LOG = `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1)
-  ON DUPLICATE KEY UPDATE syncs = syncs + IF(@plant_store_on_galera, 0, 1)`;
+/** A small write, whose commit waits until the redo log is synced. */
+const COMMIT = 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1';
 
 /**
  * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
@@ -36,10 +32,13 @@ export const mysql: Engine = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
+  probe: COMMIT,
   // After a crash, a server with a binary log keeps only the transactions recorded in it.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
-    UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1`,
+    UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1
+    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`,
 
   // By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
   // and wrong for MariaDB. 1020: row changed since it was read; 1153: packet too large. On Galera, 1050, 1412: another
@@ -55,7 +54,9 @@ export const mysql: Engine = {
     for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
       try {
         // An insert that succeeds after the duplicates were found has already waited.
-        if (free.length === 0) await knex.raw(WAIT_FOR_LOG);
+        // InnoDB makes the holders' rows visible before they are synced. Galera does not, so nothing changes there, which
+        // saves a round trip to the other nodes.
+        if (free.length === 0) await knex.raw(`${COMMIT} - IF(@plant_store_on_galera, 1, 0)`);
         else await knex('plants').insert(free.map(toRow));
         return exclude(plants, free);
       } catch (error) {
@@ -75,14 +76,15 @@ export function mysqlDatabase(options: DatabaseServerOptions): Database {
   const { url, timeoutMs } = options;
   const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
   const seconds = Math.ceil(timeoutMs / 1000);
-  return serverDatabase(options, mysql, connection, async (connection: Connection) => {
-    destroyWhenIdle(connection.stream, timeoutMs);
+  return serverDatabase(options, mysql, connection, async (connection: Connection, cancel) => {
+    destroyWhenStalled(connection.stream, timeoutMs, cancel);
     const session = connection.promise();
-    // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
-    // that wait for a lock on the table (by default, for a year) would pile up.
+    // The server's defaults may leave a statement's transaction open. Strict mode rejects strings instead of truncating
+    // them. Only MariaDB has max_statement_time. On MySQL, statements that wait for a lock on the table (by default, for
+    // a year) would pile up.
     await session.query(
-      `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = ${seconds},
-       lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
+      `SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+       innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
     );
     // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know these variables (1193).
     await session.query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {

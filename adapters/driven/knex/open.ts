@@ -12,8 +12,11 @@ export interface Database extends DatabaseOptions {
   /** Name for messages, without a password. */
   readonly name: string;
   /** Prepares the files of the database, if any, and returns Knex's configuration. */
-  readonly configure: () => Knex.Config | Promise<Knex.Config>;
+  readonly configure: (cancelStatement: CancelStatement) => Knex.Config | Promise<Knex.Config>;
 }
+
+/** Makes the server cancel the statement of a connection, with a statement on a new one. */
+export type CancelStatement = (connection: unknown) => Promise<unknown>;
 
 /** Options of any database. */
 export interface DatabaseOptions {
@@ -48,7 +51,7 @@ export async function openRepository(database: Database): Promise<KnexStorage> {
   let knex: Knex | undefined;
   try {
     knex = await createKnex(database);
-    const schema = await (readOnly ? readSchema(knex, engine) : prepareSchema(knex, engine, timeoutMs));
+    const schema = await (readOnly ? readSchema(knex, engine) : prepareSchema(knex, database));
     const repository = new KnexPlantRepository(knex, engine, timeoutMs, readOnly);
     return Object.assign(repository, { name, driver, maxWrites, ...schema });
   } catch (error) {
@@ -65,9 +68,13 @@ async function readSchema(knex: Knex, engine: Engine): Promise<Schema> {
   return { schema: pending.length > 0 ? 'pending' : 'current', pending, warning: undefined };
 }
 
-async function prepareSchema(knex: Knex, engine: Engine, timeoutMs: number): Promise<Schema> {
+async function prepareSchema(knex: Knex, database: Database): Promise<Schema> {
+  const { engine, timeoutMs } = database;
   const { migrations, nonDurableSettings: sql } = engine;
-  const applied = await retryWhileBusy(engine, timeoutMs, () => migrate(knex, engine));
+  const applied = await retryWhileBusy(engine, timeoutMs, async () => {
+    const connection = await createKnex(database);
+    return migrate(connection, engine).finally(() => connection.destroy());
+  });
   await retryWhileBusy(engine, timeoutMs, async () => engine.prepare?.(knex));
   const isNew = applied.length === Object.keys(migrations).length;
   const settings: string[] = sql ? await knex.from(knex.raw(`(${sql}) AS settings`)).pluck('setting') : [];
@@ -79,15 +86,17 @@ async function prepareSchema(knex: Knex, engine: Engine, timeoutMs: number): Pro
 }
 
 async function createKnex({ engine: { driver }, timeoutMs, configure }: Database): Promise<Knex> {
-  const config = await configure();
+  const config = await configure((connection) => knex.client.cancelQuery(connection));
   // Loaded here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log and of error messages.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   const defaults = { client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
+  let knex: Knex;
   try {
-    return knexFactory({ ...defaults, ...config });
+    knex = knexFactory({ ...defaults, ...config });
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
+  return knex;
 }

@@ -2,18 +2,14 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { type Engine, exclude, insertJsonRows, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenIdle, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, destroyWhenStalled, serverDatabase } from './server.js';
 
 const INSERT = `${insertJsonRows('BIGINT', 'json_array_elements(?)')}
   ON CONFLICT (id) DO NOTHING
   RETURNING CAST(id AS TEXT) AS id`;
 
-/**
- * Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit: after a crash
- * or a cancelled wait, a row is visible before the standby has it.
- */
-const WAIT_FOR_STANDBY = `SELECT pg_logical_emit_message(true, 'plant-store', '')
-  WHERE current_setting('synchronous_standby_names') <> ''`;
+/** Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit. */
+const COMMIT = "SELECT pg_logical_emit_message(true, 'plant-store', '')";
 
 /** PostgreSQL. */
 export const postgres: Engine = {
@@ -26,6 +22,7 @@ export const postgres: Engine = {
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],
   },
+  probe: COMMIT,
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
   // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
@@ -33,7 +30,9 @@ export const postgres: Engine = {
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')
        OR current_setting('synchronous_standby_names') <> ''
-          AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))`,
+          AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))
+    UNION ALL SELECT 'the table plants is not logged' FROM pg_class
+      WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
 
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
@@ -44,7 +43,8 @@ export const postgres: Engine = {
   async insert(knex, plants) {
     const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
     // An insert that added a row has already waited.
-    if (rows.length === 0) await knex.raw(WAIT_FOR_STANDBY);
+    // After a crash or a cancelled wait, a row is visible before the standby has it.
+    if (rows.length === 0) await knex.raw(`${COMMIT} WHERE current_setting('synchronous_standby_names') <> ''`);
     return exclude(plants, rows);
   },
 };
@@ -59,8 +59,8 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
     statement_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
   };
-  return serverDatabase(options, postgres, connection, async ({ connection }: Client) => {
-    destroyWhenIdle(connection.stream, timeoutMs);
+  return serverDatabase(options, postgres, connection, async ({ connection }: Client, cancel) => {
+    destroyWhenStalled(connection.stream, timeoutMs, cancel);
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
       if (routine === 'SyncRepWaitForLSN')

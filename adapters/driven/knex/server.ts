@@ -10,24 +10,31 @@ export interface DatabaseServerOptions extends DatabaseOptions {
   readonly url: string;
 }
 
-/** Describes a database on a server. `prepare` runs on each new connection. */
+/** Describes a database on a server. `prepare` runs on each new connection; `cancel` cancels its statement. */
 export function serverDatabase<Connection>(
   { url, ...options }: DatabaseServerOptions,
   engine: Engine,
   connection: Knex.StaticConnectionConfig,
-  prepare: (connection: Connection) => Promise<void>,
+  prepare: (connection: Connection, cancel: () => Promise<unknown>) => Promise<void>,
 ): Database {
   const { protocol, host, pathname } = new URL(url);
-  const pool = { min: 0, afterCreate: callbackify(prepare) };
-  return { ...options, engine, name: `${protocol}//${host}${pathname}`, configure: () => ({ connection, pool }) };
+  const name = `${protocol}//${host}${pathname}`;
+  const configure: Database['configure'] = (cancelStatement) => {
+    const afterCreate = callbackify((each: Connection) => prepare(each, () => cancelStatement(each)));
+    // The pool closes an idle connection before it counts as stalled.
+    return { connection, pool: { min: 0, idleTimeoutMillis: options.timeoutMs, afterCreate } };
+  };
+  return { ...options, engine, name, configure };
 }
 
 /**
- * Destroys a connection that has had no traffic for a second longer than a statement may take. Otherwise lost packets
- * would block it until TCP gives up, after about 15 minutes. The pool replaces connections when needed.
+ * Destroys a connection that has had no traffic for a second longer than a statement may take: its packets are lost,
+ * which TCP notices after about 15 minutes, or its commit waits for a standby, which has no time limit in the server.
  */
-export function destroyWhenIdle(socket: Socket, timeoutMs: number): void {
+export function destroyWhenStalled(socket: Socket, timeoutMs: number, cancel: () => Promise<unknown>): void {
   socket.setTimeout(timeoutMs + 1000, () => {
+    // Otherwise connections would pile up in the server. The server may be unreachable.
+    cancel().catch(() => {});
     socket.destroy(Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' }));
   });
 }

@@ -11,7 +11,7 @@ const [SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MI
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
 
-/** A small write. Sets "PLNT", for programs such as file(1). */
+/** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */
 const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
 
 const INSERT = insertJsonRows('INTEGER', 'json_each(?)');

@@ -107,6 +107,47 @@ for (const [server, toDatabase] of [
       expect(await adding).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
     });
 
+    it('keeps what it acknowledges and stores nothing else while statements are cancelled', async () => {
+      const url = await databases.create();
+      const repository = await open(url);
+      const admin = databases.connect(url);
+      const cancelAll = isPostgres
+        ? "SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = 'plant-store'"
+        : `BEGIN NOT ATOMIC
+            DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+            FOR i IN 1..100 DO
+              FOR other IN (SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID())
+              DO KILL QUERY other.id; END FOR;
+            END FOR;
+          END`;
+      let isCancelling = true;
+      const cancelling = (async () => {
+        while (isCancelling) await admin.raw(cancelAll);
+      })();
+      const sent: bigint[] = [];
+      const acknowledged: bigint[] = [];
+      const addPlants = async () => {
+        while (sent.length < 2000) {
+          const id = BigInt(sent.length);
+          sent.push(id);
+          const adding = repository.add([toPlant({ id, name: 'Aloe' })]).then(() => acknowledged.push(id));
+          await Promise.allSettled([adding, repository.ready()]);
+        }
+      };
+      await Promise.all(Array.from({ length: 10 }, addPlants));
+      isCancelling = false;
+      await cancelling;
+      expect(acknowledged.length, 'some were cancelled').to.be.within(1, sent.length - 1);
+      // On every connection of the pool.
+      const others = Array.from({ length: 10 }, (_, index) => toPlant({ id: -1n - BigInt(index), name: 'Ficus' }));
+      const outcomes = await Promise.all(others.map((other) => repository.add([other])));
+      expect(outcomes.flat()).to.deep.equal(others.map(() => ({ kind: 'added' })));
+      await repository.close();
+      const stored = (await readPlants((await open(url)).readAll())).map(({ id }) => id);
+      expect(stored).to.include.members(acknowledged);
+      expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);
+    });
+
     for (const [what, sql] of [
       ['a missing table', 'DROP TABLE plants'],
       ['a renamed column', 'ALTER TABLE plants RENAME COLUMN tag TO kind'],
@@ -152,6 +193,13 @@ for (const [server, toDatabase] of [
       expect(inspect(error)).to.not.include(CANARY);
     });
 
+    it('warns about a table that the server does not keep in a crash', async () => {
+      const url = await databases.create();
+      await open(url);
+      await databases.connect(url).raw(`ALTER TABLE plants ${isPostgres ? 'SET UNLOGGED' : 'ENGINE = MyISAM'}`);
+      expect((await open(url)).warning).to.match(/may lose them: .*the table plants/);
+    });
+
     it('warns about a setting that makes the server acknowledge writes before they are durable', async () => {
       const url = new URL(await databases.create());
       const admin = databases.connect();
@@ -170,3 +218,21 @@ for (const [server, toDatabase] of [
     });
   });
 }
+
+describe('The repository on MariaDB', () => {
+  const databases = databasesOn(mariadbServer);
+
+  it('commits each write, even if the server leaves transactions open by default', async () => {
+    const url = await databases.create();
+    const admin = databases.connect();
+    await admin.raw("SET GLOBAL autocommit = 0, completion_type = 'CHAIN'");
+    try {
+      const repository = await openRepository(mysqlDatabase({ url, timeoutMs: 10_000 }));
+      expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
+      expect(await databases.connect(url)('plants').pluck('name')).to.deep.equal(['Monstera']);
+      await repository.close();
+    } finally {
+      await admin.raw("SET GLOBAL autocommit = 1, completion_type = 'NO_CHAIN'");
+    }
+  });
+});

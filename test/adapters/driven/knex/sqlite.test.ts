@@ -117,6 +117,31 @@ describe('The SQLite repository', () => {
     expect(await migrated.add([plant(1n)])).to.deep.equal(ADDED);
   });
 
+  describe('whose COMMIT of the migrations fails, because another program reads a file without a write-ahead log,', () => {
+    const startToRead = async () => {
+      const path = newFile();
+      await (await open(path)).close();
+      const reader = await openRaw(path);
+      await reader.exec('PRAGMA journal_mode = DELETE; BEGIN; SELECT * FROM plants');
+      return { path, reader };
+    };
+
+    it('opens once the reader has finished, and then commits what it adds', async () => {
+      const { path, reader } = await startToRead();
+      const opening = open(path, { timeoutMs: 10_000 });
+      // More than one attempt.
+      await setTimeout(1500);
+      await reader.exec('COMMIT');
+      expect(await (await opening).add([plant(1n)])).to.deep.equal(ADDED);
+      expect(await reader.all('SELECT id FROM plants')).to.deep.equal([{ id: 1 }]);
+    });
+
+    it('does not open after the timeout, and names the reason', async () => {
+      const { path } = await startToRead();
+      await expectCannotOpen(path, /database is locked$/, { timeoutMs: 500 });
+    });
+  });
+
   it("waits for another program's lock for longer than SQLite's busy timeout", async () => {
     const path = newFile();
     const repository = await open(path, { timeoutMs: 10_000 });
@@ -140,27 +165,25 @@ describe('The SQLite repository', () => {
   });
 
   describe('is ready', () => {
-    it('after a start or a failed add, only once an insert has succeeded, which it rolls back', async () => {
-      let [inserts, isFull] = [0, true];
-      const insert: Engine['insert'] = async (knex, plants) => {
-        inserts++;
-        if (isFull) throw Object.assign(new Error('full'), { errno: 13, code: 'SQLITE_FULL' });
-        return sqlite.insert(knex, plants);
-      };
-      const repository = await open(newFile(), {}, { insert });
-      for (const isExpected of [1, 2]) {
-        expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
-        expect(inserts).to.equal(isExpected);
-      }
-      isFull = false;
-      await repository.ready();
-      await repository.ready();
-      expect(inserts).to.equal(3);
-      isFull = true;
-      expect(`${await catchError(repository.add([plant(1n)]))}`).to.match(
-        /the storage is unavailable \(SQLITE_FULL\)$/,
-      );
-      expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
+    it('after a start or a failed add, only once a write has succeeded, which stores no plant', async () => {
+      const path = newFile();
+      const repository = await open(path, { timeoutMs: 100 });
+      const raw = await openRaw(path);
+      const isReady = () =>
+        repository.ready().then(
+          () => true,
+          () => false,
+        );
+      await raw.exec('BEGIN IMMEDIATE');
+      expect(await isReady()).to.equal(false);
+      await raw.exec('ROLLBACK');
+      expect(await isReady()).to.equal(true);
+      await raw.exec('BEGIN IMMEDIATE');
+      expect(await isReady(), 'without a write').to.equal(true);
+      expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
+      expect(await isReady()).to.equal(false);
+      await raw.exec('ROLLBACK');
+      expect(await isReady()).to.equal(true);
       expect(await readIds(repository)).to.deep.equal([]);
     });
 
