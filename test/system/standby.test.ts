@@ -21,7 +21,7 @@ describe('PostgreSQL with a standby', () => {
   let repository: PlantStorage;
   const plant = toPlant({ id: 1n, name: 'Monstera' });
 
-  const open = (url = server.url) => openRepository(postgresDatabase({ url, timeoutMs: 20_000 }));
+  const open = (url = server.url, timeoutMs = 20_000) => openRepository(postgresDatabase({ url, timeoutMs }));
   /** Waits until a query returns a row. */
   const waitForRow = (query: string) => waitUntil(query, async () => (await admin.raw(query)).rows.length > 0);
 
@@ -75,6 +75,20 @@ describe('PostgreSQL with a standby', () => {
     for (const name of [plant.name, 'another plant']) await expectUnavailable(name);
     // A service can start meanwhile.
     await (await open()).close();
+  });
+
+  it('a write that waits for too long is cancelled, and the repository is ready once a write is committed', async () => {
+    const impatient = await open(server.url, 1000);
+    await requireStandby('down');
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await catchError(impatient.add([plant]))).to.be.instanceOf(StorageUnavailable);
+      expect(await catchError(impatient.ready())).to.be.instanceOf(StorageUnavailable);
+    }
+    await waitForRow(`SELECT WHERE NOT EXISTS (SELECT ${WAITING})`);
+    await requireStandby('');
+    await impatient.ready();
+    expect(await impatient.add([plant])).to.have.nested.property('[0].kind', 'taken');
+    await impatient.close();
   });
 
   it('a hot standby can be exported and checked, and its repository is ready once it is promoted', async () => {

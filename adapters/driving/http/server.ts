@@ -67,11 +67,13 @@ export class NodeHttpServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
+    // `close` calls it. Node's own would also destroy connections on which a response is still being sent.
+    this.#server.closeIdleConnections = () => {
+      for (const [socket, { outstanding }] of this.#connections) if (outstanding === 0) socket.destroy();
+    };
     const closed = once(this.#server.close(), 'close');
-    for (const [socket, { outstanding, latest }] of this.#connections) {
-      if (outstanding === 0) socket.destroy();
-      else if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
-    }
+    for (const { latest } of this.#connections.values())
+      if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
     const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
     await closed;
     clearTimeout(timer);
@@ -83,6 +85,9 @@ export class NodeHttpServer implements HttpServer {
     const connection = this.#connections.get(socket);
     if (connection?.outstanding === MAX_OUTSTANDING) socket.destroy();
     if (!connection || connection.isEnding || this.isStopping || socket.destroyed) return false;
+    // Node drops what follows such a request in its packet, so later packets may start in the middle of a request.
+    if (connection.latest?.req.headers.upgrade !== undefined) return false;
+    if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
     connection.latest = res;
     connection.outstanding++;
     res.on('close', () => {

@@ -24,8 +24,6 @@ export interface Fault {
   readonly creates: 'succeed' | 'succeed or fail' | 'fail at once' | 'fail';
   inject(): unknown;
   heal?(): unknown;
-  /** What `/readyz` returns while creates fail. */
-  readonly readiness?: '200 ok' | '503 unavailable';
 }
 
 /** Returns the settings of the service for a fault. */
@@ -36,7 +34,7 @@ export function settingsFor({ creates }: Fault): Readonly<Record<string, string>
 
 /** Runs a load before, during and after a fault, and expects that creates and readiness recover and nothing is lost. */
 export async function expectRecovery(service: Program, store: TestStore, fault: Fault): Promise<void> {
-  const { creates, inject, heal, readiness = '503 unavailable' } = fault;
+  const { creates, inject, heal } = fault;
   const [port, managementPort] = [await service.port(), await service.managementPort()];
   const load = await Load.on(port, 3 * CLIENTS);
   if (creates === 'fail' || creates === 'fail at once') {
@@ -47,7 +45,7 @@ export async function expectRecovery(service: Program, store: TestStore, fault: 
     if (creates === 'fail at once') expect(quantile(latencies, 1), 'ms').to.be.below(LONG_TIMEOUT_MS / 2);
     // Most do not wait for the timeout.
     else expect(quantile(latencies, 0.5), 'ms, the median').to.be.below(SHORT_TIMEOUT_MS - 100);
-    await waitForReadiness(managementPort, readiness);
+    await waitForReadiness(managementPort, '503 unavailable');
     await load.stop();
     await heal?.();
     // Readiness does not need creates to recover.

@@ -11,7 +11,7 @@ import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
-type SqlFault = readonly [what: string, cause: string, end: string, readiness?: '200 ok'];
+type SqlFault = readonly [what: string, cause: string, end: string];
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
@@ -27,8 +27,6 @@ const POSTGRES_FAULTS: readonly SqlFault[] = [
     'commits hang because the synchronous standby is down',
     `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
     `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
-    // A rollback does not wait for the standby.
-    '200 ok',
   ],
 ];
 
@@ -78,14 +76,8 @@ for (const [kind, setUp, faults] of [
       { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
       { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal: () => proxy.restore() },
       { what: 'the server crashes', creates: 'fail at once', inject: () => server.kill(), heal: () => server.start() },
-      ...faults.map(([what, cause, end, readiness]): Fault => {
-        return {
-          what,
-          creates: 'fail',
-          ...(readiness && { readiness }),
-          inject: () => run(cause),
-          heal: () => run(end),
-        };
+      ...faults.map(([what, cause, end]): Fault => {
+        return { what, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
       }),
     ];
     for (const fault of rows) {

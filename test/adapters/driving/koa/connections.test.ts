@@ -60,6 +60,18 @@ httpSuite('A connection', {}, ({ start }) => {
     expect(await readOutcomes(client)).to.deep.equal([200]);
   });
 
+  it('ends after a request with Upgrade, and what follows is not handled, even if it looks like a request', async () => {
+    const server = await start();
+    const upgrade = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' };
+    const client = await server.connect(Buffer.concat([post(undefined, upgrade), post(), post().subarray(0, 40)]));
+    const [response, ...others] = await client.send(post()).readAllResponses();
+    expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
+    expect(others).to.deep.equal([]);
+    const late = { ...upgrade, 'Content-Length': '100' };
+    const timed = await start({ requestTimeoutMs: 50, headersTimeoutMs: 50 });
+    expect(await readOutcomes(await timed.connect(post('', late)))).to.deep.equal([40801]);
+  });
+
   it('may carry a request without Host', async () => {
     const server = await start();
     expect(await server.send(`${post()}`.replace('Host: test\r\n', ''))).to.equal(200);

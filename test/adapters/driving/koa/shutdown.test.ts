@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
+import { request } from '../../../support/raw-http.js';
 import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 /** Longer than a test takes, so that a shutdown that waits for it fails the test. */
@@ -52,6 +53,21 @@ httpSuite('A shutdown', {}, ({ start }) => {
     const onRequestEnd = () => process.nextTick(() => (stopped ??= server.stop(LONG_MS)));
     const server = await start({ onRequestEnd });
     expect(await readOutcomes(await server.connect(post()))).to.deep.equal([200]);
+    await stopped;
+  });
+
+  it('sends started responses to the end if the client reads slowly', async () => {
+    const server = await start({ docs: true });
+    const client = await server.connect();
+    client.socket.pause();
+    client.send(Buffer.concat(Array(10).fill(request('GET /docs/swagger-ui-bundle.js'))));
+    await server.waitUntilRead();
+    const stopped = server.stop(LONG_MS);
+    await new Promise(setImmediate);
+    client.socket.resume();
+    const responses = await client.readAllResponses();
+    expect(responses).to.have.length(10);
+    for (const { headers, body } of responses) expect(`${Buffer.byteLength(body)}`).to.equal(headers['content-length']);
     await stopped;
   });
 
