@@ -32,6 +32,8 @@ export interface Engine {
   readonly migrationLock?: string;
   /** SQL of a write that stores no plant, and whose commit waits as long as that of a plant. */
   readonly probe: string;
+  /** SQL of the condition that an insert of several rows is undone if one of them fails. @default true */
+  readonly undoesFailedInserts?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
   /** `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement. */

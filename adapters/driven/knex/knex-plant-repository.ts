@@ -5,7 +5,6 @@ import {
   isPlantStoreError,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
-  type NewPlant,
   type Plant,
   type PlantResult,
   type PlantStorage,
@@ -158,13 +157,15 @@ export class KnexPlantRepository implements PlantStorage {
    * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
    */
   async #tryInsert(): Promise<void> {
-    await this.#knex.raw(this.#engine.probe);
+    const { probe, textToId, undoesFailedInserts = 'true' } = this.#engine;
+    await this.#knex.raw(probe);
     // A large name, which does not compress.
     const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
     const id = `${randomBytes(8).readBigInt64BE()}`;
-    const row = { id, name, tag: null } satisfies Record<keyof NewPlant, string | null>;
+    const insert = `INSERT INTO plants (id, name, tag)
+      SELECT ${textToId}, name, NULL FROM (SELECT ? AS name UNION ALL SELECT NULL) AS names WHERE ${undoesFailedInserts}`;
     try {
-      await this.#knex('plants').insert([row, { ...row, name: null }]);
+      await this.#knex.raw(insert, [id, name]);
     } catch (error) {
       // A trigger may reject the first row; plants that it accepts can be added.
       if (this.#engine.classify(error) !== 'rejected') throw error;

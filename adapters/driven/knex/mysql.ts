@@ -7,6 +7,9 @@ import { type DatabaseServerOptions, destroyWhenStalled, serverDatabase } from '
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
 
+const IS_NOT_INNODB = `FROM information_schema.tables
+  WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
+
 /** A small write, whose commit waits until the redo log is synced. */
 const COMMIT = 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1';
 
@@ -33,20 +36,29 @@ export const mysql: Engine = {
     ],
   },
   probe: COMMIT,
+  // Another engine would keep the row.
+  undoesFailedInserts: `NOT EXISTS (SELECT 1 ${IS_NOT_INNODB})`,
   // After a crash, a server with a binary log keeps only the transactions recorded in it.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
     UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1
-    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) FROM information_schema.tables
-      WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`,
+    UNION ALL SELECT CONCAT('innodb_doublewrite=', @@innodb_doublewrite) FROM DUAL
+      WHERE CONCAT(@@innodb_doublewrite) IN ('0', 'OFF', 'DETECT_ONLY')
+    UNION ALL SELECT 'innodb_flush_method=nosync' FROM DUAL WHERE @@innodb_flush_method = 'nosync'
+    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) ${IS_NOT_INNODB}
+    /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
+      WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
 
   // By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
   // and wrong for MariaDB. 1020: row changed since it was read; 1153: packet too large. On Galera, 1050, 1412: another
-  // node just created the table.
+  // node just created the table. The SQLSTATE of the others is general: 1265, 1366, 1411: the type, character set or
+  // expression of a column does not allow the value; 1369: view; 1526: partitions; 1644: trigger; 3751: index on an
+  // expression; 3819: CHECK on MySQL.
   classify(error) {
     const key = `${Object(error).sqlState} ${Object(error).errno}`;
     if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
-    return /^(22|23|44|45)| 1153$/.test(key) ? 'rejected' : 'unavailable';
+    const isRejected = /^(22|23|44|45)| (1153|1265|1366|1369|1411|1526|1644|3751|3819)$/.test(key);
+    return isRejected ? 'rejected' : 'unavailable';
   },
 
   async insert(knex, plants) {

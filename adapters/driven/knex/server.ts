@@ -33,8 +33,9 @@ export function serverDatabase<Connection>(
  */
 export function destroyWhenStalled(socket: Socket, timeoutMs: number, cancel: () => Promise<unknown>): void {
   socket.setTimeout(timeoutMs + 1000, () => {
-    // Otherwise connections would pile up in the server. The server may be unreachable.
-    cancel().catch(() => {});
+    // First, because the server reports a cancelled wait as a success.
     socket.destroy(Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' }));
+    // Otherwise connections would pile up in the server. It may be unreachable.
+    cancel().catch(() => {});
   });
 }

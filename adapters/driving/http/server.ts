@@ -67,13 +67,13 @@ export class NodeHttpServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
-    // `close` calls it. Node's own would also destroy connections on which a response is still being sent.
-    this.#server.closeIdleConnections = () => {
-      for (const [socket, { outstanding }] of this.#connections) if (outstanding === 0) socket.destroy();
-    };
+    // `close` calls it, and Node's own also ends connections on which a response is still being sent.
+    this.#server.closeIdleConnections = () => {};
     const closed = once(this.#server.close(), 'close');
-    for (const { latest } of this.#connections.values())
-      if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
+    for (const [socket, { outstanding, latest }] of this.#connections) {
+      if (outstanding === 0) socket.destroy();
+      else if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
+    }
     const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
     await closed;
     clearTimeout(timer);

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { mysqlDatabase, openRepository, postgresDatabase } from '../../../../adapters/driven/knex/index.js';
+import { mysql, mysqlDatabase, openRepository, postgresDatabase } from '../../../../adapters/driven/knex/index.js';
 import { type PlantStorage, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
@@ -193,11 +193,14 @@ for (const [server, toDatabase] of [
       expect(inspect(error)).to.not.include(CANARY);
     });
 
-    it('warns about a table that the server does not keep in a crash', async () => {
+    it('warns about a table that the server does not keep in a crash, and leaves nothing in it', async () => {
       const url = await databases.create();
       await open(url);
       await databases.connect(url).raw(`ALTER TABLE plants ${isPostgres ? 'SET UNLOGGED' : 'ENGINE = MyISAM'}`);
-      expect((await open(url)).warning).to.match(/may lose them: .*the table plants/);
+      const repository = await open(url);
+      expect(repository.warning).to.match(/may lose them: .*the table plants/);
+      await repository.ready();
+      expect(await readPlants(repository.readAll())).to.deep.equal([]);
     });
 
     it('warns about a setting that makes the server acknowledge writes before they are durable', async () => {
@@ -221,6 +224,27 @@ for (const [server, toDatabase] of [
 
 describe('The repository on MariaDB', () => {
   const databases = databasesOn(mariadbServer);
+
+  for (const [reason, change] of [
+    ['its type does not allow the name', "MODIFY name ENUM('Aloe') NOT NULL"],
+    ['no partition takes the id', 'PARTITION BY RANGE (id) (PARTITION low VALUES LESS THAN (10))'],
+    ['a trigger rejects it with a general SQLSTATE', undefined],
+  ] as const) {
+    it(`rejects a plant, and only this one, because ${reason}`, async () => {
+      const url = await databases.create();
+      const repository = await openRepository(mysqlDatabase({ url, timeoutMs: 10_000 }));
+      const signal = `IF NEW.id > 9 THEN SIGNAL SQLSTATE 'HY000'; END IF`;
+      const trigger = `CREATE TRIGGER low BEFORE INSERT ON plants FOR EACH ROW ${signal}`;
+      await databases.connect(url).raw(change ? `ALTER TABLE plants ${change}` : trigger);
+      const plants = [toPlant({ id: 1n, name: 'Aloe' }), toPlant({ id: 10n, name: 'Ficus' })];
+      expect((await repository.add(plants)).map(({ kind }) => kind)).to.deep.equal(['added', 'rejected']);
+      await repository.close();
+    });
+  }
+
+  it("rejects a plant because of MySQL's error for a CHECK constraint", () => {
+    expect(mysql.classify({ errno: 3819, sqlState: 'HY000' })).to.equal('rejected');
+  });
 
   it('commits each write, even if the server leaves transactions open by default', async () => {
     const url = await databases.create();
