@@ -27,6 +27,9 @@ const TYPES = /^(application\/)?(at\+)?jwt$/i;
 /** Maximum clock skew between the issuer and this machine, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
+/** Maximum size of a key set, after decompression. */
+const MAX_KEY_SET_BYTES = 1024 ** 2;
+
 /** Errors of a key set that are caused by the token, not by the issuer. */
 const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
 
@@ -48,7 +51,8 @@ export class JwtVerifier implements TokenVerifier {
       [customFetch]: async (url, init) => {
         if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
         fetchedAt = performance.now();
-        return fetch(url, init);
+        const response = await fetch(url, init);
+        return new Response(response.body?.pipeThrough(limitSize()), response);
       },
     });
     this.#getKey = async (header, token) => {
@@ -76,4 +80,16 @@ export class JwtVerifier implements TokenVerifier {
       return undefined;
     }
   }
+}
+
+/** Fails beyond {@link MAX_KEY_SET_BYTES}. */
+function limitSize(): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
+      controller.enqueue(chunk);
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { exportSPKI } from 'jose';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -173,6 +174,19 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
     });
   }
+
+  it('reads a key set of up to 1 MiB, also if it is compressed', async () => {
+    const keySet = await (await fetch(issuer.jwksUrl)).text();
+    const verifyWithKeySetOf = (bytes: number) => {
+      const compressed = gzipSync(keySet.padEnd(bytes));
+      issuer.respondWith((response) => response.setHeader('Content-Encoding', 'gzip').end(compressed));
+      return create().verify(token);
+    };
+    expect(await verifyWithKeySetOf(1024 ** 2)).to.deep.equal(ACCEPTED);
+    const error = await catchError(verifyWithKeySetOf(1024 ** 2 + 1));
+    expect(error).to.be.instanceOf(TokenIssuerUnavailable);
+    expect(error).to.have.nested.property('cause.cause.message', 'the key set is larger than 1048576 bytes');
+  });
 
   for (const name of ['issuer', 'audience']) {
     it(`requires the ${name}, because jose would accept any`, () => {
