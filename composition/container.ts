@@ -49,7 +49,10 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
         if (!issuer || !audience || !jwksUrl) return tokens;
         const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
         const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
-        const verify = async (token: string) => (await tokens.verify(token)) ?? jwts.verify(token);
+        const verify = async (token: string) => {
+          const verification = await tokens.verify(token);
+          return verification.kind === 'valid' ? verification : jwts.verify(token);
+        };
         return { verify, reload: () => tokens.reload() };
       },
       [services.Config],

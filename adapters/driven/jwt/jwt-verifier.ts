@@ -1,5 +1,10 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { isPlantStoreError, type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../../core/index.js';
+import {
+  isPlantStoreError,
+  TokenIssuerUnavailable,
+  type TokenVerifier,
+  type Verification,
+} from '../../../core/index.js';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
@@ -32,6 +37,24 @@ const MAX_KEY_SET_BYTES = 1024 ** 2;
 
 /** Errors of a key set that are caused by the token, not by the issuer. */
 const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+
+/** Reasons by the code of jose's error. */
+const REASONS: Readonly<Record<string, string>> = {
+  [errors.JWTExpired.code]: 'expired',
+  [errors.JWSSignatureVerificationFailed.code]: 'signature',
+  [errors.JWKSNoMatchingKey.code]: 'key',
+  [errors.JWKSMultipleMatchingKeys.code]: 'key',
+  [errors.JOSEAlgNotAllowed.code]: 'algorithm',
+  [errors.JOSENotSupported.code]: 'algorithm',
+};
+
+/** Reasons by the claim that is missing or wrong. */
+const CLAIM_REASONS: Readonly<Record<string, string>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  exp: 'expiry',
+  nbf: 'not-before',
+};
 
 /** Authenticates JWTs (RFC 7519) of one issuer for one audience, signed with a key that the issuer publishes. */
 export class JwtVerifier implements TokenVerifier {
@@ -66,20 +89,28 @@ export class JwtVerifier implements TokenVerifier {
     };
   }
 
-  async verify(token: string): Promise<Principal | undefined> {
-    if (!COMPACT_JWS.test(token)) return undefined;
+  async verify(token: string): Promise<Verification> {
+    if (!COMPACT_JWS.test(token)) return invalid('malformed');
     try {
       const { issuer, audience } = this.#options;
       const checks = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS };
       const { payload, protectedHeader } = await jwtVerify(token, this.#getKey, { ...checks, requiredClaims: ['exp'] });
       const { typ = 'JWT' } = protectedHeader;
-      if (typeof typ !== 'string' || !TYPES.test(typ)) return undefined;
-      return typeof payload.sub === 'string' && payload.sub !== '' ? { subject: payload.sub } : undefined;
+      if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
+      const { sub: subject } = payload;
+      return typeof subject === 'string' && subject !== ''
+        ? { kind: 'valid', principal: { subject } }
+        : invalid('subject');
     } catch (error) {
       if (isPlantStoreError(error)) throw error;
-      return undefined;
+      if (error instanceof errors.JWTClaimValidationFailed) return invalid(CLAIM_REASONS[error.claim]);
+      return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
     }
   }
+}
+
+function invalid(reason = 'malformed'): Verification {
+  return { kind: 'invalid', reason };
 }
 
 /** Fails beyond {@link MAX_KEY_SET_BYTES}. */

@@ -47,6 +47,8 @@ export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   principal?: Principal;
+  /** Why the token is invalid. */
+  reason?: string | undefined;
   route?: string;
 }
 
@@ -86,8 +88,9 @@ export async function handleRequest(
   if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
   if (log && accessLog) {
     const path = /^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH);
-    const subject = exchange.principal?.subject;
-    log.info({ requestId, method, path, subject, status, error, aborted, durationMs }, 'request');
+    const { principal, reason } = exchange;
+    const subject = principal?.subject;
+    log.info({ requestId, method, path, subject, status, error, reason, aborted, durationMs }, 'request');
   }
   onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });
 }

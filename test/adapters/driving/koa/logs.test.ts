@@ -34,23 +34,27 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
 const { lines: sharedLines, options: sharedOptions } = recordLog();
 
 httpSuite('The log', sharedOptions, ({ server, start }) => {
-  it('has one line per request, and the metrics have its route', async () => {
+  it('has one line per request, with the reason why a token is invalid, and the metrics have its route', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
     const own = await start({ ...options, onRequestEnd: ({ durationMs, ...fields }) => ended.push(fields) });
     await own.send(post(newPlant(), { 'X-Request-Id': 'first' }));
     await own.send(request(`GET /${'x'.repeat(300)}?x=y`, { 'X-Request-Id': 'second' }));
     await own.send(post('{', { 'X-Request-Id': 'third' }));
+    await own.send(post('', { 'X-Request-Id': 'fourth', Authorization: 'Bearer x' }));
+    const reason = 'another token';
     const [subject, message] = ['tester', 'request'];
     expect(lines.map(({ durationMs, ...fields }) => JSON.parse(JSON.stringify(fields)))).to.deep.equal([
       { requestId: 'first', method: 'POST', path: '/plants', subject, status: 200, message },
       { requestId: 'second', method: 'GET', path: `/${'x'.repeat(255)}`, status: 404, error: 40401, message },
       { requestId: 'third', method: 'POST', path: '/plants', subject, status: 400, error: 40001, message },
+      { requestId: 'fourth', method: 'POST', path: '/plants', status: 401, error: 40102, reason, message },
     ]);
     expect(JSON.parse(JSON.stringify(ended))).to.deep.equal([
       { method: 'POST', route: '/plants', status: 200 },
       { method: 'GET', status: 404, error: 40401 },
       { method: 'POST', route: '/plants', status: 400, error: 40001 },
+      { method: 'POST', route: '/plants', status: 401, error: 40102 },
     ]);
   });
 
