@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { assertTokens } from '../adapters/driven/static-token/index.js';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
@@ -56,8 +56,6 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
-const readText = (path: string) => readFileSync(path, 'utf8').trim();
-const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {
@@ -71,6 +69,37 @@ function jwksUrl(text: string): URL {
   if (url === undefined || !isSafe || url.username !== '' || url.password !== '')
     throw new InvalidConfig('must be an https URL without user and password, or an http URL of a loopback address');
   return url;
+}
+
+// The messages about these three leave out the string, which may be a secret in the wrong variable.
+
+function pathPrefix(text: string): string {
+  if (!/^(\/[\w~-][\w.~-]*)+$/.test(text)) throw new InvalidConfig('must be a path such as /garden');
+  return text;
+}
+
+function plugins(text: string): readonly string[] {
+  const index = list(text).findIndex((plugin) => !/^([./]|@?[\w.~-]+(\/[\w.~-]+)*$)/.test(plugin));
+  if (index === -1) return list(text);
+  throw new InvalidConfig(`plugin ${index + 1} is neither a path that starts with ./ or / nor the name of a package`);
+}
+
+function readText(path: string): string {
+  try {
+    if (!statSync(path).isFile()) throw new InvalidConfig(NOT_A_FILE);
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new InvalidConfig(toReason(error));
+  }
+}
+
+/** Others, such as a FIFO, may never end. */
+export const NOT_A_FILE = 'not a regular file';
+
+/** Says why a file is invalid. Leaves out the path from Node's messages about failed system calls. */
+export function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return `${error}`;
+  return 'syscall' in error ? error.message.replace(/, .*/s, '') : error.message;
 }
 
 /** Returns whether only this machine can reach a listener on `host`. */
@@ -95,7 +124,7 @@ export const settings = {
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
-  plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),
+  plugins: setting('PLUGINS', '', plugins, 'modules that add or replace parts: ./garden.js,…'),
   accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens, or their sha256:<hex> digests'),
   accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one token or digest per line'),
   jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
