@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
-import { type Config, InvalidConfig, isLoopback } from './config.js';
+import { type Config, InvalidConfig, isLoopback, NOT_A_FILE, toReason } from './config.js';
+import { limitTime } from './time-limit.js';
+
+/** Maximum time to read the file, in milliseconds. */
+const MAX_READ_MS = 5000;
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -14,8 +18,12 @@ export class AccessTokens extends StaticTokenVerifier {
   readonly randomToken: string | undefined;
 
   /** @throws {InvalidConfig} No credential is configured and other machines can connect, or the file is invalid. */
-  constructor(config: Config) {
-    super(readTokens(config));
+  static async create(config: Config): Promise<AccessTokens> {
+    return new AccessTokens(config, await readTokens(config));
+  }
+
+  private constructor(config: Config, tokens: readonly string[]) {
+    super(tokens);
     this.#config = config;
     const { accessTokens, accessTokensFile, jwtIssuer, host } = config;
     if (accessTokens.length > 0 || (accessTokensFile ?? jwtIssuer) !== undefined) return;
@@ -31,19 +39,31 @@ export class AccessTokens extends StaticTokenVerifier {
    * Reads `ACCESS_TOKENS_FILE` again.
    * @throws {InvalidConfig} The file is invalid. The previous tokens stay accepted.
    */
-  reload(): void {
-    if (this.#config.accessTokensFile !== undefined) this.replace(readTokens(this.#config));
+  async reload(): Promise<void> {
+    if (this.#config.accessTokensFile !== undefined) this.replace(await readTokens(this.#config));
   }
 }
 
-function readTokens({ accessTokens, accessTokensFile }: Config): readonly string[] {
+async function readTokens({ accessTokens, accessTokensFile }: Config): Promise<readonly string[]> {
   if (accessTokensFile === undefined) return accessTokens;
   try {
-    const tokens = parseTokens(readFileSync(accessTokensFile, 'utf8'));
+    const tokens = parseTokens(await limitTime(readText(accessTokensFile), MAX_READ_MS));
     if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
     assertTokens(tokens);
     return [...accessTokens, ...tokens];
   } catch (error) {
-    throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${error instanceof Error ? error.message : error}`);
+    throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  // At exit, Node waits for a read, which on a dead mount never ends.
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  process.on('exit', kill);
+  try {
+    if (!(await stat(path)).isFile()) throw new InvalidConfig(NOT_A_FILE);
+    return await readFile(path, 'utf8');
+  } finally {
+    process.off('exit', kill);
   }
 }

@@ -44,7 +44,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   bind(services.TokenVerifier)
     .toResolvedValue(
       async (config) => {
-        const tokens = new AccessTokens(config);
+        const tokens = await AccessTokens.create(config);
         const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
         if (!issuer || !audience || !jwksUrl) return tokens;
         const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
