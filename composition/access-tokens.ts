@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
-import { type Config, InvalidConfig, isLoopback, NOT_A_FILE, toReason } from './config.js';
+import { assertFile, type Config, InvalidConfig, isLoopback, toReason } from './config.js';
 import { limitTime } from './time-limit.js';
 
 /** Maximum time to read the file, in milliseconds. */
@@ -17,12 +17,8 @@ export class AccessTokens extends StaticTokenVerifier {
   readonly #config: Config;
   readonly randomToken: string | undefined;
 
-  /** @throws {InvalidConfig} No credential is configured and other machines can connect, or the file is invalid. */
-  static async create(config: Config): Promise<AccessTokens> {
-    return new AccessTokens(config, await readTokens(config));
-  }
-
-  private constructor(config: Config, tokens: readonly string[]) {
+  /** @throws {InvalidConfig} No credential is configured and other machines can connect. */
+  constructor(config: Config, tokens: readonly string[]) {
     super(tokens);
     this.#config = config;
     const { accessTokens, accessTokensFile, jwtIssuer, host } = config;
@@ -44,26 +40,22 @@ export class AccessTokens extends StaticTokenVerifier {
   }
 }
 
-async function readTokens({ accessTokens, accessTokensFile }: Config): Promise<readonly string[]> {
+/** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
+export async function readTokens({ accessTokens, accessTokensFile }: Config): Promise<readonly string[]> {
   if (accessTokensFile === undefined) return accessTokens;
+  // At exit, Node waits for a read, which on a dead mount never ends.
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  process.on('exit', kill);
+  const reading = stat(accessTokensFile)
+    .then(assertFile)
+    .then(() => readFile(accessTokensFile, 'utf8'))
+    .finally(() => process.off('exit', kill));
   try {
-    const tokens = parseTokens(await limitTime(readText(accessTokensFile), MAX_READ_MS));
+    const tokens = parseTokens(await limitTime(reading, MAX_READ_MS));
     if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
     assertTokens(tokens);
     return [...accessTokens, ...tokens];
   } catch (error) {
     throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  // At exit, Node waits for a read, which on a dead mount never ends.
-  const kill = () => process.kill(process.pid, 'SIGKILL');
-  process.on('exit', kill);
-  try {
-    if (!(await stat(path)).isFile()) throw new InvalidConfig(NOT_A_FILE);
-    return await readFile(path, 'utf8');
-  } finally {
-    process.off('exit', kill);
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { assertTokens } from '../adapters/driven/static-token/index.js';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
@@ -22,10 +22,10 @@ export const version: string = JSON.parse(readFileSync(new URL('../../package.js
 type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
-function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
+function parser<T>(allowed: string, convert: (text: string) => T | undefined, mayBeSecret = false): Parse<T> {
   return (text) => {
     const value = convert(text);
-    if (value === undefined) throw new InvalidConfig(`${JSON.stringify(text)} is not ${allowed}`);
+    if (value === undefined) throw new InvalidConfig(`${mayBeSecret ? 'it' : JSON.stringify(text)} is not ${allowed}`);
     return value;
   };
 }
@@ -56,6 +56,8 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
+const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0], true);
+const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)), true);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {
@@ -71,35 +73,19 @@ function jwksUrl(text: string): URL {
   return url;
 }
 
-// The messages about these three leave out the string, which may be a secret in the wrong variable.
-
-function pathPrefix(text: string): string {
-  if (!/^(\/[\w~-][\w.~-]*)+$/.test(text)) throw new InvalidConfig('must be a path such as /garden');
-  return text;
-}
-
-function plugins(text: string): readonly string[] {
-  const index = list(text).findIndex((plugin) => !/^([./]|@?[\w.~-]+(\/[\w.~-]+)*$)/.test(plugin));
-  if (index === -1) return list(text);
-  throw new InvalidConfig(`plugin ${index + 1} is neither a path that starts with ./ or / nor the name of a package`);
-}
-
 function readText(path: string): string {
-  try {
-    if (!statSync(path).isFile()) throw new InvalidConfig(NOT_A_FILE);
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new InvalidConfig(toReason(error));
-  }
+  assertFile(statSync(path));
+  return readFileSync(path, 'utf8').trim();
 }
 
-/** Others, such as a FIFO, may never end. */
-export const NOT_A_FILE = 'not a regular file';
+/** Rejects, for example, a FIFO, because it may never end. */
+export function assertFile(stats: Stats): void {
+  if (!stats.isFile()) throw new InvalidConfig('not a regular file');
+}
 
-/** Says why a file is invalid. Leaves out the path from Node's messages about failed system calls. */
+/** Returns the message without the path of a failed system call, which may be a secret. */
 export function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return `${error}`;
-  return 'syscall' in error ? error.message.replace(/, .*/s, '') : error.message;
+  return `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '');
 }
 
 /** Returns whether only this machine can reach a listener on `host`. */
@@ -160,7 +146,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       return [key, parse(environment[variable] || value)];
     } catch (error) {
-      problems.push(`${variable}: ${error instanceof Error ? error.message : error}`);
+      problems.push(`${variable}: ${toReason(error)}`);
       return [key, undefined];
     }
   });

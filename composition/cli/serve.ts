@@ -92,8 +92,6 @@ async function reloadTokensOnSighup(container: Container): Promise<void> {
     }
   };
   let reloading = Promise.resolve();
-  process.on('SIGHUP', () => {
-    // One after another, so that the latest tokens are accepted.
-    reloading = reloading.then(reload);
-  });
+  // One after another, so that the latest tokens are accepted.
+  process.on('SIGHUP', () => (reloading = reloading.then(reload)));
 }

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AccessTokens } from '../../composition/access-tokens.js';
+import { AccessTokens, readTokens } from '../../composition/access-tokens.js';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -14,7 +14,10 @@ const JWT = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a', JWT_JWKS_URL: 'https://issuer.
 
 describe('AccessTokens', () => {
   const path = join(temporaryFolder(), 'tokens');
-  const create = (environment: Readonly<Record<string, string>>) => AccessTokens.create(readConfig(environment));
+  const create = async (environment: Readonly<Record<string, string>>) => {
+    const config = readConfig(environment);
+    return new AccessTokens(config, await readTokens(config));
+  };
   const accepted = async (tokens: AccessTokens, ...candidates: string[]) => {
     const results = await Promise.all(candidates.map((token) => tokens.verify(token)));
     return candidates.filter((_, index) => results[index]?.kind === 'valid');

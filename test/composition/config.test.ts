@@ -73,12 +73,12 @@ describe('The configuration', () => {
   });
 
   for (const [variable, problem, ...texts] of [
-    ['BASE_PATH', 'must be a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
+    ['BASE_PATH', 'it is not a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
     ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
     ['DATABASE_URL_FILE', 'not a regular file', '/', '/dev/null'],
     [
       'PLUGINS',
-      'plugin 2 is neither a path that starts with ./ or / nor the name of a package',
+      'it is not a list of packages and paths',
       `./a.js,postgres://user:${CANARY}@db/plants`,
       `@garden/plugin/a.js,user:${CANARY}@db`,
     ],

@@ -1,10 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import {
-  isPlantStoreError,
-  TokenIssuerUnavailable,
-  type TokenVerifier,
-  type Verification,
-} from '../../../core/index.js';
+import type { TokenVerifier, Verification } from '../../../core/index.js';
+import { isPlantStoreError, TokenIssuerUnavailable } from '../../../core/index.js';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
@@ -35,21 +31,14 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Maximum size of a key set, after decompression. */
 const MAX_KEY_SET_BYTES = 1024 ** 2;
 
-/** Errors of a key set that are caused by the token, not by the issuer. */
-const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
-
-/** Reasons by the code of jose's error. */
+/** Reasons why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
-  [errors.JWTExpired.code]: 'expired',
-  [errors.JWSSignatureVerificationFailed.code]: 'signature',
-  [errors.JWKSNoMatchingKey.code]: 'key',
-  [errors.JWKSMultipleMatchingKeys.code]: 'key',
-  [errors.JOSEAlgNotAllowed.code]: 'algorithm',
-  [errors.JOSENotSupported.code]: 'algorithm',
-};
-
-/** Reasons by the claim that is missing or wrong. */
-const CLAIM_REASONS: Readonly<Record<string, string>> = {
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'key',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JOSE_NOT_SUPPORTED: 'algorithm',
   iss: 'issuer',
   aud: 'audience',
   exp: 'expiry',
@@ -75,14 +64,23 @@ export class JwtVerifier implements TokenVerifier {
         if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
         fetchedAt = performance.now();
         const response = await fetch(url, init);
-        return new Response(response.body?.pipeThrough(limitSize()), response);
+        let bytes = 0;
+        const limit = new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, controller) {
+            bytes += chunk.length;
+            if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
+            controller.enqueue(chunk);
+          },
+        });
+        return new Response(response.body?.pipeThrough(limit), response);
       },
     });
     this.#getKey = async (header, token) => {
       try {
         return await keySet(header, token);
       } catch (error) {
-        if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
+        // Caused by the token, not by the issuer.
+        if (error instanceof errors.JOSEError && REASONS[error.code]) throw error;
         const { origin, pathname } = jwksUrl;
         throw new TokenIssuerUnavailable(`cannot read the keys at ${origin}${pathname}`, { cause: error });
       }
@@ -98,12 +96,11 @@ export class JwtVerifier implements TokenVerifier {
       const { typ = 'JWT' } = protectedHeader;
       if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
       const { sub: subject } = payload;
-      return typeof subject === 'string' && subject !== ''
-        ? { kind: 'valid', principal: { subject } }
-        : invalid('subject');
+      if (typeof subject !== 'string' || subject === '') return invalid('subject');
+      return { kind: 'valid', principal: { subject } };
     } catch (error) {
       if (isPlantStoreError(error)) throw error;
-      if (error instanceof errors.JWTClaimValidationFailed) return invalid(CLAIM_REASONS[error.claim]);
+      if (error instanceof errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
       return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
     }
   }
@@ -111,16 +108,4 @@ export class JwtVerifier implements TokenVerifier {
 
 function invalid(reason = 'malformed'): Verification {
   return { kind: 'invalid', reason };
-}
-
-/** Fails beyond {@link MAX_KEY_SET_BYTES}. */
-function limitSize(): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
-      controller.enqueue(chunk);
-    },
-  });
 }

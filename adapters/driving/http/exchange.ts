@@ -89,8 +89,8 @@ export async function handleRequest(
   if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
   if (log && accessLog) {
     const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-    const { principal, reason } = exchange;
-    const subject = escapeControls(principal?.subject);
+    const subject = escapeControls(exchange.principal?.subject);
+    const { reason } = exchange;
     log.info({ requestId, method, path, subject, status, error, reason, aborted, durationMs }, 'request');
   }
   onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });

@@ -28,11 +28,10 @@ const HEADERS = {
  */
 export function addDocsRoutes(router: Router): void {
   router.get('/', (ctx) => {
-    // Not ctx.redirect, which negotiates a type in a time that is quadratic in the length of the header Accept.
+    // Not ctx.redirect, which takes a time that is quadratic in the length of the header Accept.
     ctx.status = 302;
     // Relative, so that it works behind any host and path prefix.
     ctx.set('Location', 'docs');
-    ctx.body = 'Redirecting to docs.';
   });
 
   for (const [path, file] of Object.entries(FILES)) {
