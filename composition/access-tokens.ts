@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
-import { type Config, InvalidConfig, isLoopback } from './config.js';
+import { assertFile, type Config, InvalidConfig, isLoopback, toReason } from './config.js';
+import { limitTime } from './time-limit.js';
+
+/** Maximum time to read the file, in milliseconds. */
+const MAX_READ_MS = 5000;
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -13,9 +17,9 @@ export class AccessTokens extends StaticTokenVerifier {
   readonly #config: Config;
   readonly randomToken: string | undefined;
 
-  /** @throws {InvalidConfig} No credential is configured and other machines can connect, or the file is invalid. */
-  constructor(config: Config) {
-    super(readTokens(config));
+  /** @throws {InvalidConfig} No credential is configured and other machines can connect. */
+  constructor(config: Config, tokens: readonly string[]) {
+    super(tokens);
     this.#config = config;
     const { accessTokens, accessTokensFile, jwtIssuer, host } = config;
     if (accessTokens.length > 0 || (accessTokensFile ?? jwtIssuer) !== undefined) return;
@@ -31,19 +35,27 @@ export class AccessTokens extends StaticTokenVerifier {
    * Reads `ACCESS_TOKENS_FILE` again.
    * @throws {InvalidConfig} The file is invalid. The previous tokens stay accepted.
    */
-  reload(): void {
-    if (this.#config.accessTokensFile !== undefined) this.replace(readTokens(this.#config));
+  async reload(): Promise<void> {
+    if (this.#config.accessTokensFile !== undefined) this.replace(await readTokens(this.#config));
   }
 }
 
-function readTokens({ accessTokens, accessTokensFile }: Config): readonly string[] {
+/** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
+export async function readTokens({ accessTokens, accessTokensFile }: Config): Promise<readonly string[]> {
   if (accessTokensFile === undefined) return accessTokens;
+  // At exit, Node waits for a read, which on a dead mount never ends.
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  process.on('exit', kill);
+  const reading = stat(accessTokensFile)
+    .then(assertFile)
+    .then(() => readFile(accessTokensFile, 'utf8'))
+    .finally(() => process.off('exit', kill));
   try {
-    const tokens = parseTokens(readFileSync(accessTokensFile, 'utf8'));
+    const tokens = parseTokens(await limitTime(reading, MAX_READ_MS));
     if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
     assertTokens(tokens);
     return [...accessTokens, ...tokens];
   } catch (error) {
-    throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${error instanceof Error ? error.message : error}`);
+    throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);
   }
 }

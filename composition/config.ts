@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { assertTokens } from '../adapters/driven/static-token/index.js';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
@@ -22,10 +22,10 @@ export const version: string = JSON.parse(readFileSync(new URL('../../package.js
 type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
-function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
+function parser<T>(allowed: string, convert: (text: string) => T | undefined, mayBeSecret = false): Parse<T> {
   return (text) => {
     const value = convert(text);
-    if (value === undefined) throw new InvalidConfig(`${JSON.stringify(text)} is not ${allowed}`);
+    if (value === undefined) throw new InvalidConfig(`${mayBeSecret ? 'it' : JSON.stringify(text)} is not ${allowed}`);
     return value;
   };
 }
@@ -56,8 +56,8 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
-const readText = (path: string) => readFileSync(path, 'utf8').trim();
-const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
+const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0], true);
+const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)), true);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {
@@ -71,6 +71,21 @@ function jwksUrl(text: string): URL {
   if (url === undefined || !isSafe || url.username !== '' || url.password !== '')
     throw new InvalidConfig('must be an https URL without user and password, or an http URL of a loopback address');
   return url;
+}
+
+function readText(path: string): string {
+  assertFile(statSync(path));
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** Rejects, for example, a FIFO, because it may never end. */
+export function assertFile(stats: Stats): void {
+  if (!stats.isFile()) throw new InvalidConfig('not a regular file');
+}
+
+/** Returns the message without the path of a failed system call, which may be a secret. */
+export function toReason(error: unknown): string {
+  return `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '');
 }
 
 /** Returns whether only this machine can reach a listener on `host`. */
@@ -95,7 +110,7 @@ export const settings = {
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
-  plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),
+  plugins: setting('PLUGINS', '', plugins, 'modules that add or replace parts: ./garden.js,…'),
   accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens, or their sha256:<hex> digests'),
   accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one token or digest per line'),
   jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
@@ -131,7 +146,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       return [key, parse(environment[variable] || value)];
     } catch (error) {
-      problems.push(`${variable}: ${error instanceof Error ? error.message : error}`);
+      problems.push(`${variable}: ${toReason(error)}`);
       return [key, undefined];
     }
   });

@@ -4,7 +4,7 @@ import { Container, ContainerModule, type ResolutionContext } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens, readTokens } from './access-tokens.js';
 import { type Config, InvalidConfig, version } from './config.js';
 import { createLogger } from './logger.js';
 import { services } from './services.js';
@@ -44,12 +44,15 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   bind(services.TokenVerifier)
     .toResolvedValue(
       async (config) => {
-        const tokens = new AccessTokens(config);
+        const tokens = new AccessTokens(config, await readTokens(config));
         const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
         if (!issuer || !audience || !jwksUrl) return tokens;
         const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
         const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
-        const verify = async (token: string) => (await tokens.verify(token)) ?? jwts.verify(token);
+        const verify = async (token: string) => {
+          const verification = await tokens.verify(token);
+          return verification.kind === 'valid' ? verification : jwts.verify(token);
+        };
         return { verify, reload: () => tokens.reload() };
       },
       [services.Config],

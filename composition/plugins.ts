@@ -4,6 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import { type Config, InvalidConfig } from './config.js';
 import { createContainer } from './container.js';
+import { limitTime } from './time-limit.js';
+
+/** Maximum time for a plugin to be loaded and to settle, in milliseconds. */
+const MAX_PLUGIN_MS = 10_000;
 
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
@@ -16,11 +20,14 @@ export type Plugin = (container: Container) => void | Promise<void>;
 export async function loadContainer(config: Config): Promise<Container> {
   const container = createContainer(config);
   const { resolve } = createRequire(join(process.cwd(), '/'));
+  const run = async (plugin: string) => {
+    const { default: install } = await import(pathToFileURL(resolve(plugin)).href);
+    if (typeof install !== 'function') throw new TypeError('its default export is not a function');
+    await install(container);
+  };
   for (const plugin of config.plugins) {
     try {
-      const { default: install } = await import(pathToFileURL(resolve(plugin)).href);
-      if (typeof install !== 'function') throw new TypeError('its default export is not a function');
-      await install(container);
+      await limitTime(run(plugin), MAX_PLUGIN_MS);
     } catch (error) {
       const [reason] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
       const isMissing = reason?.startsWith('Cannot find module') && !/^[./]/.test(plugin);

@@ -30,6 +30,8 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     // A flag takes precedence, also over the file that contains its value.
     const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
     const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
+    // By default, SIGHUP would end the process; the service handles it once it can reload its tokens.
+    if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
     return await run(readConfig(Object.fromEntries(entries)), file);
   } catch (error) {

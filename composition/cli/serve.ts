@@ -21,8 +21,8 @@ export async function run(config: Config): Promise<number> {
     process.exit(1);
   });
   // First, so that an invalid setting leaves no new store behind.
-  const { randomToken } = await container.getAsync(services.TokenVerifier);
   await reloadTokensOnSighup(container);
+  const { randomToken } = await container.getAsync(services.TokenVerifier);
   const storage = await container.getAsync(services.Storage);
   try {
     const repository = await container.getAsync(services.PlantRepository);
@@ -76,13 +76,13 @@ curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: appl
 
 async function reloadTokensOnSighup(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
-  const tokens = await container.getAsync(services.TokenVerifier);
   let isValid = true;
   const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
   (await container.getAsync(services.Metrics))?.gauge('tokens_last_reload_successful', help, () => Number(isValid));
-  process.on('SIGHUP', () => {
+  const reload = async () => {
     try {
-      tokens.reload?.();
+      const tokens = await container.getAsync(services.TokenVerifier);
+      await tokens.reload?.();
       isValid = true;
       log.info('tokens reloaded');
     } catch (error) {
@@ -90,5 +90,8 @@ async function reloadTokensOnSighup(container: Container): Promise<void> {
       isValid = false;
       log.error({ reason: error.message }, 'keeping the previous tokens');
     }
-  });
+  };
+  let reloading = Promise.resolve();
+  // One after another, so that the latest tokens are accepted.
+  process.on('SIGHUP', () => (reloading = reloading.then(reload)));
 }

@@ -6,6 +6,7 @@ import { InvalidConfig, readConfig } from '../../composition/config.js';
 import { loadContainer } from '../../composition/plugins.js';
 import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
+import { plantStore } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -44,6 +45,18 @@ describe('Plugins', () => {
       expect(Object(error).message).to.match(RegExp(`^PLUGINS: ${folder}/${count - 1}\\.js: ${reason}$`));
     });
   }
+
+  it('that do not settle within ten seconds are named, and end the process', async () => {
+    writeFileSync(join(folder, 'hanging.js'), plugin('await new Promise(() => {});'));
+    writeFileSync(join(folder, 'hanging-load.js'), 'await new Promise(() => {});');
+    const results = ['./hanging.js', './hanging-load.js'].map((PLUGINS) =>
+      plantStore(folder, ['check'], { PLUGINS }).result(),
+    );
+    expect(await Promise.all(results)).to.deep.equal([
+      { exitCode: 78, stdout: '', stderr: 'plant-store: PLUGINS: ./hanging.js: not done within 10 seconds\n' },
+      { exitCode: 78, stdout: '', stderr: 'plant-store: PLUGINS: ./hanging-load.js: not done within 10 seconds\n' },
+    ]);
+  });
 
   it('are packages unless they start with ./, which the error says', async () => {
     const error = await catchError(loadContainer(readConfig({ PLUGINS: 'garden.js' })));

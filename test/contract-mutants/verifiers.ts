@@ -1,10 +1,13 @@
 /** A correct token verifier, and faults that a case must detect. */
-import { TokenIssuerUnavailable, type TokenVerifier } from '../../core/index.js';
+import { TokenIssuerUnavailable, type TokenVerifier, type Verification } from '../../core/index.js';
 import type { TokenVerifierHarness } from '../contract/index.js';
 
 const VALID_TOKEN = 'Xq7-vR2m.Zk9~Lw4+Hd8/Pb3Tn6Gc1Yf5Js0Wd7Ka4Mv2Qe9Bx8Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8Ab==';
 const EXPIRED_TOKEN = 'Js0Wd7Ka4Mv2Qe9Bx8Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8AbXq7vR2mZk9Lw4';
 const FOREIGN_TOKEN = 'Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8AbXq7vR2mJs0Wd7Ka4Mv2Qe9Bx8';
+
+const INVALID: Verification = { kind: 'invalid', reason: 'unknown' };
+const accept = (subject: string): Verification => ({ kind: 'valid', principal: { subject } });
 
 /** Changes a correct `verify`. */
 type VerifierFault = (verify: TokenVerifier['verify']) => TokenVerifier['verify'];
@@ -12,9 +15,9 @@ type VerifierFault = (verify: TokenVerifier['verify']) => TokenVerifier['verify'
 /** Creates the harness of a verifier, by default a correct one. */
 export function createHarness(fault: VerifierFault = (verify) => verify): Required<TokenVerifierHarness> {
   let isUnavailable = false;
-  const verify = async (token: string) => {
+  const verify = async (token: string): Promise<Verification> => {
     if (isUnavailable) throw new TokenIssuerUnavailable('the issuer is unavailable');
-    return token === VALID_TOKEN ? { subject: 'gardener' } : undefined;
+    return token === VALID_TOKEN ? accept('gardener') : INVALID;
   };
   return {
     create: async () => ({ verify: fault(verify) }),
@@ -40,22 +43,24 @@ const accepting =
 /** Faults of a verifier, by the case that detects each. */
 export const verifierFaults: Readonly<Record<string, VerifierFault>> = {
   'returns a principal for a valid token, whose subject reveals nothing of it': (verify) => async (token) =>
-    (await verify(token)) && { subject: `token …${token.slice(-4)}` },
+    (await verify(token)) === INVALID ? INVALID : accept(`token …${token.slice(-4)}`),
   'rejects every part of a valid token, and an empty one': accepting((token) => VALID_TOKEN.startsWith(token)),
   'rejects a valid token inside a longer string': accepting((token) => token.trim() === VALID_TOKEN),
   'rejects a valid token in another letter case, in similar or with invisible characters': accepting(
     (token) => token.toLowerCase() === VALID_TOKEN.toLowerCase(),
   ),
+  'gives a reason that reveals nothing of an invalid token': (verify) => async (token) =>
+    (await verify(token)) === INVALID ? { kind: 'invalid', reason: `unknown: ${token}` } : accept('gardener'),
   'rejects an expired token': accepting((token) => token === EXPIRED_TOKEN),
   'rejects a token of another issuer': accepting((token) => token === FOREIGN_TOKEN),
   'limits the memory used for invalid tokens': (verify) => {
     const known = new Map<string, unknown>();
     return async (token) => {
-      const principal = await verify(token);
-      known.set(`${token} `, principal);
-      return principal;
+      const verification = await verify(token);
+      known.set(`${token} `, verification);
+      return verification;
     };
   },
   'throws TokenIssuerUnavailable, without the token, and recovers': (verify) => (token) =>
-    verify(token).catch(() => undefined),
+    verify(token).catch(() => INVALID),
 };

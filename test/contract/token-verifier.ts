@@ -1,4 +1,4 @@
-import { isPlantStoreError, type Principal, type TokenVerifier } from '../../core/index.js';
+import { isPlantStoreError, type Principal, type TokenVerifier, type Verification } from '../../core/index.js';
 import {
   assertEqual,
   assertRejects,
@@ -70,13 +70,19 @@ export const verifierCases: Cases<TestVerifier> = {
     ]),
   ),
 
+  'gives a reason that reveals nothing of an invalid token': async ({ verifier, validToken }) => {
+    const verification = await verifier.verify(`${validToken}x`);
+    if (verification?.kind === 'invalid' && revealsToken(`${verification.reason}`, validToken))
+      throw new ContractViolation('the reason contains a part of the token');
+  },
+
   'checks concurrent tokens independently': async ({ verifier, validToken }) => {
     const tokens = createTokens('b3RoZXI', 60, validToken.length).flatMap((other, index) =>
       index % 2 === 0 ? [validToken, other] : [other, validToken],
     );
-    const principals = await Promise.all(tokens.map((token) => verifier.verify(token)));
-    for (const [index, principal] of principals.entries())
-      assertEqual(principal !== undefined, tokens[index] === validToken, 'whether a concurrent token was accepted');
+    const verifications = await Promise.all(tokens.map((token) => verifier.verify(token)));
+    for (const [index, { kind }] of verifications.entries())
+      assertEqual(kind === 'valid', tokens[index] === validToken, 'whether a concurrent token was accepted');
   },
 
   'limits the memory used for invalid tokens': async ({ verifier, validToken }) => {
@@ -139,8 +145,8 @@ async function createVerifier(harness: TokenVerifierHarness): Promise<TokenVerif
 }
 
 async function assertAccepts(verifier: TokenVerifier, validToken: string): Promise<Principal> {
-  const principal = await verifier.verify(validToken);
-  if (principal) return principal;
+  const verification = await verifier.verify(validToken);
+  if (verification?.kind === 'valid') return verification.principal;
   throw new ContractViolation('the valid token was rejected (or create() does not know the validToken of the harness)');
 }
 
@@ -151,19 +157,19 @@ async function assertIssuerUnavailable(verifier: TokenVerifier, token: string): 
       throw new ContractViolation(`the message of ${cause.name} contains a part of the token`);
 }
 
-/** Asserts that `verify` returns `undefined` for each token, or during an outage throws TokenIssuerUnavailable. */
+/** Asserts that `verify` resolves to `invalid` for each token, or during an outage throws TokenIssuerUnavailable. */
 async function assertRejectsTokens(
   verifier: TokenVerifier,
   tokens: readonly string[],
   isOutage: boolean = false,
 ): Promise<void> {
   const assertInvalid = async (token: string) => {
-    const principal: unknown = await verifier.verify(token).catch((error: unknown) => {
-      if (!isOutage || !isPlantStoreError(error, 'TOKEN_ISSUER_UNAVAILABLE'))
-        throw new ContractViolation(`verify must return undefined for an invalid token, but it threw ${error}`);
+    const verification = await verifier.verify(token).catch((error: unknown): Verification => {
+      if (isOutage && isPlantStoreError(error, 'TOKEN_ISSUER_UNAVAILABLE')) return { kind: 'invalid' };
+      throw new ContractViolation(`verify must resolve to invalid for an invalid token, but it threw ${error}`);
     });
-    if (principal !== undefined)
-      throw new ContractViolation(`expected undefined for ${describe(token)}, got ${describe(principal)}`);
+    if (verification?.kind !== 'invalid')
+      throw new ContractViolation(`expected kind 'invalid' for ${describe(token)}, got ${describe(verification)}`);
   };
   for (let start = 0; start < tokens.length; start += MAX_CONCURRENT_CALLS)
     await Promise.all(tokens.slice(start, start + MAX_CONCURRENT_CALLS).map(assertInvalid));

@@ -76,7 +76,10 @@ describe('The code in the guides', () => {
       it(name, run).timeout(timeoutMs);
 
     it('returns the subject', async () => {
-      expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({ subject: 'gardener' });
+      expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({
+        kind: 'valid',
+        principal: { subject: 'gardener' },
+      });
     });
   });
 });

@@ -27,7 +27,8 @@ const GARDEN = `
 
 /** A plugin that accepts one token. */
 const VERIFIER = `
-  const verify = async (token) => (token === 'b3BlbiBzZXNhbWU=' ? { subject: 'ali' } : undefined);
+  const ali = { kind: 'valid', principal: { subject: 'ali' } };
+  const verify = async (token) => (token === 'b3BlbiBzZXNhbWU=' ? ali : { kind: 'invalid' });
   export default (container) => {
     container.rebind(Symbol.for('plant-store:TokenVerifier')).toConstantValue({ verify });
   };`;

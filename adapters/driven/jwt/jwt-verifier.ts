@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { isPlantStoreError, type Principal, TokenIssuerUnavailable, type TokenVerifier } from '../../../core/index.js';
+import type { TokenVerifier, Verification } from '../../../core/index.js';
+import { isPlantStoreError, TokenIssuerUnavailable } from '../../../core/index.js';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
@@ -27,8 +28,22 @@ const TYPES = /^(application\/)?(at\+)?jwt$/i;
 /** Maximum clock skew between the issuer and this machine, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** Errors of a key set that are caused by the token, not by the issuer. */
-const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+/** Maximum size of a key set, after decompression. */
+const MAX_KEY_SET_BYTES = 1024 ** 2;
+
+/** Reasons why a token is invalid, by the code of jose's error or by the claim. */
+const REASONS: Readonly<Record<string, string>> = {
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'key',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JOSE_NOT_SUPPORTED: 'algorithm',
+  iss: 'issuer',
+  aud: 'audience',
+  exp: 'expiry',
+  nbf: 'not-before',
+};
 
 /** Authenticates JWTs (RFC 7519) of one issuer for one audience, signed with a key that the issuer publishes. */
 export class JwtVerifier implements TokenVerifier {
@@ -48,32 +63,49 @@ export class JwtVerifier implements TokenVerifier {
       [customFetch]: async (url, init) => {
         if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
         fetchedAt = performance.now();
-        return fetch(url, init);
+        const response = await fetch(url, init);
+        let bytes = 0;
+        const limit = new TransformStream<Uint8Array, Uint8Array>({
+          transform(chunk, controller) {
+            bytes += chunk.length;
+            if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
+            controller.enqueue(chunk);
+          },
+        });
+        return new Response(response.body?.pipeThrough(limit), response);
       },
     });
     this.#getKey = async (header, token) => {
       try {
         return await keySet(header, token);
       } catch (error) {
-        if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
+        // Caused by the token, not by the issuer.
+        if (error instanceof errors.JOSEError && REASONS[error.code]) throw error;
         const { origin, pathname } = jwksUrl;
         throw new TokenIssuerUnavailable(`cannot read the keys at ${origin}${pathname}`, { cause: error });
       }
     };
   }
 
-  async verify(token: string): Promise<Principal | undefined> {
-    if (!COMPACT_JWS.test(token)) return undefined;
+  async verify(token: string): Promise<Verification> {
+    if (!COMPACT_JWS.test(token)) return invalid('malformed');
     try {
       const { issuer, audience } = this.#options;
       const checks = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS };
       const { payload, protectedHeader } = await jwtVerify(token, this.#getKey, { ...checks, requiredClaims: ['exp'] });
       const { typ = 'JWT' } = protectedHeader;
-      if (typeof typ !== 'string' || !TYPES.test(typ)) return undefined;
-      return typeof payload.sub === 'string' && payload.sub !== '' ? { subject: payload.sub } : undefined;
+      if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
+      const { sub: subject } = payload;
+      if (typeof subject !== 'string' || subject === '') return invalid('subject');
+      return { kind: 'valid', principal: { subject } };
     } catch (error) {
       if (isPlantStoreError(error)) throw error;
-      return undefined;
+      if (error instanceof errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
+      return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
     }
   }
+}
+
+function invalid(reason = 'malformed'): Verification {
+  return { kind: 'invalid', reason };
 }

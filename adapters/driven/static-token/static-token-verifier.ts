@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Principal, TokenVerifier } from '../../../core/index.js';
+import type { TokenVerifier, Verification } from '../../../core/index.js';
 
 /** An invalid list of tokens. The message has the reason and the position of an invalid token, never the token. */
 export class InvalidTokenList extends Error {
@@ -23,14 +23,14 @@ export class StaticTokenVerifier implements TokenVerifier {
     this.#digests = Array.from(tokens, toDigest);
   }
 
-  async verify(token: string): Promise<Principal | undefined> {
+  async verify(token: string): Promise<Verification> {
     const sent = sha256(token);
     let match = -1;
     for (const [index, digest] of this.#digests.entries()) {
       if (timingSafeEqual(sent, digest)) match = index;
     }
     // The position, because the log must not contain anything derived from a token.
-    return match === -1 ? undefined : { subject: `static-token-${match + 1}` };
+    return match === -1 ? { kind: 'invalid' } : { kind: 'valid', principal: { subject: `static-token-${match + 1}` } };
   }
 }
 

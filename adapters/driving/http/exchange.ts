@@ -47,6 +47,8 @@ export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   principal?: Principal;
+  /** Why the token is invalid. */
+  reason?: string | undefined;
   route?: string;
 }
 
@@ -62,7 +64,8 @@ export async function handleRequest(
 ): Promise<void> {
   const start = performance.now();
   const { method, url = '', headers } = req;
-  const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
+  // Of repeated headers, the first counts; Node joins them.
+  const [requestId = randomUUID()] = /^[\w.:-]{1,128}(?=, |$)/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
   const exchange: Exchange = { req, res };
   let exception: ApiException | undefined;
   let aborted: true | undefined;
@@ -85,11 +88,17 @@ export async function handleRequest(
   const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
   if (exception?.cause !== undefined) log?.error({ requestId, error, err: exception.cause }, 'request failed');
   if (log && accessLog) {
-    const path = /^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH);
-    const subject = exchange.principal?.subject;
-    log.info({ requestId, method, path, subject, status, error, aborted, durationMs }, 'request');
+    const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
+    const subject = escapeControls(exchange.principal?.subject);
+    const { reason } = exchange;
+    log.info({ requestId, method, path, subject, status, error, reason, aborted, durationMs }, 'request');
   }
   onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });
+}
+
+/** Escapes control characters, with which a terminal would do more than print. */
+function escapeControls(text: string | undefined): string | undefined {
+  return text?.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CreatePlantUseCase, Principal, TokenVerifier } from '../../../core/index.js';
+import type { CreatePlantUseCase, TokenVerifier } from '../../../core/index.js';
 import {
   apiErrors,
   type OpenApiDescription,
@@ -76,7 +76,7 @@ export function createOperations(options: OperationOptions): readonly HttpOperat
       exchange.route = path;
       const permit = admission.admit();
       try {
-        exchange.principal = await authenticate(exchange.req.headers.authorization, tokenVerifier);
+        await authenticate(exchange, tokenVerifier);
         const reserve = (bytes: number) => admission.reserve(permit, bytes);
         const body = hasBody ? await readBody(exchange.res, bodyLimitBytes, reserve, collect) : new Uint8Array();
         return await handle({ body, parameters, codec }, options);
@@ -88,13 +88,16 @@ export function createOperations(options: OperationOptions): readonly HttpOperat
   });
 }
 
-/** Throws 40101 without a bearer token, and 40102 if it is not valid. */
-async function authenticate(authorization: string | undefined, tokenVerifier: TokenVerifier): Promise<Principal> {
+/** Sets the principal. Throws 40101 without a bearer token, and 40102 if it is not valid. */
+async function authenticate(exchange: Exchange, tokenVerifier: TokenVerifier): Promise<void> {
   // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
-  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '') ?? [];
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(exchange.req.headers.authorization ?? '') ?? [];
   if (token === undefined) throw new ApiException(apiErrors.noCredential);
-  const principal = await tokenVerifier.verify(token);
+  const verification = await tokenVerifier.verify(token);
   // A verifier in JavaScript may return another value.
-  if (!principal) throw new ApiException(apiErrors.invalidToken);
-  return principal;
+  if (verification?.kind !== 'valid') {
+    exchange.reason = verification?.reason;
+    throw new ApiException(apiErrors.invalidToken);
+  }
+  exchange.principal = verification.principal;
 }

@@ -1,12 +1,18 @@
 /** Port: authenticates bearer tokens. `test/contract/token-verifier.ts` tests the details. */
 export interface TokenVerifier {
   /**
-   * Returns the principal of `token`, or `undefined` if the token is invalid. Calls do not affect each other.
+   * Checks `token`. Calls do not affect each other.
    * @param token The bearer token as sent, without its scheme (RFC 6750 §2.1).
    * @throws {TokenIssuerUnavailable} The token cannot be checked now.
    */
-  verify(token: string): Promise<Principal | undefined>;
+  verify(token: string): Promise<Verification>;
 }
+
+/** The result of {@link TokenVerifier.verify}. */
+export type Verification =
+  | { readonly kind: 'valid'; readonly principal: Principal }
+  /** `reason` is a word for the log, such as `expired`; it reveals nothing of the token. */
+  | { readonly kind: 'invalid'; readonly reason?: string };
 
 /** The authenticated caller. */
 export interface Principal {

@@ -4,7 +4,7 @@ import { createKoaServer } from 'plant-store/adapters/koa';
 import { MemoryPlantRepository } from 'plant-store/adapters/memory';
 import { CreatePlant } from 'plant-store/core';
 
-const tokenVerifier = { verify: async () => ({ subject: 'tester' }) };
+const tokenVerifier = { verify: async () => ({ kind: 'valid', principal: { subject: 'tester' } }) };
 const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
 const body = '{"id":1,"name":"Monstera"}';
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -117,4 +118,49 @@ describe('The service', () => {
       expect(service.stderr).to.include('"closed":false');
     });
   }
+
+  it('does not end on SIGHUP while it starts, unlike other commands, and reads tokens again that it had read', async () => {
+    const slow = `
+      import { existsSync } from 'node:fs';
+      import { setTimeout } from 'node:timers/promises';
+      const until = async (step) => {
+        console.log(step);
+        while (!existsSync(step)) await setTimeout(10);
+      };
+      export default async (container) => {
+        await until('loaded');
+        container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) => until('opened').then(() => storage));
+      };`;
+    writeFileSync(join(folder, 'slow.mjs'), slow);
+    writeFileSync(join(folder, 'tokens'), 'old-token');
+    const settings = { PLUGINS: './slow.mjs', DATABASE_URL: 'memory:', ACCESS_TOKENS_FILE: 'tokens' };
+    const [check, service] = [plantStore(folder, ['check'], settings), serve(folder, settings)];
+    for (const program of [check, service]) {
+      await program.waitForOutput(/loaded/);
+      program.kill('SIGHUP');
+    }
+    expect(await check.exited()).to.equal('SIGHUP');
+    writeFileSync(join(folder, 'loaded'), '');
+    await service.waitForOutput(/opened/);
+    writeFileSync(join(folder, 'tokens'), 'new-token');
+    await service.kill('SIGHUP').waitForOutput(/"tokens reloaded"/);
+    writeFileSync(join(folder, 'opened'), '');
+    expect(await create(await service.port(), PLANT, { Authorization: 'Bearer new-token' })).to.include({
+      outcome: 200,
+    });
+  });
+
+  it('ends on SIGTERM while it waits for a tokens file that does not respond, as on a dead mount', async () => {
+    // Blocks a thread of Node's, as that file would.
+    const block = `
+      import { promises } from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      promises.stat = () => (console.log('reading'), promises.readFile('fifo'));
+      syncBuiltinESMExports();`;
+    writeFileSync(join(folder, 'block.mjs'), block);
+    spawnSync('mkfifo', ['fifo'], { cwd: folder });
+    const service = serve(folder, { NODE_OPTIONS: '--import ./block.mjs', ACCESS_TOKENS_FILE: 'tokens' });
+    await service.waitForOutput(/reading/);
+    expect(await service.stop()).to.equal('SIGKILL');
+  });
 });

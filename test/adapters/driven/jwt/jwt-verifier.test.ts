@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { exportSPKI } from 'jose';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -11,7 +12,8 @@ import { AUDIENCE, ISSUER, Issuer, inSeconds, type Key, newKey, SUBJECT, sign } 
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const ACCEPTED = { subject: SUBJECT };
+const ACCEPTED = { kind: 'valid', principal: { subject: SUBJECT } };
+const rejectedFor = (reason: string) => ({ kind: 'invalid', reason });
 
 describe('JwtVerifier', () => {
   let key: Key;
@@ -69,32 +71,43 @@ describe('JwtVerifier', () => {
 
   // The contract has expired tokens, tokens of another issuer, and tokens without a signature or with a wrong one.
   describe('rejects a token', () => {
-    for (const [what, claims, header] of [
-      ['that is not valid yet', { nbf: inSeconds(600) }],
-      ['without an expiry', { exp: undefined }],
-      ['for another audience', { aud: 'someone-else' }],
-      ['without a subject', { sub: undefined }],
-      ['with an empty subject', { sub: '' }],
-      ['with a subject that is not a string', { sub: 4711 }],
-      ['of another type (RFC 8725 §3.11)', {}, { typ: 'secevent+jwt' }],
-      ['of a type with a known prefix', {}, { typ: 'at+jwt+x' }],
-      ['of a type with a known suffix', {}, { typ: 'text/at+jwt' }],
-      ['with a type that is not a string', {}, { typ: ['JWT'] }],
+    for (const [what, reason, claims, header] of [
+      ['that is not valid yet', 'not-before', { nbf: inSeconds(600) }],
+      ['that has expired', 'expired', { exp: inSeconds(-3600) }],
+      ['without an expiry', 'expiry', { exp: undefined }],
+      ['of another issuer', 'issuer', { iss: 'https://weeds.example' }],
+      ['for another audience', 'audience', { aud: 'someone-else' }],
+      ['without a subject', 'subject', { sub: undefined }],
+      ['with an empty subject', 'subject', { sub: '' }],
+      ['with a subject that is not a string', 'subject', { sub: 4711 }],
+      ['with an iat that is not a number', 'malformed', { iat: 'today' }],
+      ['of another type (RFC 8725 §3.11)', 'type', {}, { typ: 'secevent+jwt' }],
+      ['of a type with a known prefix', 'type', {}, { typ: 'at+jwt+x' }],
+      ['of a type with a known suffix', 'type', {}, { typ: 'text/at+jwt' }],
+      ['with a type that is not a string', 'type', {}, { typ: ['JWT'] }],
     ] as const) {
-      it(what, async () => {
-        expect(await create().verify(await sign(key, claims, header))).to.equal(undefined);
+      it(`${what}, for the reason ${reason}`, async () => {
+        expect(await create().verify(await sign(key, claims, header))).to.deep.equal(rejectedFor(reason));
       });
     }
 
+    it('with another signature or key', async () => {
+      const verifier = create();
+      const [head, , signature] = token.split('.');
+      const [, body] = (await sign(key, { sub: 'another' })).split('.');
+      expect(await verifier.verify([head, body, signature].join('.'))).to.deep.equal(rejectedFor('signature'));
+      expect(await verifier.verify(await sign(await newKey()))).to.deep.equal(rejectedFor('key'));
+    });
+
     it('that is malformed, although the issuer does not respond', async () => {
       await issuer.stop();
-      expect(await create().verify('garbage')).to.equal(undefined);
+      expect(await create().verify('garbage')).to.deep.equal(rejectedFor('malformed'));
     });
 
     it('signed with the public key as a shared secret (HS256)', async () => {
       const secret = Buffer.from(await exportSPKI(key.publicKey));
       const forged = await sign({ ...key, algorithm: 'HS256', privateKey: secret });
-      expect(await create().verify(forged)).to.equal(undefined);
+      expect(await create().verify(forged)).to.deep.equal(rejectedFor('algorithm'));
     });
   });
 
@@ -115,12 +128,17 @@ describe('JwtVerifier', () => {
     const elapse = (ms: number) => {
       elapsedMs += ms;
     };
-    /** Verifies tokens with unknown keys. Returns the distinct results and classes of errors. */
+    /** Verifies tokens with unknown keys. Returns the distinct kinds of results and classes of errors. */
     const verifyForged = async (count: number) => {
       const tokens = await Promise.all(Array.from({ length: count }, async () => sign(await newKey())));
       const outcomes = new Set<unknown>();
       for (const forged of tokens)
-        outcomes.add(await verifier.verify(forged).catch((error: unknown) => Object(error).constructor));
+        outcomes.add(
+          await verifier.verify(forged).then(
+            ({ kind }) => kind,
+            (error: unknown) => Object(error).constructor,
+          ),
+        );
       return [...outcomes];
     };
 
@@ -131,7 +149,7 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token), 'the revoked key').to.deep.equal(ACCEPTED);
       expect(await verifier.verify(await sign(next)), 'the new key').to.deep.equal(ACCEPTED);
       expect(issuer.requests).to.equal(2);
-      expect(await verifier.verify(token), 'the revoked key after a fetch').to.equal(undefined);
+      expect(await verifier.verify(token), 'the revoked key after a fetch').to.deep.equal(rejectedFor('key'));
       await issuer.publish(key);
       elapse(10 * MINUTE);
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
@@ -139,7 +157,7 @@ describe('JwtVerifier', () => {
 
     it('fetches the keys at most every 30 s for forged tokens', async () => {
       for (const requests of [1, 2]) {
-        expect(await verifyForged(10)).to.deep.equal([undefined]);
+        expect(await verifyForged(10)).to.deep.equal(['invalid']);
         expect(issuer.requests).to.equal(requests);
         elapse(31 * SECOND);
       }
@@ -173,6 +191,19 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
     });
   }
+
+  it('reads a key set of up to 1 MiB, also if it is compressed', async () => {
+    const keySet = await (await fetch(issuer.jwksUrl)).text();
+    const verifyWithKeySetOf = (bytes: number) => {
+      const compressed = gzipSync(keySet.padEnd(bytes));
+      issuer.respondWith((response) => response.setHeader('Content-Encoding', 'gzip').end(compressed));
+      return create().verify(token);
+    };
+    expect(await verifyWithKeySetOf(1024 ** 2)).to.deep.equal(ACCEPTED);
+    const error = await catchError(verifyWithKeySetOf(1024 ** 2 + 1));
+    expect(error).to.be.instanceOf(TokenIssuerUnavailable);
+    expect(error).to.have.nested.property('cause.cause.message', 'the key set is larger than 1048576 bytes');
+  });
 
   for (const name of ['issuer', 'audience']) {
     it(`requires the ${name}, because jose would accept any`, () => {

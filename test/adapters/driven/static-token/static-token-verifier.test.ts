@@ -25,16 +25,16 @@ describe('StaticTokenVerifier', () => {
 
     it('accepts a digest in upper case, but not as a token', async () => {
       const verifier = new StaticTokenVerifier([DIGEST.toUpperCase()]);
-      expect(await verifier.verify(TOKEN)).to.not.equal(undefined);
+      expect(await verifier.verify(TOKEN)).to.include({ kind: 'valid' });
       for (const digest of [DIGEST, DIGEST.toUpperCase(), DIGEST.slice('sha256:'.length)])
-        expect(await verifier.verify(digest)).to.equal(undefined);
+        expect(await verifier.verify(digest)).to.deep.equal({ kind: 'invalid' });
     });
   });
 
   it('returns the position of the token as the subject', async () => {
     const verifier = new StaticTokenVerifier(['one', 'two']);
-    expect(await verifier.verify('one')).to.deep.equal({ subject: 'static-token-1' });
-    expect(await verifier.verify('two')).to.deep.equal({ subject: 'static-token-2' });
+    expect(await verifier.verify('one')).to.deep.include({ principal: { subject: 'static-token-1' } });
+    expect(await verifier.verify('two')).to.deep.include({ principal: { subject: 'static-token-2' } });
   });
 
   it('compares with every token in constant time, even after a match', async () => {
@@ -80,13 +80,13 @@ describe('A token list', () => {
   it('replaces the previous list, unless it is invalid', async () => {
     const verifier = new StaticTokenVerifier(['old']);
     expect(() => verifier.replace(['new', 'not a token'])).to.throw(InvalidTokenList, /^token 2 /);
-    expect(await verifier.verify('new')).to.equal(undefined);
-    expect(await verifier.verify('old')).to.not.equal(undefined);
+    expect(await verifier.verify('new')).to.deep.equal({ kind: 'invalid' });
+    expect(await verifier.verify('old')).to.include({ kind: 'valid' });
     verifier.replace(['new']);
-    expect(await verifier.verify('old')).to.equal(undefined);
-    expect(await verifier.verify('new')).to.not.equal(undefined);
+    expect(await verifier.verify('old')).to.deep.equal({ kind: 'invalid' });
+    expect(await verifier.verify('new')).to.include({ kind: 'valid' });
     verifier.replace([]);
-    for (const token of ['', 'new']) expect(await verifier.verify(token)).to.equal(undefined);
+    for (const token of ['', 'new']) expect(await verifier.verify(token)).to.deep.equal({ kind: 'invalid' });
   });
 
   it('has one token per line of a file, without blank lines, comments and surrounding white space', () => {

@@ -43,7 +43,7 @@ httpSuite('The response', {}, ({ start }) => {
     });
   }
 
-  for (const result of [null, false]) {
+  for (const result of [null, false, { subject: 'a' }, { kind: 'VALID' }]) {
     it(`is 40102 if a verifier in JavaScript returns ${JSON.stringify(result)}`, async () => {
       const server = await start(withVerifier(async () => JSON.parse(JSON.stringify(result))));
       expect(await server.send()).to.equal(40102);

@@ -1,6 +1,9 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { apiErrors } from '../../../../adapters/driving/api/index.js';
+import { handleRequest } from '../../../../adapters/driving/http/index.js';
 import { request } from '../../../support/raw-http.js';
 import { HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
 
@@ -34,23 +37,27 @@ const REQUESTS: Record<string, [bytes: string | Uint8Array, expected: number]> =
 const { lines: sharedLines, options: sharedOptions } = recordLog();
 
 httpSuite('The log', sharedOptions, ({ server, start }) => {
-  it('has one line per request, and the metrics have its route', async () => {
+  it('has one line per request, with the reason why a token is invalid, and the metrics have its route', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
     const own = await start({ ...options, onRequestEnd: ({ durationMs, ...fields }) => ended.push(fields) });
     await own.send(post(newPlant(), { 'X-Request-Id': 'first' }));
     await own.send(request(`GET /${'x'.repeat(300)}?x=y`, { 'X-Request-Id': 'second' }));
     await own.send(post('{', { 'X-Request-Id': 'third' }));
+    await own.send(post('', { 'X-Request-Id': 'fourth', Authorization: 'Bearer x' }));
+    const reason = 'another token';
     const [subject, message] = ['tester', 'request'];
     expect(lines.map(({ durationMs, ...fields }) => JSON.parse(JSON.stringify(fields)))).to.deep.equal([
       { requestId: 'first', method: 'POST', path: '/plants', subject, status: 200, message },
       { requestId: 'second', method: 'GET', path: `/${'x'.repeat(255)}`, status: 404, error: 40401, message },
       { requestId: 'third', method: 'POST', path: '/plants', subject, status: 400, error: 40001, message },
+      { requestId: 'fourth', method: 'POST', path: '/plants', status: 401, error: 40102, reason, message },
     ]);
     expect(JSON.parse(JSON.stringify(ended))).to.deep.equal([
       { method: 'POST', route: '/plants', status: 200 },
       { method: 'GET', status: 404, error: 40401 },
       { method: 'POST', route: '/plants', status: 400, error: 40001 },
+      { method: 'POST', route: '/plants', status: 401, error: 40102 },
     ]);
   });
 
@@ -105,6 +112,14 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     expect(aborted()[0]).to.include({ path: '/plants', status: undefined, error: undefined, aborted: true });
   });
 
+  it('has no control character of a subject or a path, which a terminal would execute', async () => {
+    const { lines, options } = recordLog();
+    const principal = { subject: 'a\x1b[2Jb\x7fc\x9bd\n' };
+    const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/\x1b[2J\x9b' });
+    await handleRequest(req, new ServerResponse(req), options, (exchange) => Object.assign(exchange, { principal }));
+    expect(lines[0]).to.include({ path: '/\\u001b[2J\\u009b', subject: 'a\\u001b[2Jb\\u007fc\\u009bd\\u000a' });
+  });
+
   for (const [what, [bytes, expected]] of Object.entries(REQUESTS)) {
     it(`has one line, without values from the client: ${what}`, async () => {
       sharedLines.length = 0;
@@ -125,14 +140,14 @@ httpSuite('X-Request-Id', {}, ({ server }) => {
 
   it('is generated for each request without a valid one', async () => {
     const invalid = INVALID_IDS.map((id) => post(newPlant(), { 'X-Request-Id': id }));
-    const two = post(newPlant(), { 'X-Request-Id': 'a', 'x-request-id': 'b' });
     const ids: unknown[] = [];
-    for (const bytes of [post(), post('{'), 'garbage\r\n\r\n', two, ...invalid]) ids.push(await readId(bytes));
+    for (const bytes of [post(), post('{'), 'garbage\r\n\r\n', ...invalid]) ids.push(await readId(bytes));
     for (const id of ids) expect(id).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     expect(new Set(ids)).to.have.property('size', ids.length);
   });
 
-  it('is echoed if it is valid', async () => {
+  it('is echoed if it is valid, or if it is the first of several', async () => {
+    expect(await readId(post(newPlant(), { 'X-Request-Id': 'a', 'x-request-id': 'b' }))).to.equal('a');
     for (const id of VALID_IDS) {
       expect(await readId(post(newPlant(), { 'X-Request-Id': id }))).to.equal(id);
       expect(await readId(post('{', { 'X-Request-Id': id })), 'on a rejection').to.equal(id);

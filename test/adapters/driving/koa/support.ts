@@ -20,7 +20,10 @@ const create = async (newPlant: NewPlant): ReturnType<CreatePlantUseCase['execut
 };
 
 const tokenVerifier: TokenVerifier = {
-  verify: async (token) => (token === TOKEN ? { subject: 'tester' } : undefined),
+  verify: async (token) =>
+    token === TOKEN
+      ? { kind: 'valid', principal: { subject: 'tester' } }
+      : { kind: 'invalid', reason: 'another token' },
 };
 
 /** The options of an app with a use case that creates every valid plant. */

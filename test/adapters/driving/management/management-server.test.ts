@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { ManagementServer } from '../../../../adapters/driving/management/index.js';
+import { findSlow, hostile } from '../../../support/processor-time.js';
 import { exchange, request } from '../../../support/raw-http.js';
 
 describe('ManagementServer', () => {
@@ -40,5 +41,10 @@ describe('ManagementServer', () => {
       isUnavailable = status === 503;
       expect(await exchange(port, request('GET /readyz'))).to.include({ status });
     }
+  });
+
+  it('takes a processor time in proportion to the bytes of a request', async () => {
+    const bytes = request('GET /healthz', { Host: hostile('o', '@xn--') });
+    expect(await findSlow(await start({}), new Map([['a hostile Host', bytes]]))).to.deep.equal([]);
   });
 });
