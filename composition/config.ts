@@ -11,7 +11,7 @@ export interface Setting<T = unknown> {
   readonly variable: string;
   /** Empty for none. */
   readonly default: string;
-  /** Throws an error that says what is allowed, and quotes the string unless it may contain a secret. */
+  /** Throws an error that says what is allowed. It does not quote the string, which may be a secret. */
   readonly parse: (text: string) => T;
   readonly help: string;
 }
@@ -22,10 +22,10 @@ export const version: string = JSON.parse(readFileSync(new URL('../../package.js
 type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
-function parser<T>(allowed: string, convert: (text: string) => T | undefined, mayBeSecret = false): Parse<T> {
+function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
   return (text) => {
     const value = convert(text);
-    if (value === undefined) throw new InvalidConfig(`${mayBeSecret ? 'it' : JSON.stringify(text)} is not ${allowed}`);
+    if (value === undefined) throw new InvalidConfig(`must be ${allowed}`);
     return value;
   };
 }
@@ -56,8 +56,8 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
-const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0], true);
-const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)), true);
+const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
+const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {

@@ -31,7 +31,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Maximum size of a key set, after decompression. */
 const MAX_KEY_SET_BYTES = 1024 ** 2;
 
-/** Reasons why a token is invalid, by the code of jose's error or by the claim. */
+/** Why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'expired',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
@@ -64,15 +64,14 @@ export class JwtVerifier implements TokenVerifier {
         if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
         fetchedAt = performance.now();
         const response = await fetch(url, init);
+        const chunks: Uint8Array[] = [];
         let bytes = 0;
-        const limit = new TransformStream<Uint8Array, Uint8Array>({
-          transform(chunk, controller) {
-            bytes += chunk.length;
-            if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
-            controller.enqueue(chunk);
-          },
-        });
-        return new Response(response.body?.pipeThrough(limit), response);
+        for await (const chunk of response.body ?? []) {
+          bytes += chunk.length;
+          if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
+          chunks.push(chunk);
+        }
+        return new Response(Buffer.concat(chunks), response);
       },
     });
     this.#getKey = async (header, token) => {

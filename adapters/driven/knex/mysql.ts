@@ -65,9 +65,8 @@ export const mysql: Engine = {
     let free = plants;
     for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
       try {
-        // An insert that succeeds after the duplicates were found has already waited.
-        // InnoDB makes the holders' rows visible before they are synced. Galera does not, so nothing changes there, which
-        // saves a round trip to the other nodes.
+        // InnoDB makes the holders' rows visible before they are synced; an insert that follows waits, too. Galera does
+        // not, so nothing changes there, which saves a round trip to the other nodes.
         if (free.length === 0) await knex.raw(`${COMMIT} - IF(@plant_store_on_galera, 1, 0)`);
         else await knex('plants').insert(free.map(toRow));
         return exclude(plants, free);

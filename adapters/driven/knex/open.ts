@@ -11,12 +11,9 @@ export interface Database extends DatabaseOptions {
   readonly engine: Engine;
   /** Name for messages, without a password. */
   readonly name: string;
-  /** Prepares the files of the database, if any, and returns Knex's configuration. */
-  readonly configure: (cancelStatement: CancelStatement) => Knex.Config | Promise<Knex.Config>;
+  /** Prepares the files of the database, if any, and returns Knex's configuration. `cancel` cancels a statement. */
+  readonly configure: (cancel: (connection: unknown) => Promise<unknown>) => Knex.Config | Promise<Knex.Config>;
 }
-
-/** Makes the server cancel the statement of a connection, with a statement on a new one. */
-export type CancelStatement = (connection: unknown) => Promise<unknown>;
 
 /** Options of any database. */
 export interface DatabaseOptions {

@@ -42,8 +42,7 @@ export const postgres: Engine = {
 
   async insert(knex, plants) {
     const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
-    // An insert that added a row has already waited.
-    // After a crash or a cancelled wait, a row is visible before the standby has it.
+    // After a crash or a cancelled wait, a row is visible before the standby has it. An insert of a row has waited.
     if (rows.length === 0) await knex.raw(`${COMMIT} WHERE current_setting('synchronous_standby_names') <> ''`);
     return exclude(plants, rows);
   },

@@ -10,7 +10,7 @@ export interface DatabaseServerOptions extends DatabaseOptions {
   readonly url: string;
 }
 
-/** Describes a database on a server. `prepare` runs on each new connection; `cancel` cancels its statement. */
+/** Describes a database on a server. `prepare` runs on each new connection, whose statement `cancel` cancels. */
 export function serverDatabase<Connection>(
   { url, ...options }: DatabaseServerOptions,
   engine: Engine,
@@ -19,8 +19,8 @@ export function serverDatabase<Connection>(
 ): Database {
   const { protocol, host, pathname } = new URL(url);
   const name = `${protocol}//${host}${pathname}`;
-  const configure: Database['configure'] = (cancelStatement) => {
-    const afterCreate = callbackify((each: Connection) => prepare(each, () => cancelStatement(each)));
+  const configure: Database['configure'] = (cancel) => {
+    const afterCreate = callbackify((each: Connection) => prepare(each, () => cancel(each)));
     // The pool closes an idle connection before it counts as stalled.
     return { connection, pool: { min: 0, idleTimeoutMillis: options.timeoutMs, afterCreate } };
   };

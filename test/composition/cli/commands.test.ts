@@ -42,12 +42,7 @@ describe('The command', () => {
     ['serve plants', {}, 64, /^Too many arguments for serve; see/],
     // Every user of the machine can read a command line.
     ['--access-tokens=canary', {}, 64, /^Unknown option '--access-tokens'; see/],
-    [
-      'check',
-      { PORT: 'http', DOCS: '1' },
-      78,
-      /^PORT: "http" is not .*\nplant-store: DOCS: "1" is not one of on, off$/,
-    ],
+    ['check', { PORT: 'http', DOCS: '1' }, 78, /^PORT: must be .*\nplant-store: DOCS: must be one of on, off$/],
     ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS: \.\/none\.js: Cannot find module .*$/],
     [
       'check',
