@@ -84,7 +84,7 @@ export function assertFile(stats: Stats): void {
 }
 
 /** Returns the message without the path of a failed system call, which may be a secret. */
-export function toReason(error: unknown): string {
+export function withoutPath(error: unknown): string {
   return `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '');
 }
 
@@ -146,7 +146,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       return [key, parse(environment[variable] || value)];
     } catch (error) {
-      problems.push(`${variable}: ${toReason(error)}`);
+      problems.push(`${variable}: ${withoutPath(error)}`);
       return [key, undefined];
     }
   });

@@ -4,7 +4,7 @@ import { Container, ContainerModule, type ResolutionContext } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
 import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
-import { AccessTokens, readTokens } from './access-tokens.js';
+import { createAccessTokens } from './access-tokens.js';
 import { type Config, InvalidConfig, version } from './config.js';
 import { createLogger } from './logger.js';
 import { services } from './services.js';
@@ -44,7 +44,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
   bind(services.TokenVerifier)
     .toResolvedValue(
       async (config) => {
-        const tokens = new AccessTokens(config, await readTokens(config));
+        const tokens = await createAccessTokens(config);
         const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
         if (!issuer || !audience || !jwksUrl) return tokens;
         const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
@@ -53,7 +53,7 @@ export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) 
           const verification = await tokens.verify(token);
           return verification.kind === 'valid' ? verification : jwts.verify(token);
         };
-        return { verify, reload: () => tokens.reload() };
+        return { verify, reload: tokens.reload };
       },
       [services.Config],
     )

@@ -6,9 +6,6 @@ import { type Config, InvalidConfig } from './config.js';
 import { createContainer } from './container.js';
 import { limitTime } from './time-limit.js';
 
-/** Maximum time for a plugin to be loaded and to settle, in milliseconds. */
-const MAX_PLUGIN_MS = 10_000;
-
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
@@ -27,12 +24,13 @@ export async function loadContainer(config: Config): Promise<Container> {
   };
   for (const plugin of config.plugins) {
     try {
-      await limitTime(run(plugin), MAX_PLUGIN_MS);
+      await limitTime(run(plugin));
     } catch (error) {
-      const [reason] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
-      const isMissing = reason?.startsWith('Cannot find module') && !/^[./]/.test(plugin);
-      const hint = isMissing ? '; the path of a file starts with ./' : '';
-      throw new InvalidConfig(`PLUGINS: ${plugin}: ${reason}${hint}`);
+      const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
+      // Its name may be a secret in the wrong variable.
+      if (reason.startsWith('Cannot find module') && !/^[./]/.test(plugin))
+        throw new InvalidConfig('PLUGINS: a package is not installed; the path of a file starts with ./');
+      throw new InvalidConfig(`PLUGINS: ${plugin}: ${reason}`);
     }
   }
   return container;

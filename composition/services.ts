@@ -31,9 +31,7 @@ export const services = {
   /** What use cases call: the storage with metrics, group commit and a time limit. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
   /** Authenticates clients. The default accepts the tokens of the settings and the JWTs of an issuer. */
-  TokenVerifier: identifier<
-    TokenVerifier & { readonly randomToken?: string | undefined; reload?(): void | Promise<void> }
-  >('TokenVerifier'),
+  TokenVerifier: identifier<TokenVerifier & { randomToken?: string | undefined; reload?(): unknown }>('TokenVerifier'),
   CreatePlant: identifier<CreatePlantUseCase & CreatePlantsUseCase>('CreatePlant'),
   ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
   /** The parsed `openapi.yaml`. */

@@ -20,8 +20,8 @@ export async function run(config: Config): Promise<number> {
     await flush(log);
     process.exit(1);
   });
-  // First, so that an invalid setting leaves no new store behind.
   await reloadTokensOnSighup(container);
+  // First, so that an invalid setting leaves no new store behind.
   const { randomToken } = await container.getAsync(services.TokenVerifier);
   const storage = await container.getAsync(services.Storage);
   try {
@@ -53,7 +53,7 @@ export async function run(config: Config): Promise<number> {
     const closing = drained.then(() => storage.close()).then(() => true);
     const timeout = setTimeout(Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
     const closed = await Promise.race([closing, timeout]);
-    await management?.stop();
+    await management?.stop(0);
     log.info({ closed }, 'stopped');
     await flush(log);
     return closed ? 0 : 1;

@@ -31,6 +31,9 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Maximum size of a key set, after decompression. */
 const MAX_KEY_SET_BYTES = 1024 ** 2;
 
+/** Errors of a key set that are caused by the token, not by the issuer. */
+const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+
 /** Why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'expired',
@@ -78,8 +81,7 @@ export class JwtVerifier implements TokenVerifier {
       try {
         return await keySet(header, token);
       } catch (error) {
-        // Caused by the token, not by the issuer.
-        if (error instanceof errors.JOSEError && REASONS[error.code]) throw error;
+        if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
         const { origin, pathname } = jwksUrl;
         throw new TokenIssuerUnavailable(`cannot read the keys at ${origin}${pathname}`, { cause: error });
       }

@@ -11,7 +11,7 @@ export interface Database extends DatabaseOptions {
   readonly engine: Engine;
   /** Name for messages, without a password. */
   readonly name: string;
-  /** Prepares the files of the database, if any, and returns Knex's configuration. `cancel` cancels a statement. */
+  /** Prepares the files of the database, if any, and returns Knex's configuration. `cancel` ends the statement of a connection. */
   readonly configure: (cancel: (connection: unknown) => Promise<unknown>) => Knex.Config | Promise<Knex.Config>;
 }
 

@@ -10,7 +10,7 @@ export interface DatabaseServerOptions extends DatabaseOptions {
   readonly url: string;
 }
 
-/** Describes a database on a server. `prepare` runs on each new connection, whose statement `cancel` cancels. */
+/** Describes a database on a server. `prepare` runs on each new connection; `cancel` ends its statement. */
 export function serverDatabase<Connection>(
   { url, ...options }: DatabaseServerOptions,
   engine: Engine,
@@ -21,7 +21,7 @@ export function serverDatabase<Connection>(
   const name = `${protocol}//${host}${pathname}`;
   const configure: Database['configure'] = (cancel) => {
     const afterCreate = callbackify((each: Connection) => prepare(each, () => cancel(each)));
-    // The pool closes an idle connection before it counts as stalled.
+    // The pool usually closes an idle connection before it counts as stalled.
     return { connection, pool: { min: 0, idleTimeoutMillis: options.timeoutMs, afterCreate } };
   };
   return { ...options, engine, name, configure };

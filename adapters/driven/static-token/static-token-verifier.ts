@@ -11,15 +11,10 @@ export class InvalidTokenList extends Error {
  * reveals only the length of the token that was sent and the number of tokens on the list.
  */
 export class StaticTokenVerifier implements TokenVerifier {
-  #digests: readonly Buffer[];
+  readonly #digests: readonly Buffer[];
 
   /** @throws {InvalidTokenList} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
   constructor(tokens: readonly string[]) {
-    this.#digests = Array.from(tokens, toDigest);
-  }
-
-  /** Replaces the tokens. On an invalid list, throws like the constructor and keeps the previous tokens. */
-  replace(tokens: readonly string[]): void {
     this.#digests = Array.from(tokens, toDigest);
   }
 

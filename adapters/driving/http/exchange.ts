@@ -96,7 +96,7 @@ export async function handleRequest(
   onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });
 }
 
-/** Escapes control characters, with which a terminal would do more than print. */
+/** Escapes control characters, which a terminal would execute. */
 function escapeControls(text: string | undefined): string | undefined {
   return text?.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

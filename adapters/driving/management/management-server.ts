@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import Koa from 'koa';
+import { NodeHttpServer } from '../http/index.js';
 
 /** Maximum time for the storage to report that it is ready, in milliseconds. */
 const READY_TIMEOUT_MS = 1000;
@@ -17,25 +15,9 @@ export interface ManagementOptions {
 }
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
-export class ManagementServer {
-  readonly #server: Server;
-
+export class ManagementServer extends NodeHttpServer {
   constructor(options: ManagementOptions) {
-    this.#server = createServer(managementApp(options).callback());
-  }
-
-  /** Listens. Rejects with the operating system's error if it cannot. */
-  async listen(port: number, host: string): Promise<AddressInfo> {
-    await once(this.#server.listen(port, host), 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
-    return address;
-  }
-
-  /** Stops listening and closes every connection. */
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
+    super(managementApp(options).callback());
   }
 }
 

@@ -150,7 +150,7 @@ describe('The service', () => {
     });
   });
 
-  it('ends on SIGTERM while it waits for a tokens file that does not respond, as on a dead mount', async () => {
+  it('ends on SIGTERM, or after ten seconds, if a tokens file does not respond, as on a dead mount', async () => {
     // Blocks a thread of Node's, as that file would.
     const block = `
       import { promises } from 'node:fs';
@@ -159,8 +159,11 @@ describe('The service', () => {
       syncBuiltinESMExports();`;
     writeFileSync(join(folder, 'block.mjs'), block);
     spawnSync('mkfifo', ['fifo'], { cwd: folder });
-    const service = serve(folder, { NODE_OPTIONS: '--import ./block.mjs', ACCESS_TOKENS_FILE: 'tokens' });
+    const settings = { NODE_OPTIONS: '--import ./block.mjs', ACCESS_TOKENS_FILE: 'tokens' };
+    const [service, waiting] = [serve(folder, settings), serve(folder, settings)];
     await service.waitForOutput(/reading/);
     expect(await service.stop()).to.equal('SIGKILL');
+    expect(await waiting.exited()).to.equal('SIGKILL');
+    expect(waiting.stderr).to.equal('plant-store: ACCESS_TOKENS_FILE: no result within 10 seconds\n');
   });
 });

@@ -19,6 +19,7 @@ import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
+import { waitUntil } from '../../../support/wait-until.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A name and tag that must not appear in any error. */
@@ -128,9 +129,13 @@ describe('The SQLite repository', () => {
 
     it('opens once the reader has finished, and then commits what it adds', async () => {
       const { path, reader } = await startToRead();
-      const opening = open(path, { timeoutMs: 10_000 });
-      // More than one attempt.
-      await setTimeout(1500);
+      let attempts = 0;
+      const classify = (error: unknown) => {
+        attempts++;
+        return sqlite.classify(error);
+      };
+      const opening = open(path, { timeoutMs: 10_000 }, { classify });
+      await waitUntil('an attempt has failed', async () => attempts > 0);
       await reader.exec('COMMIT');
       expect(await (await opening).add([plant(1n)])).to.deep.equal(ADDED);
       expect(await reader.all('SELECT id FROM plants')).to.deep.equal([{ id: 1 }]);

@@ -77,18 +77,6 @@ describe('A token list', () => {
     });
   }
 
-  it('replaces the previous list, unless it is invalid', async () => {
-    const verifier = new StaticTokenVerifier(['old']);
-    expect(() => verifier.replace(['new', 'not a token'])).to.throw(InvalidTokenList, /^token 2 /);
-    expect(await verifier.verify('new')).to.deep.equal({ kind: 'invalid' });
-    expect(await verifier.verify('old')).to.include({ kind: 'valid' });
-    verifier.replace(['new']);
-    expect(await verifier.verify('old')).to.deep.equal({ kind: 'invalid' });
-    expect(await verifier.verify('new')).to.include({ kind: 'valid' });
-    verifier.replace([]);
-    for (const token of ['', 'new']) expect(await verifier.verify(token)).to.deep.equal({ kind: 'invalid' });
-  });
-
   it('has one token per line of a file, without blank lines, comments and surrounding white space', () => {
     const tokens = parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour');
     expect(tokens).to.deep.equal(['one', 'two', 'sha256:00#', 'four']);

@@ -61,10 +61,15 @@ httpSuite('A connection', {}, ({ start }) => {
   });
 
   it('ends after a request with Upgrade, and what follows is not handled, even if it looks like a request', async () => {
-    const server = await start();
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant });
     const upgrade = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' };
     const client = await server.connect(Buffer.concat([post(undefined, upgrade), post(), post().subarray(0, 40)]));
-    const [response, ...others] = await client.send(post()).readAllResponses();
+    await gate.arrived;
+    client.send(post());
+    await server.waitUntilRead();
+    gate.open();
+    const [response, ...others] = await client.readAllResponses();
     expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
     expect(others).to.deep.equal([]);
     const late = { ...upgrade, 'Content-Length': '100' };

@@ -6,7 +6,7 @@ import { exchange, request } from '../../../support/raw-http.js';
 
 describe('ManagementServer', () => {
   const running: ManagementServer[] = [];
-  afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
+  afterEach(() => Promise.all(running.splice(0).map((server) => server.stop(0))));
   /** Starts a server, by default with a storage that is ready and without metrics. Returns its port. */
   const start = async ({ ready = async () => {}, text = async () => '', setReady = (_: boolean) => {} }) => {
     const metrics = { contentType: 'text/plain', setReady, text };
