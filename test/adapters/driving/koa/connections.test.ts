@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { request } from '../../../support/raw-http.js';
-import { Gate, httpSuite, post, readOutcomes } from './support.js';
+import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 httpSuite('A connection', {}, ({ start }) => {
   const page = request('GET /docs/swagger-ui-bundle.js');
@@ -62,9 +62,15 @@ httpSuite('A connection', {}, ({ start }) => {
 
   it('ends after a request with Upgrade, and what follows is not handled, even if it looks like a request', async () => {
     const gate = new Gate();
-    const server = await start({ createPlant: gate.createPlant });
+    const names: string[] = [];
+    const execute: typeof gate.createPlant.execute = (plant) => {
+      names.push(plant.name);
+      return gate.createPlant.execute(plant);
+    };
+    const server = await start({ createPlant: { execute } });
     const upgrade = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' };
-    const client = await server.connect(Buffer.concat([post(undefined, upgrade), post(), post().subarray(0, 40)]));
+    const first = post(newPlant({ name: 'first' }), upgrade);
+    const client = await server.connect(Buffer.concat([first, post(), post().subarray(0, 40)]));
     await gate.arrived;
     client.send(post());
     await server.waitUntilRead();
@@ -72,6 +78,7 @@ httpSuite('A connection', {}, ({ start }) => {
     const [response, ...others] = await client.readAllResponses();
     expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
     expect(others).to.deep.equal([]);
+    expect(names).to.deep.equal(['first']);
     const late = { ...upgrade, 'Content-Length': '100' };
     const timed = await start({ requestTimeoutMs: 50, headersTimeoutMs: 50 });
     expect(await readOutcomes(await timed.connect(post('', late)))).to.deep.equal([40801]);
