@@ -30,8 +30,8 @@ export interface Engine {
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** SQL that makes other starting instances wait until the transaction of the migrations ends. */
   readonly migrationLock?: string;
-  /** SQL of a write that stores no plant, and whose commit waits as long as that of a plant. */
-  readonly probe: string;
+  /** SQL of a write that stores no plant, and whose commit waits until every earlier commit is durable. */
+  readonly commit: string;
   /** SQL of the condition that an insert of several rows is undone if one of them fails. @default true */
   readonly undoesFailedInserts?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
@@ -40,11 +40,7 @@ export interface Engine {
   classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
   /** Runs at startup, after the migrations. */
   prepare?(knex: Knex): Promise<void>;
-  /**
-   * Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. Resolves once
-   * the inserted plants, and the holders of the taken ids, are durable. An engine may make a holder visible before it
-   * is durable, and a statement that writes nothing does not wait for a sync.
-   */
+  /** Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. */
   insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
 }
 

@@ -78,6 +78,8 @@ export class KnexPlantRepository implements PlantStorage {
     try {
       const taken = await this.#retry(() => this.#engine.insert(this.#knex, batch));
       if (taken.length === 0) return;
+      // A holder may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
+      if (taken.length === batch.length) await this.#retry(async () => this.#knex.raw(this.#engine.commit));
       const holders = await this.#retry(() => selectHolders(this.#knex, this.#engine, taken));
       for (const row of holders) outcomes.set(row.id, toHolderOutcome(row));
       if (holders.length < taken.length)
@@ -157,8 +159,8 @@ export class KnexPlantRepository implements PlantStorage {
    * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
    */
   async #tryInsert(): Promise<void> {
-    const { probe, textToId, undoesFailedInserts = 'true' } = this.#engine;
-    await this.#knex.raw(probe);
+    const { commit, textToId, undoesFailedInserts = 'true' } = this.#engine;
+    await this.#knex.raw(commit);
     // A large name, which does not compress.
     const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
     const id = `${randomBytes(8).readBigInt64BE()}`;

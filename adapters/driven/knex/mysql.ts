@@ -2,16 +2,13 @@ import type { Socket } from 'node:net';
 import { StorageUnavailable } from '../../../core/index.js';
 import { type Engine, exclude, selectHolders, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenStalled, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, onStall, serverDatabase } from './server.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
 
 const FROM_OTHER_ENGINE = `FROM information_schema.tables
   WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
-
-/** A small write, whose commit waits until the redo log is synced. */
-const COMMIT = 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1';
 
 /**
  * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
@@ -35,7 +32,7 @@ export const mysql: Engine = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
-  probe: COMMIT,
+  commit: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
   // Another engine would keep the row.
   undoesFailedInserts: `NOT EXISTS (SELECT 1 ${FROM_OTHER_ENGINE})`,
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
@@ -62,10 +59,7 @@ export const mysql: Engine = {
     let free = plants;
     for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
       try {
-        // InnoDB makes the holders' rows visible before they are synced; an insert that follows waits, too. Galera does
-        // not, so nothing changes there, which saves a round trip to the other nodes.
-        if (free.length === 0) await knex.raw(`${COMMIT} - IF(@plant_store_on_galera, 1, 0)`);
-        else await knex('plants').insert(free.map(toRow));
+        if (free.length > 0) await knex('plants').insert(free.map(toRow));
         return exclude(plants, free);
       } catch (error) {
         if (toCode(error) !== 'ER_DUP_ENTRY') throw error;
@@ -84,25 +78,41 @@ export function mysqlDatabase(options: DatabaseServerOptions): Database {
   const { url, timeoutMs } = options;
   const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
   const seconds = Math.ceil(timeoutMs / 1000);
-  return serverDatabase(options, mysql, connection, async (connection: Connection, cancel) => {
-    destroyWhenStalled(connection.stream, timeoutMs, cancel);
+  return serverDatabase(options, mysql, connection, async (connection: Connection) => {
+    onStall(connection.stream, timeoutMs, (destroy) => {
+      // First, because the server reports a cancelled wait as a success.
+      destroy();
+      kill(connection.threadId, options).catch(() => {});
+    });
     const session = connection.promise();
-    // The server's defaults may leave a statement's transaction open. Strict mode rejects strings instead of truncating
-    // them. Only MariaDB has max_statement_time. On MySQL, statements that wait for a lock on the table (by default, for
-    // a year) would pile up.
+    // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
+    // another character set.
+    await session.query('ROLLBACK');
+    await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
+    // that wait for a lock on the table (by default, for a year) would pile up.
     await session.query(
-      `SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+      `SET NAMES utf8mb4, SESSION autocommit = 1, completion_type = 'NO_CHAIN', default_storage_engine = InnoDB,
+       sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO',
        innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
     );
-    // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know these variables (1193).
-    await session.query('SET SESSION wsrep_sync_wait = 1, @plant_store_on_galera = @@wsrep_on').catch((error) => {
+    // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know this variable (1193).
+    await session.query('SET SESSION wsrep_sync_wait = 1').catch((error) => {
       if (error.errno !== 1193) throw error;
     });
   });
 }
 
+/** Ends the statement of a connection, which may wait for a semi-synchronous replica. */
+async function kill(threadId: number, { url, timeoutMs }: DatabaseServerOptions): Promise<void> {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({ uri: url, connectTimeout: timeoutMs });
+  await connection.query(`KILL QUERY ${threadId}`).finally(() => connection.destroy());
+}
+
 /** The part of the driver's connection that is used here. */
 interface Connection {
+  readonly threadId: number;
   readonly stream: Socket;
   promise(): { query(sql: string): Promise<unknown> };
 }

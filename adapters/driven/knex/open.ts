@@ -11,8 +11,8 @@ export interface Database extends DatabaseOptions {
   readonly engine: Engine;
   /** Name for messages, without a password. */
   readonly name: string;
-  /** Prepares the files of the database, if any, and returns Knex's configuration. `cancel` ends the statement of a connection. */
-  readonly configure: (cancel: (connection: unknown) => Promise<unknown>) => Knex.Config | Promise<Knex.Config>;
+  /** Prepares the files of the database, if any, and returns Knex's configuration. */
+  readonly configure: () => Knex.Config | Promise<Knex.Config>;
 }
 
 /** Options of any database. */
@@ -83,17 +83,15 @@ async function prepareSchema(knex: Knex, database: Database): Promise<Schema> {
 }
 
 async function createKnex({ engine: { driver }, timeoutMs, configure }: Database): Promise<Knex> {
-  const config = await configure((connection) => knex.client.cancelQuery(connection));
+  const config = await configure();
   // Loaded here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log and of error messages.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   const defaults = { client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
-  let knex: Knex;
   try {
-    knex = knexFactory({ ...defaults, ...config });
+    return knexFactory({ ...defaults, ...config });
   } catch {
     throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
   }
-  return knex;
 }

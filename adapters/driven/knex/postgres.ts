@@ -1,15 +1,15 @@
 import type { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type Engine, exclude, insertJsonRows, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
-import { type DatabaseServerOptions, destroyWhenStalled, serverDatabase } from './server.js';
+import { type DatabaseServerOptions, onStall, serverDatabase } from './server.js';
 
 const INSERT = `${insertJsonRows('BIGINT', 'json_array_elements(?)')}
   ON CONFLICT (id) DO NOTHING
   RETURNING CAST(id AS TEXT) AS id`;
 
-/** Commits an empty message, which waits until the synchronous standby, if any, has every earlier commit. */
-const COMMIT = "SELECT pg_logical_emit_message(true, 'plant-store', '')";
+/** Maximum time to send a request to cancel, in milliseconds. */
+const CANCEL_TIMEOUT_MS = 1000;
 
 /** PostgreSQL. */
 export const postgres: Engine = {
@@ -22,7 +22,8 @@ export const postgres: Engine = {
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],
   },
-  probe: COMMIT,
+  // Also waits until the synchronous standby, if any, has every earlier commit.
+  commit: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
   // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
@@ -36,14 +37,12 @@ export const postgres: Engine = {
 
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
-    if (/^40/.test(toCode(error))) return 'busy';
+    if (/^(40|55P03)/.test(toCode(error))) return 'busy';
     return /^(22|23|44|54|P0001)/.test(toCode(error)) ? 'rejected' : 'unavailable';
   },
 
   async insert(knex, plants) {
     const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
-    // After a crash or a cancelled wait, a row is visible before the standby has it. An insert of a row has waited.
-    if (rows.length === 0) await knex.raw(`${COMMIT} WHERE current_setting('synchronous_standby_names') <> ''`);
     return exclude(plants, rows);
   },
 };
@@ -58,8 +57,10 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
     statement_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
   };
-  return serverDatabase(options, postgres, connection, async ({ connection }: Client, cancel) => {
-    destroyWhenStalled(connection.stream, timeoutMs, cancel);
+  return serverDatabase(options, postgres, connection, async (client: Client) => {
+    const { connection } = client;
+    // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
+    onStall(connection.stream, timeoutMs, (destroy) => requestCancel(client).once('close', destroy));
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
       if (routine === 'SyncRepWaitForLSN')
@@ -70,7 +71,20 @@ export function postgresDatabase(options: DatabaseServerOptions): Database {
   });
 }
 
+/** Asks the server, or a pooler, to cancel a statement (PostgreSQL, 54.2.8: Canceling Requests in Progress). */
+function requestCancel({ host, port, processID, secretKey }: Client): Socket {
+  const request = Buffer.alloc(16);
+  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  return socket.on('error', () => {}).end(request);
+}
+
 /** The part of the driver's client that is used here. */
 interface Client {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number;
+  readonly secretKey: number;
   readonly connection: EventEmitter & { readonly stream: Socket };
 }

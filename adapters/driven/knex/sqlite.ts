@@ -27,7 +27,7 @@ export const sqlite: Engine = {
   // A transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT. Its commit also syncs what a killed
   // process left in the write-ahead log.
   migrationLock: SET_APPLICATION_ID,
-  probe: SET_APPLICATION_ID,
+  commit: SET_APPLICATION_ID,
 
   classify(error) {
     const code = toResultCode(error);
@@ -48,8 +48,7 @@ export const sqlite: Engine = {
     } catch (error) {
       if (toResultCode(error) !== SQLITE_CONSTRAINT) throw error;
     }
-    // At least one id is taken. RETURNING costs 12 % of the rate, so only this second statement uses it. The holder is
-    // durable: a commit is visible only after its sync.
+    // At least one id is taken. RETURNING costs 12 % of the rate, so only this second statement uses it.
     const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
     return exclude(plants, await knex.raw(returning, [rows]));
   },
