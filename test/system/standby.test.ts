@@ -62,6 +62,20 @@ describe('PostgreSQL with a standby', () => {
     await expectUnavailable(plant.name);
   });
 
+  it('a plant that another session committed without a sync is durable once it is reported as stored', async () => {
+    await admin.raw("ALTER SYSTEM SET wal_writer_delay = '10s'");
+    await admin.raw('SELECT pg_reload_conf()');
+    await waitForRow("SELECT WHERE current_setting('wal_writer_delay') = '10s'");
+    await admin.raw('SET synchronous_commit = off');
+    await admin('plants').insert({ id: 1, name: plant.name });
+    expect(await repository.add([plant])).to.have.nested.property('[0].kind', 'taken');
+    await admin.destroy();
+    await server.kill();
+    await server.start();
+    admin = server.connect();
+    expect(await admin('plants').pluck('name')).to.deep.equal([plant.name]);
+  });
+
   it('neither the plant nor its id is reported as taken while the plant is on the primary only', async () => {
     await requireStandby('down');
     const adding = catchError(repository.add([plant]));

@@ -11,6 +11,7 @@ import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
+import { waitUntil } from '../../../support/wait-until.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A value that must not appear in any error. */
@@ -246,17 +247,60 @@ describe('The repository on MariaDB', () => {
     expect(mysql.classify({ errno: 3819, sqlState: 'HY000' })).to.equal('rejected');
   });
 
-  it('commits each write, even if the server leaves transactions open by default', async () => {
-    const url = await databases.create();
-    const admin = databases.connect();
-    await admin.raw("SET GLOBAL autocommit = 0, completion_type = 'CHAIN'");
-    try {
-      const repository = await openRepository(mysqlDatabase({ url, timeoutMs: 10_000 }));
-      expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
-      expect(await databases.connect(url)('plants').pluck('name')).to.deep.equal(['Monstera']);
-      await repository.close();
-    } finally {
-      await admin.raw("SET GLOBAL autocommit = 1, completion_type = 'NO_CHAIN'");
+  describe('does not depend on the settings that the server gives a session:', () => {
+    const NAME = 'Ωmega 日本 🌱';
+    const plants = [toPlant({ id: 0n, name: NAME }), toPlant({ id: 1n, name: NAME })];
+
+    /** Opens a repository as a user without privileges on the server, on which `init_connect` has an effect. */
+    const openWith = async (settings: string) => {
+      const url = new URL(await databases.create());
+      const admin = databases.connect();
+      await admin.raw("CREATE USER IF NOT EXISTS 'plant_store_test'@'%'");
+      await admin.raw(`GRANT ALL ON ${url.pathname.slice(1)}.* TO 'plant_store_test'@'%'`);
+      url.username = 'plant_store_test';
+      await admin.raw(`SET GLOBAL ${settings}`);
+      const repository = await openRepository(mysqlDatabase({ url: url.href, timeoutMs: 10_000 }));
+      await repository.ready();
+      return { repository, other: databases.connect(url.href) };
+    };
+    after(async () => {
+      const admin = databases.connect();
+      await admin.raw(
+        "SET GLOBAL autocommit = 1, completion_type = 'NO_CHAIN', init_connect = '', tx_isolation = DEFAULT",
+      );
+      await admin.raw("DROP USER IF EXISTS 'plant_store_test'@'%'");
+    });
+
+    for (const [title, settings] of [
+      ['autocommit=0 and completion_type=CHAIN', "autocommit = 0, completion_type = 'CHAIN', init_connect = ''"],
+      ['init_connect with BEGIN', "autocommit = 1, completion_type = 'NO_CHAIN', init_connect = 'BEGIN'"],
+      ['init_connect with SET NAMES', "init_connect = 'SET NAMES latin1'"],
+    ] as const) {
+      it(title, async () => {
+        const { repository, other } = await openWith(settings);
+        expect(await repository.add(plants)).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
+        expect(await repository.add(plants)).to.deep.equal(plants.map((holder) => ({ kind: 'taken', holder })));
+        const [rows] = await other.raw('SELECT id, HEX(name) AS name FROM plants ORDER BY id');
+        const name = Buffer.from(NAME).toString('hex').toUpperCase();
+        expect(rows.map((row: object) => ({ ...row }))).to.deep.equal([0, 1].map((id) => ({ id, name })));
+        await repository.close();
+      });
     }
+
+    it('the isolation level READ UNCOMMITTED', async () => {
+      const { repository, other } = await openWith("init_connect = '', tx_isolation = 'READ-UNCOMMITTED'");
+      await repository.add(plants.slice(0, 1));
+      const admin = databases.connect();
+      const transaction = await other.transaction();
+      await transaction('plants').insert({ id: 1, name: 'uncommitted' });
+      const adding = repository.add(plants);
+      await waitUntil('the insert waits', async () => {
+        const [rows] = await admin.raw("SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'");
+        return rows.length > 0;
+      });
+      await transaction.rollback();
+      expect((await adding).map(({ kind }) => kind)).to.deep.equal(['taken', 'added']);
+      await repository.close();
+    });
   });
 });
