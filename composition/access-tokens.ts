@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
 import { limitTime } from './time-limit.js';
@@ -21,31 +22,42 @@ export async function createAccessTokens(config: Config) {
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
     );
   const randomToken = isConfigured ? undefined : createToken();
-  let verifier = new StaticTokenVerifier(randomToken ? [randomToken] : await readTokens(config));
+  let pendingRead: Promise<string> | undefined;
+  const readTokens = async () => {
+    if (accessTokensFile === undefined) return accessTokens;
+    try {
+      // A read that hangs is shared, because each blocks a thread of Node.
+      pendingRead ??= readFile(accessTokensFile).finally(() => (pendingRead = undefined));
+      const tokens = parseTokens(await limitTime(pendingRead));
+      if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
+      assertTokens(tokens);
+      return [...accessTokens, ...tokens];
+    } catch (error) {
+      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
+    }
+  };
+  let verifier = new StaticTokenVerifier(randomToken ? [randomToken] : await readTokens());
   const verify = (token: string) => verifier.verify(token);
   /** Reads `ACCESS_TOKENS_FILE` again. If it is invalid, throws, and the previous tokens stay accepted. */
   const reload = async () => {
-    if (accessTokensFile !== undefined) verifier = new StaticTokenVerifier(await readTokens(config));
+    if (accessTokensFile !== undefined) verifier = new StaticTokenVerifier(await readTokens());
   };
   return { randomToken, verify, reload };
 }
 
-/** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
-async function readTokens({ accessTokens, accessTokensFile }: Config): Promise<readonly string[]> {
-  if (accessTokensFile === undefined) return accessTokens;
-  // At exit, Node waits for a read, which on a dead mount never ends. The exit code is then that of SIGKILL.
+/** Reads a regular file. */
+async function readFile(path: string): Promise<string> {
+  // At exit, Node would wait for a read that hangs, as on a dead mount. The exit code is then that of SIGKILL.
   const kill = () => process.kill(process.pid, 'SIGKILL');
   process.on('exit', kill);
-  const reading = stat(accessTokensFile)
-    .then(assertFile)
-    .then(() => readFile(accessTokensFile, 'utf8'))
-    .finally(() => process.off('exit', kill));
+  let file: FileHandle | undefined;
   try {
-    const tokens = parseTokens(await limitTime(reading));
-    if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
-    assertTokens(tokens);
-    return [...accessTokens, ...tokens];
-  } catch (error) {
-    throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
+    // Without O_NONBLOCK, opening a FIFO would wait for its writer.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    assertFile(await file.stat());
+    return await file.readFile('utf8');
+  } finally {
+    await file?.close();
+    process.off('exit', kill);
   }
 }

@@ -55,6 +55,7 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const anyText = (text: string) => text;
+const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
@@ -80,7 +81,7 @@ function readText(path: string): string {
 
 /** Rejects, for example, a FIFO, because it may never end. */
 export function assertFile(stats: Stats): void {
-  if (!stats.isFile()) throw new InvalidConfig('not a regular file');
+  if (!stats.isFile() || stats.size > BYTES.mb) throw new InvalidConfig('must be a regular file of at most 1 MiB');
 }
 
 /** Returns the message without the path of a failed system call, which may be a secret. */
@@ -102,11 +103,11 @@ const setting = <T>(variable: string, value: string, parse: Parse<T>, help: stri
 
 /** Every setting: variable, default, parser and help. A test compares names and defaults with docs/configuration.md. */
 export const settings = {
-  host: setting('HOST', '127.0.0.1', anyText, 'address of the public listener'),
+  host: setting('HOST', '127.0.0.1', host, 'address of the public listener'),
   port: setting('PORT', '3000', port, 'its port; 0 selects any free port'),
   basePath: setting('BASE_PATH', '', optional(pathPrefix), 'path prefix of the HTTP API, such as /garden'),
   docs: setting('DOCS', 'on', onOff, 'serve the documentation at /docs'),
-  managementHost: setting('MANAGEMENT_HOST', '127.0.0.1', anyText, 'address of the management listener'),
+  managementHost: setting('MANAGEMENT_HOST', '127.0.0.1', host, 'address of the management listener'),
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),

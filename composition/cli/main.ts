@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 import { run } from './run.js';
 
-// As process 1 of a container, Node ignores these signals by default.
-process.on('SIGINT', () => process.exit(130)).on('SIGTERM', () => process.exit(143));
+// As process 1 of a container, a program ignores these signals by default. Elsewhere, the default does not wait for a
+// read that hangs, as `process.exit` does.
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => {
+    process.kill(process.pid, signal);
+    process.exit(exitCode);
+  });
 process.exit(await run(process.argv.slice(2), process.env));

@@ -20,7 +20,7 @@ export async function run(config: Config): Promise<number> {
     await flush(log);
     process.exit(1);
   });
-  await reloadTokensOnSighup(container);
+  const reloaded = await reloadTokensOnSighup(container);
   // First, so that an invalid setting leaves no new store behind.
   const { randomToken } = await container.getAsync(services.TokenVerifier);
   const storage = await container.getAsync(services.Storage);
@@ -53,6 +53,7 @@ export async function run(config: Config): Promise<number> {
     const closing = drained.then(() => storage.close()).then(() => true);
     const timeout = setTimeout(Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
     const closed = await Promise.race([closing, timeout]);
+    await reloaded();
     await management?.stop(0);
     log.info({ closed }, 'stopped');
     await flush(log);
@@ -74,7 +75,8 @@ curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: appl
 
 `;
 
-async function reloadTokensOnSighup(container: Container): Promise<void> {
+/** Returns a function that waits for the reload in progress, if any. */
+async function reloadTokensOnSighup(container: Container): Promise<() => Promise<void>> {
   const log = await container.getAsync(services.Logger);
   let isValid = true;
   const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
@@ -94,4 +96,5 @@ async function reloadTokensOnSighup(container: Container): Promise<void> {
   let reloading = Promise.resolve();
   // One after another, so that the latest tokens are accepted.
   process.on('SIGHUP', () => (reloading = reloading.then(reload)));
+  return () => reloading;
 }

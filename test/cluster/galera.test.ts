@@ -91,7 +91,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     }
   });
 
-  it('report a duplicate on the same node without a write, and only after the node has synced the plant', async function () {
+  it('report a duplicate on the same node only after the node has synced the plant', async function () {
     skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
     const database = await createDatabase('duplicates');
     const repositories = await Promise.all([open(nodes[0], database), open(nodes[0], database)]);
@@ -109,12 +109,6 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     );
     const at = (kind: string) => reports.find((report) => report.kind === kind)?.at ?? Number.NaN;
     expect(at('taken') - at('added'), 'ms').to.be.above(-SYNC_MS / 2);
-
-    // Creates the only row of plant_store_log_syncs, if it does not exist yet.
-    await repositories[0].add([plant]);
-    const start = performance.now();
-    expect(await repositories[0].add([plant])).to.deep.equal([{ kind: 'taken', holder: plant }]);
-    expect(performance.now() - start, 'ms').to.be.below(SYNC_MS / 2);
     await strace.kill('SIGKILL').exited();
     await Promise.all(repositories.map((repository) => repository.close()));
   });

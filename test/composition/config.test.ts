@@ -73,7 +73,8 @@ describe('The configuration', () => {
   for (const [variable, problem, ...texts] of [
     ['BASE_PATH', 'must be a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
     ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
-    ['DATABASE_URL_FILE', 'not a regular file', '/', '/dev/null'],
+    ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
+    ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
     [
       'PLUGINS',
       'must be a list of packages and paths',

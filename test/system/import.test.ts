@@ -32,7 +32,7 @@ describe('Import and export', () => {
       it('complete when repeated after SIGTERM and after SIGKILL, and change no byte', async () => {
         const database = { DATABASE_URL: (await stores.create()).url };
         for (const [signal, exitCode] of [
-          ['SIGTERM', 143],
+          ['SIGTERM', 'SIGTERM'],
           ['SIGKILL', 'SIGKILL'],
         ] as const) {
           const program = plantStore(folder.path, ['import'], database);

@@ -96,9 +96,11 @@ export async function handleRequest(
   onRequestEnd?.({ method, route: exchange.route, status, error, durationMs });
 }
 
-/** Escapes control characters, which a terminal would execute. */
+/** Escapes characters with which a terminal executes a command, ends a line or reorders it. */
 function escapeControls(text: string | undefined): string | undefined {
-  return text?.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text?.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`;
+  });
 }
 
 /**

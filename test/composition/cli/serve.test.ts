@@ -148,6 +148,7 @@ describe('The service', () => {
     expect(await create(await service.port(), PLANT, { Authorization: 'Bearer new-token' })).to.include({
       outcome: 200,
     });
+    expect(await service.kill('SIGHUP').stop(), 'during a reload').to.equal(0);
   });
 
   it('ends on SIGTERM, or after ten seconds, if a tokens file does not respond, as on a dead mount', async () => {
@@ -155,14 +156,15 @@ describe('The service', () => {
     const block = `
       import { promises } from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';
-      promises.stat = () => (console.log('reading'), promises.readFile('fifo'));
+      const { open } = promises;
+      promises.open = () => (console.log('reading'), open('fifo'));
       syncBuiltinESMExports();`;
     writeFileSync(join(folder, 'block.mjs'), block);
     spawnSync('mkfifo', ['fifo'], { cwd: folder });
     const settings = { NODE_OPTIONS: '--import ./block.mjs', ACCESS_TOKENS_FILE: 'tokens' };
     const [service, waiting] = [serve(folder, settings), serve(folder, settings)];
     await service.waitForOutput(/reading/);
-    expect(await service.stop()).to.equal('SIGKILL');
+    expect(await service.stop()).to.equal('SIGTERM');
     expect(await waiting.exited()).to.equal('SIGKILL');
     expect(waiting.stderr).to.equal('plant-store: ACCESS_TOKENS_FILE: no result within 10 seconds\n');
   });
