@@ -1,24 +1,34 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import type { Knex } from 'knex';
+import { after, before, describe, it } from 'mocha';
+import { openRepository, postgresDatabase } from '../../adapters/driven/knex/index.js';
+import { StorageUnavailable } from '../../core/index.js';
+import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { serverStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
+import { toPlant } from '../support/plants.js';
 import { freePort } from '../support/port.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
+import { waitUntil } from '../support/wait-until.js';
 import { Load } from './load.js';
 import { PrivateServer, privateServers } from './private-server.js';
 
-describe('Behind pgbouncer', () => {
+describe('Behind pgbouncer in transaction mode', () => {
   const folder = temporaryFolder();
+  let server: PrivateServer;
+  let url: string;
+  let admin: Knex;
 
-  it('in transaction mode, two services create plants', async function () {
+  before(async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     skipUnlessInstalled(this, 'pgbouncer', '--version');
-    const server = await PrivateServer.install(privateServers.postgres, folder);
+    server = await PrivateServer.install(privateServers.postgres, folder);
     await server.start();
+    admin = server.connect();
     const { hostname, port, pathname } = new URL(server.url);
     const poolerPort = await freePort();
     const file = join(folder, 'pgbouncer.ini');
@@ -31,15 +41,34 @@ describe('Behind pgbouncer', () => {
     // pgbouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? ['--user=postgres'] : [];
     await new Program(folder, ['pgbouncer', ...user, file]).waitForOutput(/process up/);
-    const url = `postgres://postgres@127.0.0.1:${poolerPort}${pathname}`;
+    url = `postgres://postgres@127.0.0.1:${poolerPort}${pathname}`;
+  });
+  after(() => admin?.destroy());
+
+  it('two services create plants', async () => {
     const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
     const ports = await Promise.all(services.map((service) => service.port()));
     const load = new Load();
     load.start(...ports);
     await load.waitForOutcomes(1000, 200);
-    const knex = server.connect();
-    await load.expectNothingLost(ports[0] ?? 0, serverStore(server.url, knex)).finally(() => knex.destroy());
+    await load.expectNothingLost(ports[0] ?? 0, serverStore(server.url, admin));
     expect(load.outcomes()).to.have.members([200, 40901, 40902]);
     for (const service of services) expect(await service.stop()).to.equal(0);
+  });
+
+  it('a write that waits for a standby for too long is cancelled', async () => {
+    const repository = await openRepository(postgresDatabase({ url, timeoutMs: 1000 }));
+    await admin.raw("ALTER SYSTEM SET synchronous_standby_names = 'down'");
+    await admin.raw('SELECT pg_reload_conf()');
+    await admin.raw('CHECKPOINT');
+    for (const id of [-1n, -2n])
+      expect(await catchError(repository.add([toPlant({ id, name: 'Monstera' })]))).to.be.instanceOf(
+        StorageUnavailable,
+      );
+    await waitUntil('no connection waits', async () => {
+      const { rows } = await admin.raw("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+      return rows.length === 0;
+    });
+    await repository.close();
   });
 });
