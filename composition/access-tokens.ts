@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
@@ -52,8 +51,7 @@ async function readFile(path: string): Promise<string> {
   process.on('exit', kill);
   let file: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = await open(path);
     assertFile(await file.stat());
     return await file.readFile('utf8');
   } finally {

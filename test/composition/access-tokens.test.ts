@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -49,7 +48,7 @@ describe('The access tokens', () => {
       [() => writeFileSync(path, 'good\nbad canary\n'), /^ACCESS_TOKENS_FILE: token 2 must consist of [^c]*/],
       [() => writeFileSync(path, '# nothing\n'), /^ACCESS_TOKENS_FILE: the file contains no token$/],
       [() => rmSync(path), /^ACCESS_TOKENS_FILE: ENOENT: no such file or directory$/],
-      [() => spawnSync('mkfifo', [path]), /^ACCESS_TOKENS_FILE: must be a regular file of at most 1 MiB$/],
+      [() => symlinkSync('/dev/zero', path), /^ACCESS_TOKENS_FILE: must be a regular file of at most 1 MiB$/],
     ] as const) {
       change();
       for (const read of [() => tokens.reload(), () => create({ ACCESS_TOKENS_FILE: path })])

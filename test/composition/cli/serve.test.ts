@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -152,15 +151,13 @@ describe('The service', () => {
   });
 
   it('ends on SIGTERM, or after ten seconds, if a tokens file does not respond, as on a dead mount', async () => {
-    // Blocks a thread of Node's, as that file would.
+    // A read of standard input blocks a thread of Node's, as one of that file would.
     const block = `
-      import { promises } from 'node:fs';
+      import { promises, read } from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';
-      const { open } = promises;
-      promises.open = () => (console.log('reading'), open('fifo'));
+      promises.open = () => (console.log('reading'), new Promise(() => read(0, () => {})));
       syncBuiltinESMExports();`;
     writeFileSync(join(folder, 'block.mjs'), block);
-    spawnSync('mkfifo', ['fifo'], { cwd: folder });
     const settings = { NODE_OPTIONS: '--import ./block.mjs', ACCESS_TOKENS_FILE: 'tokens' };
     const [service, waiting] = [serve(folder, settings), serve(folder, settings)];
     await service.waitForOutput(/reading/);
