@@ -53,6 +53,7 @@ export function toCode(error: unknown): string {
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toReason(error: unknown): string {
   if (isPlantStoreError(error)) return error.message;
+  if (toCode(error) === 'KnexTimeoutError') return 'the server does not respond';
   const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
   return message.split('\n', 1)[0] || toCode(error);
 }

@@ -25,7 +25,7 @@ export class KnexPlantRepository implements PlantStorage {
   readonly #engine: Engine;
   readonly #timeoutMs: number;
   readonly #callsInFlight = new Set<Promise<unknown>>();
-  /** Whether a write has to show that plants can be added: at first, and after a failed `add`. */
+  /** Whether a write has to show that plants can be added: at first, and after an `add` that failed or took too long. */
   #mustProbe: boolean;
   #closing: Promise<void> | undefined;
 
@@ -44,11 +44,18 @@ export class KnexPlantRepository implements PlantStorage {
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.
     const copy = [...plants];
+    const mustProbe = () => {
+      this.#mustProbe = true;
+    };
+    // The caller may not wait for longer.
+    const timer = setTimeout(mustProbe, this.#timeoutMs);
     try {
       return await this.#call(() => this.#add(copy));
     } catch (error) {
-      this.#mustProbe = true;
+      mustProbe();
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -40,12 +40,12 @@ export async function readPending(knex: Knex, { migrations }: Engine): Promise<r
   return known.filter((name) => !done.includes(name));
 }
 
-/** @throws {StorageUnavailable} The table of plants is missing or belongs to another program. */
+/** @throws {StorageUnavailable} The table of plants cannot be read, is missing or belongs to another program. */
 export async function assertTable(knex: Knex, engine: Engine): Promise<void> {
   try {
     await selectRows(knex, engine, 'false', []);
   } catch (error) {
     if (engine.classify(error) === 'busy') throw error;
-    throw new StorageUnavailable(`the table plants is missing or foreign: ${toReason(error)}`);
+    throw new StorageUnavailable(`cannot read the table plants: ${toReason(error)}`);
   }
 }

@@ -192,6 +192,26 @@ describe('The SQLite repository', () => {
       expect(await readIds(repository)).to.deep.equal([]);
     });
 
+    it('while an add takes longer than the timeout, only if a write succeeds', async () => {
+      const path = newFile();
+      let end = () => {};
+      const insert = () => new Promise<[]>((resolve) => (end = () => resolve([])));
+      const repository = await open(path, { timeoutMs: 100 }, { insert });
+      await repository.ready();
+      const adding = repository.add([plant(1n)]);
+      const raw = await openRaw(path);
+      await raw.exec('BEGIN IMMEDIATE');
+      const isNotReady = () =>
+        repository.ready().then(
+          () => false,
+          () => true,
+        );
+      await waitUntil('the repository is not ready', isNotReady);
+      end();
+      await adding;
+      await raw.exec('ROLLBACK');
+    });
+
     it('even if a trigger rejects the row of its probe', async () => {
       const path = newFile();
       const repository = await open(path);
@@ -214,7 +234,7 @@ describe('The SQLite repository', () => {
         expect(error).to.be.instanceOf(StorageUnavailable);
         expectNothingRevealed(error);
         expect(await catchError(repository.ready())).to.be.instanceOf(StorageUnavailable);
-        const message = RegExp(`^the table plants is missing or foreign: (SQLITE_ERROR: )?${reason}$`);
+        const message = RegExp(`^cannot read the table plants: (SQLITE_ERROR: )?${reason}$`);
         for (const readOnly of [false, true]) await expectCannotOpen(path, message, { readOnly });
         await raw.exec(repair);
         await repository.ready();
