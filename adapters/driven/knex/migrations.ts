@@ -11,20 +11,35 @@ const TABLE = 'plant_store_migrations';
  * killed one would leave it set.
  * @param knex The caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
-export function migrate(knex: Knex, engine: Engine): Promise<readonly string[]> {
-  return knex.transaction(async (transaction) => {
-    if (engine.migrationLock) await transaction.raw(engine.migrationLock);
-    const pending = await readPending(transaction, engine);
-    // Only if needed, because the user may lack the privilege.
-    if (pending.length > 0)
-      await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
-    for (const name of pending) {
-      for (const statement of engine.migrations[name] ?? []) await transaction.raw(statement);
-      await transaction(TABLE).insert({ name }).onConflict().ignore();
-    }
-    await assertTable(transaction, engine);
-    return pending;
-  });
+export async function migrate(knex: Knex, engine: Engine): Promise<readonly string[]> {
+  let failure: unknown;
+  try {
+    return await knex.transaction(async (transaction) => {
+      try {
+        return await applyPending(transaction, engine);
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    });
+  } catch (error) {
+    // After some errors, SQLite has rolled back by itself, and Knex reports only that its ROLLBACK failed.
+    throw failure ?? error;
+  }
+}
+
+async function applyPending(transaction: Knex.Transaction, engine: Engine): Promise<readonly string[]> {
+  if (engine.migrationLock) await transaction.raw(engine.migrationLock);
+  const pending = await readPending(transaction, engine);
+  // Only if needed, because the user may lack the privilege.
+  if (pending.length > 0)
+    await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
+  for (const name of pending) {
+    for (const statement of engine.migrations[name] ?? []) await transaction.raw(statement);
+    await transaction(TABLE).insert({ name }).onConflict().ignore();
+  }
+  await assertTable(transaction, engine);
+  return pending;
 }
 
 /**

@@ -77,7 +77,9 @@ function requestCancel({ host, port, processID, secretKey }: Client): Socket {
   for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
   socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
-  return socket.on('error', () => {}).end(request);
+  // The other side closes the connection; pgbouncer drops a request whose sender closes first.
+  socket.write(request);
+  return socket.on('error', () => {}).resume();
 }
 
 /** The part of the driver's client that is used here. */
