@@ -32,8 +32,7 @@ async function applyPending(transaction: Knex.Transaction, engine: Engine): Prom
   if (engine.migrationLock) await transaction.raw(engine.migrationLock);
   const pending = await readPending(transaction, engine);
   // Only if needed, because the user may lack the privilege.
-  if (pending.length > 0)
-    await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
+  if (pending.length > 0) await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
   for (const name of pending) {
     for (const statement of engine.migrations[name] ?? []) await transaction.raw(statement);
     await transaction(TABLE).insert({ name }).onConflict().ignore();
