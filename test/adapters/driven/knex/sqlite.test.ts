@@ -206,8 +206,7 @@ describe('The SQLite repository', () => {
           () => false,
           () => true,
         );
-      await waitUntil('the repository is not ready', isNotReady);
-      end();
+      await waitUntil('the repository is not ready', isNotReady).finally(end);
       await adding;
       await raw.exec('ROLLBACK');
     });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { request } from '../../../support/raw-http.js';
+import { waitUntil } from '../../../support/wait-until.js';
 import { Gate, httpSuite, newPlant, post, readOutcomes } from './support.js';
 
 httpSuite('A connection', {}, ({ start }) => {
@@ -45,7 +46,7 @@ httpSuite('A connection', {}, ({ start }) => {
     client.socket.pause();
     client.send(Buffer.concat(Array(10).fill(page)));
     await server.waitUntilRead();
-    while (server.connections !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil('the connection is closed', async () => server.connections === 0);
     client.close();
   });
 
@@ -101,7 +102,7 @@ httpSuite('A connection', {}, ({ start }) => {
       client.send(Buffer.concat(Array(7).fill(page)));
       await server.waitUntilRead();
       client.socket.resetAndDestroy();
-      while (server.connections !== 0) await new Promise(setImmediate);
+      await waitUntil('the connection is closed', async () => server.connections === 0);
     } finally {
       console.error = error;
     }
