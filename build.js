@@ -22,11 +22,11 @@ const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'),
 writeFileSync(root('dist/openapi.json'), description);
 writeFileSync(root('dist/adapters/driving/api/openapi-document.js'), `export default ${description};\n`);
 
-cpSync(root('adapters/driving/koa/docs-page'), root('dist/adapters/driving/koa/docs-page'), { recursive: true });
+cpSync(root('adapters/driving/http/docs-page'), root('dist/adapters/driving/http/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];
-for (const file of files) cpSync(join(swaggerUi, file), root(`dist/adapters/driving/koa/docs-page/swagger-ui/${file}`));
+for (const file of files) cpSync(join(swaggerUi, file), root(`dist/adapters/driving/http/docs-page/swagger-ui/${file}`));
 
 for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((name) => name.endsWith('.test.js'))) {
   const source = join(root('test'), file.replace(/\.js$/, '.ts'));

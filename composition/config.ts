@@ -132,9 +132,6 @@ export const settings = {
 /** The value of every setting: durations in milliseconds, and `undefined` if a setting without a default is unset. */
 export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;
-} & {
-  /** Whether the storage is opened for reading only. Default: false. */
-  readonly readOnly?: boolean;
 };
 
 /**

@@ -1,132 +1,131 @@
 import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
-import { Container, ContainerModule, type ResolutionContext } from 'inversify';
+import { Container, ContainerModule, type ResolvedValueInjectOptions, type ServiceIdentifier } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
-import { openApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
+import { JsonPlantCodec } from '../adapters/driving/api/index.js';
 import { CreatePlant, ReadPlants } from '../core/index.js';
-import { createAccessTokens } from './access-tokens.js';
-import { type Config, InvalidConfig, version } from './config.js';
-import { createLogger } from './logger.js';
+import { type Config, version } from './config.js';
+import { createLogger, openStandardError } from './logger.js';
+import { installPlugin } from './plugins.js';
 import { services } from './services.js';
-import { type Storage, storages } from './storages.js';
+import { openStorage, storages } from './storages.js';
+import { AccessTokens, createTokenVerifier, TokenReload } from './tokens.js';
 
-/** Binds every service but `Config`. Imports dynamically what only `serve` needs, so that other commands start faster. */
-export const plantStoreModule: ContainerModule = new ContainerModule(({ bind }) => {
-  bind(services.Metrics)
-    .toResolvedValue(
-      async ({ managementPort }) => {
-        if (managementPort === 'off') return undefined;
-        const { Metrics } = await import('../adapters/driven/metrics/index.js');
-        return new Metrics(version);
-      },
-      [services.Config],
-    )
-    .inSingletonScope();
-  bind(services.Logger)
-    .toResolvedValue(
-      ({ logLevel }, metrics) =>
-        createLogger(logLevel, metrics?.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.')),
-      [services.Config, services.Metrics],
-    )
-    .inSingletonScope();
-
-  // Driven adapters.
-  for (const [scheme, open] of Object.entries(storages))
-    bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
-  bind(services.Storage).toDynamicValue(openStorage).inSingletonScope();
-  bind(services.PlantRepository)
-    .toResolvedValue(
-      (storage, metrics, { storageTimeoutMs: timeoutMs }) =>
-        new BatchingPlantRepository(metrics?.measure(storage) ?? storage, { maxWrites: storage.maxWrites, timeoutMs }),
-      [services.Storage, services.Metrics, services.Config],
-    )
-    .inSingletonScope();
-  bind(services.TokenVerifier)
-    .toResolvedValue(
-      async (config) => {
-        const tokens = await createAccessTokens(config);
-        const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
-        if (!issuer || !audience || !jwksUrl) return tokens;
-        const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
-        const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
-        const verify = async (token: string) => {
-          const verification = await tokens.verify(token);
-          return verification.kind === 'valid' ? verification : jwts.verify(token);
-        };
-        return { verify, reload: tokens.reload };
-      },
-      [services.Config],
-    )
-    .inSingletonScope();
-
-  // The core.
-  bind(services.CreatePlant)
-    .toResolvedValue((repository) => new CreatePlant(repository), [services.PlantRepository])
-    .inSingletonScope();
-  bind(services.ReadPlants)
-    .toResolvedValue((repository) => new ReadPlants(repository), [services.PlantRepository])
-    .inSingletonScope();
-
-  // Driving adapters.
-  bind(services.OpenApiDescription).toConstantValue(openApiDescription);
-  bind(services.PlantCodec)
-    .toResolvedValue((description) => new PlantCodec(description), [services.OpenApiDescription])
-    .inSingletonScope();
-  bind(services.HttpServer)
-    .toResolvedValue(
-      async (config, createPlant, tokenVerifier, codec, description, log, metrics) => {
-        const { AdmissionControl } = await import('../adapters/driving/http/index.js');
-        const { createKoaServer } = await import('../adapters/driving/koa/index.js');
-        const admission = new AdmissionControl(config);
-        metrics?.gauge('creates_in_flight', 'Creates in flight.', () => admission.inFlight);
-        const help = 'Bytes reserved for the bodies of creates in flight.';
-        metrics?.gauge('creates_in_flight_bytes', help, () => admission.inFlightBytes);
-        const options = { createPlant, tokenVerifier, codec, description, admission, log };
-        const maxConnections = readMaxConnections();
-        return createKoaServer({ ...config, ...options, onRequestEnd: metrics?.requests(), maxConnections });
-      },
-      [
-        services.Config,
-        services.CreatePlant,
-        services.TokenVerifier,
-        services.PlantCodec,
-        services.OpenApiDescription,
-        services.Logger,
-        services.Metrics,
-      ],
-    )
-    .inSingletonScope();
-  bind(services.ManagementServer)
-    .toResolvedValue(
-      async (storage, metrics, server) => {
-        if (metrics === undefined) return undefined;
-        const { ManagementServer } = await import('../adapters/driving/management/index.js');
-        return new ManagementServer({ storage, metrics, isStopping: () => server.isStopping });
-      },
-      [services.Storage, services.Metrics, services.HttpServer],
-    )
-    .inSingletonScope();
+/** Injects every binding of a service, of which there may be none. */
+const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOptions<T[] | undefined> => ({
+  serviceIdentifier,
+  isMultiple: true,
+  optional: true,
 });
 
-/** Creates a container with the whole service. Get its parts with `getAsync`. Nothing opens before the first call. */
-export function createContainer(config: Config): Container {
-  const container = new Container();
+/** The core. */
+const core = new ContainerModule(({ bind }) => {
+  bind(services.CreatePlant).toResolvedValue((repository) => new CreatePlant(repository), [services.PlantRepository]);
+  bind(services.ReadPlants).toResolvedValue((repository) => new ReadPlants(repository), [services.PlantRepository]);
+});
+
+/** What the core and the driving adapters need. */
+const drivenAdapters = new ContainerModule(({ bind }) => {
+  for (const [scheme, open] of Object.entries(storages))
+    bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
+  bind(services.ReadOnly).toConstantValue(false);
+  bind(services.Storage)
+    .toDynamicValue(openStorage)
+    .onDeactivation((storage) => storage.close());
+  bind(services.BatchRepository).toResolvedValue((storage) => storage, [services.Storage]);
+  bind(services.GroupCommit)
+    .toResolvedValue(
+      (repository, { maxWrites }, { storageTimeoutMs: timeoutMs }) =>
+        new BatchingPlantRepository(repository, { maxWrites, timeoutMs }),
+      [services.BatchRepository, services.Storage, services.Config],
+    )
+    .onDeactivation((repository) => repository.drain());
+  bind(services.PlantRepository).toResolvedValue((repository) => repository, [services.GroupCommit]);
+
+  bind(services.AccessTokens).toResolvedValue(AccessTokens.read, [services.Config]);
+  bind(services.TokenVerifier).toResolvedValue(createTokenVerifier, [services.AccessTokens, services.Config]);
+  bind(services.Reloadable).toService(services.AccessTokens);
+  bind(services.TokenReload).toResolvedValue(
+    (reloadables = [], log) => new TokenReload(reloadables, log),
+    [all(services.Reloadable), services.Logger],
+  );
+
+  bind(services.LogDestination).toResolvedValue(openStandardError);
+  bind(services.Logger).toResolvedValue(createLogger, [services.LogDestination, services.Config]);
+});
+
+/** What driving adapters share. */
+const api = new ContainerModule(({ bind }) => {
+  bind(services.PlantCodec).toResolvedValue(() => new JsonPlantCodec());
+});
+
+/** The HTTP API. Imports its libraries when it is loaded, so that commands without it start faster. */
+export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) => {
+  const { HttpApi, NodeHttpServer } = await import('../adapters/driving/http/index.js');
+  const { createKoaApp } = await import('../adapters/driving/koa/index.js');
+  bind(services.HttpApi).toResolvedValue(
+    (config, createPlant, tokenVerifier, codec, log, routes) =>
+      new HttpApi({ ...config, createPlant, tokenVerifier, codec, log, routes }),
+    [
+      services.Config,
+      services.CreatePlant,
+      services.TokenVerifier,
+      services.PlantCodec,
+      services.Logger,
+      all(services.HttpRoute),
+    ],
+  );
+  bind(services.RequestListener).toResolvedValue((api) => createKoaApp(api).callback(), [services.HttpApi]);
+  bind(services.HttpServer)
+    .toResolvedValue(
+      (listener, api, config) => new NodeHttpServer(listener, { ...config, api, maxConnections: readMaxConnections() }),
+      [services.RequestListener, services.HttpApi, services.Config],
+    )
+    .onDeactivation((server) => server.stop());
+});
+
+/** Metrics and the management listener. */
+export const managementModule: ContainerModule = new ContainerModule(async ({ bind }) => {
+  const { PrometheusMetrics } = await import('../adapters/driven/metrics/index.js');
+  const { createManagementServer } = await import('../adapters/driving/management/index.js');
+  bind(services.Metrics).toResolvedValue(() => new PrometheusMetrics(version));
+  bind(services.ReadinessCheck).toResolvedValue(
+    (storage) => ({ name: 'storage', check: () => storage.ready() }),
+    [services.Storage],
+  );
+  bind(services.ManagementServer)
+    .toResolvedValue(
+      (checks = [], metrics, server) =>
+        createManagementServer({ checks, metrics, isStopping: () => server.isStopping }),
+      [all(services.ReadinessCheck), services.Metrics, services.HttpServer],
+    )
+    .onDeactivation((server) => server.stop());
+});
+
+/**
+ * Creates a container with the core, what every command needs, further modules, and the plugins of the settings. Opens
+ * nothing before the first `getAsync`.
+ * @throws {InvalidConfig} A plugin cannot be loaded, or fails.
+ */
+export async function createContainer(config: Config, ...modules: readonly ContainerModule[]): Promise<Container> {
+  // A part that a plugin binds is created once, too.
+  const container = new Container({ defaultScope: 'Singleton' });
   container.bind(services.Config).toConstantValue(config);
-  container.load(plantStoreModule);
+  await container.loadAsync(core, drivenAdapters, api, ...modules);
+  for (const plugin of config.plugins) await installPlugin(plugin, container);
   return container;
 }
 
-/** Opens the storage that the scheme of `DATABASE_URL` selects. */
-async function openStorage(context: ResolutionContext): Promise<Storage> {
-  const config = await context.getAsync(services.Config);
-  const { database: url, storageTimeoutMs: timeoutMs, readOnly = false } = config;
-  const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
-  const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
-  if (open === undefined)
-    throw new InvalidConfig(
-      'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
-    );
-  return open({ url, timeoutMs, readOnly });
+/**
+ * Closes what was opened: first what calls, then what it calls, and at last the rest. Goes on if a part fails, and then
+ * throws the first failure.
+ */
+export async function closeContainer(container: Container): Promise<void> {
+  const failures: unknown[] = [];
+  for (const service of [services.HttpServer, services.GroupCommit, services.Storage])
+    await container.unbindAsync(service).catch((failure) => failures.push(failure));
+  await container.unbindAllAsync().catch((failure) => failures.push(failure));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Returns the maximum number of client connections: each is an open file, and 128 files are for everything else. */

@@ -1,7 +1,10 @@
-export type { FinishedRequest, Metrics } from '../adapters/driven/metrics/index.js';
-export type { ManagementOptions, ManagementServer } from '../adapters/driving/management/index.js';
+export type { Labels, Metrics } from '../adapters/driven/metrics/index.js';
+export type { ReadinessCheck } from '../adapters/driving/management/index.js';
 export { type Config, InvalidConfig, readConfig, type Setting, settings } from './config.js';
-export { createContainer, plantStoreModule } from './container.js';
+export { closeContainer, createContainer, httpModule, managementModule } from './container.js';
+export type { LogDestination } from './logger.js';
 export type { Plugin } from './plugins.js';
 export { services } from './services.js';
+export { type Service, start } from './start.js';
 export type { OpenStorage, Storage } from './storages.js';
+export type { AccessTokens, Reloadable, TokenReload } from './tokens.js';

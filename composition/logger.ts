@@ -1,41 +1,50 @@
 import { setTimeout } from 'node:timers/promises';
-import pino, { type LevelWithSilent, type Logger } from 'pino';
-import { isPlantStoreError } from '../core/index.js';
+import pino, { type Logger } from 'pino';
+import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
+import type { Config } from './config.js';
 
 /** Maximum size of the lines that wait for standard error; further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
 
+/** Receives the lines of the log. */
+export interface LogDestination {
+  write(line: string): void;
+  /** Calls `done` when the lines are written. @default `write` writes them */
+  flush?(done: () => void): void;
+  /** Calls `listener` for each line that is dropped. @default none is */
+  onDrop?(listener: () => void): void;
+}
+
 /**
- * Creates a logger that writes JSON lines to standard error, or formatted lines if that is a terminal. Writing never
- * blocks, throws or ends the process.
- * @param onDrop Called for each line that is dropped because standard error cannot be written to.
+ * Opens standard error for the log, and formats the lines if it is a terminal. Writing never blocks, throws or ends the
+ * process; lines that cannot be written are dropped.
  */
-export async function createLogger(level: LevelWithSilent, onDrop: () => void = () => {}): Promise<Logger> {
+export async function openStandardError(): Promise<LogDestination> {
   // Node makes a pipe non-blocking when it creates this stream.
   const { fd, isTTY } = process.stderr;
   // With a minLength of 0, flush would not wait.
   const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, minLength: 1 });
   // A failed write is repeated with the next line.
-  destination.on('error', () => {}).on('drop', onDrop);
+  destination.on('error', () => {});
   // pino calls it after a fatal line and at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: describeError },
+  const format = isTTY
+    ? (await import('pino-pretty')).prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' })
+    : (line: string) => line;
+  return {
+    write: (line) => destination.write(format(line)),
+    flush: (done) => destination.flush(done),
+    onDrop: (listener) => destination.on('drop', listener),
   };
-  if (!isTTY) return pino(options, destination);
-  const { prettyFactory } = await import('pino-pretty');
-  const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
-  const terminal = {
-    write: (line: string) => destination.write(format(line)),
-    flush: (done: () => void) => destination.flush(done),
-  };
-  return pino(options, terminal);
+}
+
+/** Creates a logger that writes JSON lines without user data. */
+export function createLogger(destination: LogDestination, { logLevel: level }: Pick<Config, 'logLevel'>): Logger {
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  const formatters = { level: (label: string) => ({ level: label }) };
+  return pino({ level, base: null, timestamp, formatters, serializers: { err: describeError } }, destination);
 }
 
 /** Waits until the log is written, or cannot be. */
@@ -47,7 +56,7 @@ export async function flush(log: Logger): Promise<void> {
  * Describes an error for the log: class, code, location, causes, and a message that cannot contain user data. The stack
  * of an expected failure, such as an unavailable storage, tells nothing new.
  */
-export function describeError(error: unknown, withStack = !isPlantStoreError(error)): object {
+export function describeError(error: unknown, withStack = !isExpected(error)): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack = '', cause } = error;
   const start = stack.indexOf(message);
@@ -60,12 +69,16 @@ export function describeError(error: unknown, withStack = !isPlantStoreError(err
   };
 }
 
+function isExpected(error: unknown): boolean {
+  return isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
+}
+
 /**
  * Parsers and drivers quote values: JSON.parse the body, Knex the SQL. Their errors have a class or members of their own.
  * So have those of failed system calls, whose messages are Node's, with a path or an address.
  */
 function isMessageSafe(error: Error): boolean {
-  if (isPlantStoreError(error)) return true;
+  if (isExpected(error)) return true;
   if ('syscall' in error && 'code' in error)
     return error.message.startsWith(`${error.syscall} ${error.code}`) || error.message.startsWith(`${error.code}: `);
   return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;

@@ -2,36 +2,31 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
-import { type Config, InvalidConfig } from './config.js';
-import { createContainer } from './container.js';
+import { InvalidConfig } from './config.js';
 import { limitTime } from './time-limit.js';
 
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
 /**
- * Creates a container and calls the plugins on it, in order. Resolves their names from the working directory, so that a
- * global `plant-store` finds local packages.
- * @throws {InvalidConfig} A plugin cannot be loaded, or fails. One line names it.
+ * Imports a plugin, and calls it. Resolves its name from the working directory, so that a global `plant-store` finds
+ * local packages.
+ * @throws {InvalidConfig} It cannot be loaded, or fails. One line names it.
  */
-export async function loadContainer(config: Config): Promise<Container> {
-  const container = createContainer(config);
+export async function installPlugin(name: string, container: Container): Promise<void> {
   const { resolve } = createRequire(join(process.cwd(), '/'));
-  const run = async (plugin: string) => {
-    const { default: install } = await import(pathToFileURL(resolve(plugin)).href);
-    if (typeof install !== 'function') throw new TypeError('its default export is not a function');
-    await install(container);
+  const run = async () => {
+    const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
+    if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
+    await plugin(container);
   };
-  for (const plugin of config.plugins) {
-    try {
-      await limitTime(run(plugin));
-    } catch (error) {
-      const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
-      // Its name may be a secret in the wrong variable.
-      if (reason.startsWith('Cannot find module') && !/^[./]/.test(plugin))
-        throw new InvalidConfig('PLUGINS: a package is not installed; the path of a file starts with ./');
-      throw new InvalidConfig(`PLUGINS: ${plugin}: ${reason}`);
-    }
+  try {
+    await limitTime(run());
+  } catch (error) {
+    const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
+    // Its name may be a secret in the wrong variable.
+    if (reason.startsWith('Cannot find module') && !/^[./]/.test(name))
+      throw new InvalidConfig('PLUGINS: a package is not installed; the path of a file starts with ./');
+    throw new InvalidConfig(`PLUGINS: ${name}: ${reason}`);
   }
-  return container;
 }

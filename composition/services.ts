@@ -1,9 +1,11 @@
+import type { RequestListener } from 'node:http';
 import type { ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
+import type { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
 import type { Metrics } from '../adapters/driven/metrics/index.js';
-import type { OpenApiDescription, PlantCodec } from '../adapters/driving/api/index.js';
-import type { HttpServer } from '../adapters/driving/http/index.js';
-import type { ManagementServer } from '../adapters/driving/management/index.js';
+import type { PlantCodec } from '../adapters/driving/api/index.js';
+import type { HttpApi, HttpRoute, NodeHttpServer } from '../adapters/driving/http/index.js';
+import type { ReadinessCheck } from '../adapters/driving/management/index.js';
 import type {
   CreatePlantsUseCase,
   CreatePlantUseCase,
@@ -12,34 +14,61 @@ import type {
   TokenVerifier,
 } from '../core/index.js';
 import type { Config } from './config.js';
+import type { LogDestination } from './logger.js';
 import type { OpenStorage, Storage } from './storages.js';
+import type { AccessTokens, Reloadable, TokenReload } from './tokens.js';
 
 const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-store:${name}`);
 
-/** The identifiers of all bindings. Rebind one to replace that part of the service. */
+/** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
 export const services = {
   /** The parsed settings. */
   Config: identifier<Config>('Config'),
-  /** The log on standard error. */
-  Logger: identifier<Logger>('Logger'),
-  /** The metrics, or `undefined` if the management listener is off. */
-  Metrics: identifier<Metrics | undefined>('Metrics'),
-  /** Opens a storage; bound by name for each scheme of `DATABASE_URL`, such as `sqlite`. */
-  OpenStorage: identifier<OpenStorage>('OpenStorage'),
-  /** The storage of `DATABASE_URL`; the program that runs the service calls `ready` and `close`. */
-  Storage: identifier<Storage>('Storage'),
-  /** What use cases call: the storage with metrics, group commit and a time limit. */
-  PlantRepository: identifier<PlantRepository>('PlantRepository'),
-  /** Authenticates clients. The default accepts the tokens of the settings and the JWTs of an issuer. */
-  TokenVerifier: identifier<TokenVerifier & { randomToken?: string | undefined; reload?(): unknown }>('TokenVerifier'),
+
+  // The core.
+  /** What driving adapters call to create one plant, or many. */
   CreatePlant: identifier<CreatePlantUseCase & CreatePlantsUseCase>('CreatePlant'),
   ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
-  /** The parsed `openapi.yaml`. */
-  OpenApiDescription: identifier<OpenApiDescription>('OpenApiDescription'),
+
+  // Driven adapters, from the storage to the use cases.
+  /** Opens a storage; bound by name for each scheme of `DATABASE_URL`, such as `sqlite`. */
+  OpenStorage: identifier<OpenStorage>('OpenStorage'),
+  /** Whether the storage will only be read. If so, opening it creates and changes nothing. */
+  ReadOnly: identifier<boolean>('ReadOnly'),
+  /** The storage of `DATABASE_URL`. */
+  Storage: identifier<Storage>('Storage'),
+  /** What group commit calls with batches: the storage, measured. */
+  BatchRepository: identifier<PlantRepository>('BatchRepository'),
+  GroupCommit: identifier<BatchingPlantRepository>('GroupCommit'),
+  /** What use cases call: group commit. */
+  PlantRepository: identifier<PlantRepository>('PlantRepository'),
+  /** The static tokens of the settings. */
+  AccessTokens: identifier<AccessTokens>('AccessTokens'),
+  /** Authenticates clients. The default accepts the access tokens and the JWTs of an issuer. */
+  TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
+  /** What a SIGHUP reloads; may be bound several times. */
+  Reloadable: identifier<Reloadable>('Reloadable'),
+  TokenReload: identifier<TokenReload>('TokenReload'),
+  /** Where the log goes. The default is standard error. */
+  LogDestination: identifier<LogDestination>('LogDestination'),
+  Logger: identifier<Logger>('Logger'),
+
+  // Driving adapters.
   /** Decodes and encodes the JSON of plants. */
   PlantCodec: identifier<PlantCodec>('PlantCodec'),
-  /** The public listener. */
-  HttpServer: identifier<HttpServer>('HttpServer'),
-  /** The management listener, or `undefined` if it is off. */
-  ManagementServer: identifier<ManagementServer | undefined>('ManagementServer'),
+  /** A public route beside the operations; may be bound several times. */
+  HttpRoute: identifier<HttpRoute>('HttpRoute'),
+  /** The handlers of the HTTP API, for any framework. */
+  HttpApi: identifier<HttpApi>('HttpApi'),
+  /** The framework. The default is a Koa app. */
+  RequestListener: identifier<RequestListener>('RequestListener'),
+  /** The public listener, with limits and graceful shutdown. */
+  HttpServer: identifier<NodeHttpServer>('HttpServer'),
+
+  // Management; unbound if `MANAGEMENT_PORT` is `off`.
+  Metrics: identifier<Metrics>('Metrics'),
+  /** A check of `/readyz`; may be bound several times. */
+  ReadinessCheck: identifier<ReadinessCheck>('ReadinessCheck'),
+  /** The management listener. */
+  ManagementServer: identifier<NodeHttpServer>('ManagementServer'),
 } as const;

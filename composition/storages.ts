@@ -1,8 +1,8 @@
+import type { ResolutionContext } from 'inversify';
 import {
   type Database,
   type DatabaseServerOptions,
   type Engine,
-  type KnexStorage,
   mysql,
   mysqlDatabase,
   openRepository,
@@ -13,16 +13,30 @@ import {
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
 import type { PlantStorage } from '../core/index.js';
 import { InvalidConfig } from './config.js';
+import { services } from './services.js';
 
-/** An open storage, possibly with facts for the log, for `check` and for group commit. */
-export type Storage = PlantStorage & Partial<KnexStorage>;
+/** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
+export interface Storage extends PlantStorage {
+  /** Its name without a password. @default the scheme of `DATABASE_URL` */
+  readonly name?: string;
+  readonly driver?: string;
+  /** What opening found or did: for example `created`, `migrated` or `current`. */
+  readonly schema?: string;
+  /** The migrations that `serve` would apply, if the storage is only read. */
+  readonly pending?: readonly string[];
+  /** What an operator has to know, for the log. */
+  readonly warning?: string | undefined;
+  /** Maximum number of concurrent calls of `add` by group commit. @default 1 */
+  readonly maxWrites?: number;
+}
 
-/** Opens the storage at a URL. Creates and changes nothing if `readOnly`. */
+/** Opens the storage at a URL. */
 export type OpenStorage = (options: {
   /** The value of `DATABASE_URL`. */
   readonly url: string;
   /** `STORAGE_TIMEOUT`, in milliseconds. */
   readonly timeoutMs: number;
+  /** Whether the command only reads, so that opening must create and change nothing. */
   readonly readOnly: boolean;
 }) => Storage | Promise<Storage>;
 
@@ -50,6 +64,18 @@ export const storages: Readonly<Record<string, OpenStorage>> = {
   mysql: serverStorage(mysql, mysqlDatabase),
   memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
+
+/** Opens the storage that the scheme of `DATABASE_URL` selects. */
+export async function openStorage(context: ResolutionContext): Promise<Storage> {
+  const { database: url, storageTimeoutMs: timeoutMs } = context.get(services.Config);
+  const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
+  const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
+  if (open === undefined)
+    throw new InvalidConfig(
+      'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
+    );
+  return open({ url, timeoutMs, readOnly: context.get(services.ReadOnly) });
+}
 
 /** Rejects what a driver would ignore: with a mistyped `sslmode`, it would connect without TLS. */
 function assertServerUrl(text: string, knownParameters: readonly string[]): void {

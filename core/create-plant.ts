@@ -1,10 +1,7 @@
 import { type NewPlant, Plant } from './plant.js';
 import type { AddOutcome, PlantRepository } from './ports/driven/plant-repository.js';
-import type {
-  CreatePlantOutcome,
-  CreatePlantsUseCase,
-  CreatePlantUseCase,
-} from './ports/driving/create-plant-use-case.js';
+import type { CreatePlantOutcome, CreatePlantUseCase } from './ports/driving/create-plant-use-case.js';
+import type { CreatePlantsUseCase } from './ports/driving/create-plants-use-case.js';
 
 /** Use case: create plants under ids that the client chooses. */
 export class CreatePlant implements CreatePlantUseCase, CreatePlantsUseCase {
@@ -15,30 +12,31 @@ export class CreatePlant implements CreatePlantUseCase, CreatePlantsUseCase {
   }
 
   async execute(newPlant: NewPlant): Promise<CreatePlantOutcome> {
-    const result = Plant.from(newPlant);
-    if (result.kind === 'invalid') return result;
-    const [outcome] = await this.#repository.add([result.plant]);
-    return toOutcome(result.plant, outcome);
+    return outcomeAt(await this.executeAll([newPlant]), 0);
   }
 
-  async executeAll(newPlants: readonly NewPlant[]): Promise<CreatePlantOutcome[]> {
+  async executeAll(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]> {
     const results = newPlants.map(Plant.from);
-    const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
-    // Its outcomes are in the order of the valid plants.
-    const outcomes = (await this.#repository.add(plants)).values();
-    return results.map((result) => (result.kind === 'valid' ? toOutcome(result.plant, outcomes.next().value) : result));
+    const plants: Plant[] = [];
+    for (const result of results) if (result.kind === 'valid') plants.push(result.plant);
+    const added = plants.length > 0 ? await this.#repository.add(plants) : [];
+    const outcomes: CreatePlantOutcome[] = [];
+    let next = 0;
+    for (const result of results)
+      outcomes.push(result.kind === 'valid' ? toOutcome(result.plant, outcomeAt(added, next++)) : result);
+    return outcomes;
   }
 }
 
-function toOutcome(plant: Plant, outcome: AddOutcome | undefined): CreatePlantOutcome {
-  switch (outcome?.kind) {
-    case 'added':
-      return { kind: 'created', plant };
-    case 'taken':
-      return plant.equals(outcome.holder) ? { kind: 'already-stored', plant } : { kind: 'id-taken' };
-    case 'rejected':
-      return outcome;
-    default:
-      throw new TypeError('PlantRepository.add must return one outcome per plant');
-  }
+/** Returns an outcome. A repository in JavaScript may return too few. */
+function outcomeAt<Outcome>(outcomes: readonly Outcome[], index: number): Outcome {
+  const outcome = outcomes[index];
+  if (outcome === undefined) throw new TypeError('PlantRepository.add must return one outcome per plant');
+  return outcome;
+}
+
+function toOutcome(plant: Plant, outcome: AddOutcome): CreatePlantOutcome {
+  if (outcome.kind === 'added') return { kind: 'created', plant };
+  if (outcome.kind === 'rejected') return outcome;
+  return plant.equals(outcome.stored) ? { kind: 'already-stored', plant } : { kind: 'id-conflict' };
 }

@@ -10,16 +10,12 @@ export class TokenIssuerUnavailable extends Error {
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
 }
 
-/** The errors that the core's ports throw. Messages contain no plant values and no SQL. */
-export type PlantStoreError = StorageUnavailable | TokenIssuerUnavailable;
+/** Recognises the errors of any copy of the package, unlike `instanceof`. Messages contain no plant values and no SQL. */
+export function isStorageUnavailable(error: unknown): error is StorageUnavailable {
+  return error instanceof Error && 'code' in error && error.code === 'STORAGE_UNAVAILABLE';
+}
 
-/** Tells the errors of this package apart. */
-export type PlantStoreErrorCode = PlantStoreError['code'];
-
-const CODES: readonly PlantStoreErrorCode[] = ['STORAGE_UNAVAILABLE', 'TOKEN_ISSUER_UNAVAILABLE'];
-
-/** Returns whether `error` has one of these codes, by default any. `instanceof` fails across copies of the package. */
-export function isPlantStoreError(error: unknown, ...codes: readonly PlantStoreErrorCode[]): error is PlantStoreError {
-  const accepted = codes.length > 0 ? codes : CODES;
-  return error instanceof Error && 'code' in error && accepted.some((code) => code === error.code);
+/** Recognises the errors of any copy of the package, unlike `instanceof`. */
+export function isTokenIssuerUnavailable(error: unknown): error is TokenIssuerUnavailable {
+  return error instanceof Error && 'code' in error && error.code === 'TOKEN_ISSUER_UNAVAILABLE';
 }

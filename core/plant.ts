@@ -4,9 +4,6 @@ export const MIN_PLANT_ID: bigint = -(2n ** 63n);
 /** The largest plant id: 2⁶³ − 1. */
 export const MAX_PLANT_ID: bigint = 2n ** 63n - 1n;
 
-/** Error message for an id outside the int64 range. */
-export const PLANT_ID_RANGE_MESSAGE: string = `id must be an integer from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
-
 /** An int64. A `bigint`, because a JavaScript number is not exact beyond 2⁵³. */
 export type PlantId = bigint;
 
@@ -20,12 +17,11 @@ export interface NewPlant {
   readonly tag?: string | undefined;
 }
 
-/** One rule that a {@link NewPlant} breaks. `message` names the field and never contains its value. */
+/** One rule that a field of a {@link NewPlant} breaks. */
 export interface Violation {
   readonly field: keyof NewPlant;
-  /** `type`: wrong type; `range`: id outside int64; `text`: a string that some engine cannot store. */
+  /** `type`: wrong type; `range`: id outside int64; `text`: U+0000 or a lone surrogate, which some engine cannot store. */
   readonly rule: 'type' | 'range' | 'text';
-  readonly message: string;
 }
 
 /** The result of {@link Plant.from}. */
@@ -56,7 +52,8 @@ export class Plant implements Required<NewPlant> {
       name: checkText('name', name),
       tag: tag === undefined ? undefined : checkText('tag', tag),
     } satisfies Record<keyof NewPlant, Violation | undefined>;
-    const violations = Object.values(checks).filter((violation) => violation !== undefined);
+    const violations: Violation[] = [];
+    for (const violation of Object.values(checks)) if (violation) violations.push(violation);
     if (violations.length > 0) return { kind: 'invalid', violations };
     return { kind: 'valid', plant: new Plant({ id, name, tag }) };
   }
@@ -68,14 +65,12 @@ export class Plant implements Required<NewPlant> {
 }
 
 function checkId(id: unknown): Violation | undefined {
-  if (typeof id !== 'bigint') return { field: 'id', rule: 'type', message: 'id must be a bigint' };
-  if (MIN_PLANT_ID <= id && id <= MAX_PLANT_ID) return undefined;
-  return { field: 'id', rule: 'range', message: PLANT_ID_RANGE_MESSAGE };
+  if (typeof id !== 'bigint') return { field: 'id', rule: 'type' };
+  return MIN_PLANT_ID <= id && id <= MAX_PLANT_ID ? undefined : { field: 'id', rule: 'range' };
 }
 
 /** Rejects what some engine cannot store exactly. */
 function checkText(field: 'name' | 'tag', text: unknown): Violation | undefined {
-  if (typeof text !== 'string') return { field, rule: 'type', message: `${field} must be a string` };
-  if (text.isWellFormed() && !text.includes('\0')) return undefined;
-  return { field, rule: 'text', message: `${field} must not contain U+0000 or a lone surrogate` };
+  if (typeof text !== 'string') return { field, rule: 'type' };
+  return text.isWellFormed() && !text.includes('\0') ? undefined : { field, rule: 'text' };
 }

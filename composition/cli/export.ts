@@ -2,16 +2,16 @@ import { pipeline } from 'node:stream/promises';
 import { exportPlants } from '../../adapters/driving/ndjson/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import type { Config } from '../config.js';
-import { loadContainer } from '../plugins.js';
+import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
 import { showProgress } from './progress.js';
 
 /** Writes all plants as NDJSON to standard output. */
 export async function run(config: Config): Promise<number> {
-  const container = await loadContainer({ ...config, managementPort: 'off', readOnly: true });
-  const storage = await container.getAsync(services.Storage);
+  const container = await createContainer(config);
+  container.rebind(services.ReadOnly).toConstantValue(true);
   try {
-    const { name = 'the storage', pending = [] } = storage;
+    const { name = 'the storage', pending = [] } = await container.getAsync(services.Storage);
     if (pending.length > 0)
       throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
     const readPlants = await container.getAsync(services.ReadPlants);
@@ -22,7 +22,7 @@ export async function run(config: Config): Promise<number> {
     // The reader closed the pipe, as `head` does.
     if (Object(error).code !== 'EPIPE') throw error;
   } finally {
-    await storage.close();
+    await closeContainer(container);
   }
   return 0;
 }

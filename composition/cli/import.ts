@@ -1,19 +1,18 @@
 import { open } from 'node:fs/promises';
 import { importPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
-import { loadContainer } from '../plugins.js';
+import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
 import { print } from './output.js';
 import { showProgress } from './progress.js';
 
 /** Creates a plant from each line of a file or standard input, and writes rejected lines to standard output. */
 export async function run(config: Config, path = '-'): Promise<number> {
-  const container = await loadContainer({ ...config, managementPort: 'off' });
+  const container = await createContainer(config);
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
   // Clears the progress from the line.
   const start = process.stdout.isTTY ? '\r\u001b[K' : '';
-  const storage = await container.getAsync(services.Storage);
   try {
     const { created, alreadyStored, rejected } = await importPlants(showProgress(input, (await file?.stat())?.size), {
       createPlants: await container.getAsync(services.CreatePlant),
@@ -24,6 +23,6 @@ export async function run(config: Config, path = '-'): Promise<number> {
     process.stderr.write(`${created} plants created, ${alreadyStored} already stored, ${rejected} lines rejected\n`);
     return rejected > 0 ? 1 : 0;
   } finally {
-    await storage.close();
+    await closeContainer(container);
   }
 }

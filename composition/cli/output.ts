@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { isPlantStoreError } from '../../core/index.js';
+import { isStorageUnavailable } from '../../core/index.js';
 import { InvalidConfig } from '../config.js';
 
 /** The command line is invalid. */
@@ -17,7 +17,7 @@ export async function reportFailure(error: unknown): Promise<number> {
   // EX_CONFIG and EX_USAGE of BSD's sysexits.h.
   if (error instanceof InvalidConfig) return fail(78, error.message);
   if (error instanceof UsageError) return fail(64, error.message);
-  if (isPlantStoreError(error) || (error instanceof Error && 'syscall' in error)) return fail(1, error.message);
+  if (isStorageUnavailable(error) || (error instanceof Error && 'syscall' in error)) return fail(1, error.message);
   // The message of any other error may contain user data.
   const { describeError } = await import('../logger.js');
   return fail(1, `internal error: ${inspect(describeError(error))}`);

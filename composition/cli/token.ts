@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createToken } from '../access-tokens.js';
+import { createToken } from '../tokens.js';
 import { print } from './output.js';
 
 /** Prints a new token and its digest. */

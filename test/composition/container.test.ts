@@ -3,18 +3,18 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
-import { createContainer } from '../../composition/container.js';
+import { createContainer, httpModule } from '../../composition/container.js';
 import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 
 const CANARY = 'canary';
 const create = (environment: Readonly<Record<string, string>>) =>
-  createContainer(readConfig({ LOG_LEVEL: 'silent', MANAGEMENT_PORT: 'off', ...environment }));
+  createContainer(readConfig({ LOG_LEVEL: 'silent', ...environment }), httpModule);
 
 describe('The container', () => {
   it('limits concurrent writes to the number that the storage declares', async () => {
-    const container = create({ STORAGE_TIMEOUT: '100ms' });
+    const container = await create({ STORAGE_TIMEOUT: '100ms' });
     let writes = 0;
     const add = () => {
       writes++;
@@ -31,7 +31,7 @@ describe('The container', () => {
   });
 
   it('opens nothing if a service that needs the storage cannot be created', async () => {
-    const container = create({ DATABASE_URL: 'garden:' });
+    const container = await create({ DATABASE_URL: 'garden:' });
     let opened = 0;
     const open = () => {
       opened++;
@@ -66,7 +66,7 @@ describe('A storage URL is rejected', () => {
     ['with an invalid port', `postgres://u:${CANARY}@db:port/plants`, encode],
   ] as const) {
     it(`${what}, without printing it`, async () => {
-      const error = await catchError(create({ DATABASE_URL: url }).getAsync(services.Storage));
+      const error = await catchError((await create({ DATABASE_URL: url })).getAsync(services.Storage));
       expect(error).to.be.instanceOf(InvalidConfig).with.property('message').that.matches(message);
       expect(`${error}`).not.to.include(CANARY);
     });

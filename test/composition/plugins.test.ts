@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
-import { loadContainer } from '../../composition/plugins.js';
+import { createContainer } from '../../composition/container.js';
 import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 import { plantStore } from '../support/executable.js';
@@ -30,7 +30,7 @@ describe('Plugins', () => {
       if (text !== undefined) writeFileSync(path, text);
       return path;
     });
-    return loadContainer(readConfig({ MANAGEMENT_PORT: 'off', PLUGINS: paths.join(), ...environment }));
+    return createContainer(readConfig({ PLUGINS: paths.join(), ...environment }));
   };
 
   for (const [what, bad, reason] of [
@@ -59,7 +59,7 @@ describe('Plugins', () => {
   });
 
   it('are packages unless they start with ./, which the error says, without a name that may be a secret', async () => {
-    const error = await catchError(loadContainer(readConfig({ PLUGINS: 'garden.js' })));
+    const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
     const problem = 'PLUGINS: a package is not installed; the path of a file starts with ./';
     expect(error).to.have.property('message', problem);
   });

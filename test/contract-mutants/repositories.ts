@@ -27,8 +27,8 @@ class DiskRepository implements PlantStorage {
 
   addOne(plant: Plant): AddOutcome {
     if (plant.equals(REJECTED_PLANT)) return { kind: 'rejected', error: new Error('the disk rejects the plant') };
-    const holder = this.disk.plants.get(plant.id);
-    if (holder !== undefined) return { kind: 'taken', holder };
+    const stored = this.disk.plants.get(plant.id);
+    if (stored !== undefined) return { kind: 'conflict', stored };
     this.disk.plants.set(plant.id, plant);
     return { kind: 'added' };
   }
@@ -95,11 +95,11 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
-  'never changes a stored plant, and returns it as holder for similar ones': class IgnoresCase extends DiskRepository {
+  'never changes a stored plant, and returns it as stored for similar ones': class IgnoresCase extends DiskRepository {
     override addOne(plant: Plant) {
       const outcome = super.addOne(plant);
-      const isSimilar = outcome.kind === 'taken' && outcome.holder.name.toLowerCase() === plant.name.toLowerCase();
-      return isSimilar ? ({ kind: 'taken', holder: plant } as const) : outcome;
+      const isSimilar = outcome.kind === 'conflict' && outcome.stored.name.toLowerCase() === plant.name.toLowerCase();
+      return isSimilar ? ({ kind: 'conflict', stored: plant } as const) : outcome;
     }
   },
 
@@ -151,11 +151,11 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
-  'returns taken only after the holder would survive a crash': class RemembersTooEarly extends DiskRepository {
+  'reports a conflict only after the stored plant would survive a crash': class RemembersTooEarly extends DiskRepository {
     readonly #pending = new Map<PlantId, Plant>();
     override async add(plants: readonly Plant[]) {
-      const holders = plants.flatMap(({ id }) => this.#pending.get(id) ?? []);
-      if (holders.length > 0) return holders.map((holder) => ({ kind: 'taken', holder }) as const);
+      const stored = plants.flatMap(({ id }) => this.#pending.get(id) ?? []);
+      if (stored.length > 0) return stored.map((stored) => ({ kind: 'conflict', stored }) as const);
       for (const plant of plants) this.#pending.set(plant.id, plant);
       await nextTurn();
       this.#pending.clear();
@@ -181,7 +181,7 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     override async ready() {}
   },
 
-  'plants that were added, read or returned as holder survive a restart': class ReadsFailedPlants extends DiskRepository {
+  'plants that were added, read or returned as stored survive a restart': class ReadsFailedPlants extends DiskRepository {
     readonly #failed = new Map<PlantId, Plant>();
     override add(plants: readonly Plant[]) {
       if (this.disk.isUnavailable) for (const plant of plants) this.#failed.set(plant.id, plant);

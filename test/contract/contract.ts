@@ -1,5 +1,3 @@
-import { isPlantStoreError, type PlantStoreErrorCode } from '../../core/index.js';
-
 /** A contract for one adapter. */
 export interface Contract {
   /** The cases that the harness can run. */
@@ -128,12 +126,12 @@ export function assertEqual(actual: unknown, expected: unknown, what: string): v
   }
 }
 
-/** Asserts that `call` returns a promise that rejects with an error of the core, and returns the error. */
-export async function assertRejects(
+/** Asserts that `call` returns a promise that rejects with an expected error, and returns the error. */
+export async function assertRejects<Expected extends Error>(
   what: string,
-  code: PlantStoreErrorCode,
+  isExpected: (error: unknown) => error is Expected,
   call: () => Promise<unknown>,
-): Promise<Error> {
+): Promise<Expected> {
   let result: unknown;
   try {
     const promise = call();
@@ -141,8 +139,8 @@ export async function assertRejects(
   } catch (error) {
     throw new ContractViolation(`${what}: expected a rejected promise, but the call threw ${error}`);
   }
-  if (isPlantStoreError(result, code)) return result;
-  throw new ContractViolation(`${what}: expected an error with the code ${code}, got ${describe(result)}`);
+  if (isExpected(result)) return result;
+  throw new ContractViolation(`${what}: expected an error that ${isExpected.name} accepts, got ${describe(result)}`);
 }
 
 /** Formats a value for a message. */

@@ -1,4 +1,4 @@
-import type { Plant, PlantStorage } from '../../core/index.js';
+import { isStorageUnavailable, type Plant, type PlantStorage } from '../../core/index.js';
 import { assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
 import {
   addAll,
@@ -41,14 +41,14 @@ export const durableCases: Cases<TestStorage> = {
     await assertContent(await reopen(), [...stored, ...more], REOPENED);
   },
 
-  'returns taken only after the holder would survive a crash': async ({ repository, reopen }) => {
+  'reports a conflict only after the stored plant would survive a crash': async ({ repository, reopen }) => {
     // The losers of the race may see the winner before it is durable.
     let reopened: Promise<unknown> = Promise.resolve();
     const adding = ['one', 'two', 'three'].map(async (name) => {
       const [outcome] = await repository.add([plant(1n, name)]);
-      if (outcome?.kind !== 'taken') return;
+      if (outcome?.kind !== 'conflict') return;
       // One at a time, because some databases can be open only once.
-      reopened = reopened.then(() => assertDurable(reopen, [outcome.holder]));
+      reopened = reopened.then(() => assertDurable(reopen, [outcome.stored]));
       await reopened;
     });
     await Promise.all(adding);
@@ -75,7 +75,7 @@ export const outageCases: Cases<TestStorage> = {
       const isReadable = await isAvailable(() => assertContent(repository, stored));
       if (isReady && !isReadable) throw new ContractViolation('ready resolved, but readAll threw StorageUnavailable');
       await assertAddFails(repository, [CONFIDENTIAL]);
-      await assertRejects('ready after an add that failed', 'STORAGE_UNAVAILABLE', () => repository.ready());
+      await assertRejects('ready after an add that failed', isStorageUnavailable, () => repository.ready());
     });
   },
 
@@ -107,9 +107,9 @@ export const outageCases: Cases<TestStorage> = {
 
 /** Cases for repositories for which both hold: they look at the storage through a reopened repository. */
 export const durableOutageCases: Cases<TestStorage> = {
-  'plants that were added, read or returned as holder survive a restart': async (storage) => {
-    const holders = await retryAfterOutage(storage);
-    await assertContent(await storage.reopen(), holders, 'plants read after an outage and reopening');
+  'plants that were added, read or returned as stored survive a restart': async (storage) => {
+    const storedPlants = await retryAfterOutage(storage);
+    await assertContent(await storage.reopen(), storedPlants, 'plants read after an outage and reopening');
   },
 
   'add calls in flight report only plants that survive a restart': async ({ repository, reopen, whileUnavailable }) => {
@@ -132,11 +132,11 @@ async function retryAfterOutage({ repository, whileUnavailable }: TestStorage): 
   const read = await readPlants(repository);
   // Retries half of the plants, and adds other plants under the ids of the rest.
   const retried = failed.map((each, index) => (index % 2 === 0 ? each : toOther(each)));
-  const holders = [...stored, ...(await assertRetry(repository, retried, failed))];
-  const lost = read.find((each) => !holders.some((holder) => holder.equals(each)));
+  const storedPlants = [...stored, ...(await assertRetry(repository, retried, failed))];
+  const lost = read.find((each) => !storedPlants.some((stored) => stored.equals(each)));
   if (lost) throw new ContractViolation(`after an outage, readAll returned ${describe(lost)}, but its id was free`);
-  await assertContent(repository, holders);
-  return holders;
+  await assertContent(repository, storedPlants);
+  return storedPlants;
 }
 
 /** Reopens the storage and asserts that it contains `stored`, possibly among others. */
@@ -151,7 +151,7 @@ async function assertDurable(reopen: TestStorage['reopen'], stored: readonly Pla
 /** Asserts that `add` throws StorageUnavailable, without values of the plants. */
 async function assertAddFails(repository: PlantStorage, batch: readonly Plant[]): Promise<void> {
   const what = 'add during an outage (if it stored the plants, whileUnavailable() left the storage available)';
-  const error = await assertRejects(what, 'STORAGE_UNAVAILABLE', () => repository.add(batch));
+  const error = await assertRejects(what, isStorageUnavailable, () => repository.add(batch));
   for (const each of batch) assertConfidential(error, each);
 }
 
@@ -174,7 +174,9 @@ async function assertRetry(
   return plants.map((candidate, index) => {
     const outcome = outcomes[index];
     if (outcome?.kind === 'added') return candidate;
-    if (outcome?.kind === 'taken' && failed[index]?.equals(outcome.holder)) return outcome.holder;
-    throw new ContractViolation(`expected added, or taken with the plant of the failed add, got ${describe(outcome)}`);
+    if (outcome?.kind === 'conflict' && failed[index]?.equals(outcome.stored)) return outcome.stored;
+    throw new ContractViolation(
+      `expected added, or a conflict with the plant of the failed add, got ${describe(outcome)}`,
+    );
   });
 }

@@ -1,4 +1,4 @@
-import { Plant, type PlantStorage } from '../../core/index.js';
+import { isStorageUnavailable, Plant, type PlantStorage } from '../../core/index.js';
 import { assertEqual, assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
 import {
   addAll,
@@ -48,16 +48,16 @@ export const repositoryCases: Cases<TestStorage> = {
   'stores strings code point for code point, and an absent tag as absent': ({ repository }) =>
     assertStored(repository, PLANTS_WITH_TEXTS),
 
-  'never changes a stored plant, and returns it as holder for similar ones': async ({ repository }) => {
+  'never changes a stored plant, and returns it as stored for similar ones': async ({ repository }) => {
     await addAll(repository, PLANTS_WITH_TEXTS);
-    const [holders, rivals] = [RIVALS.map(([holder]) => holder), RIVALS.map(([, rival]) => rival)];
-    await assertOutcomes(repository, rivals, holders);
+    const [stored, rivals] = [RIVALS.map(([stored]) => stored), RIVALS.map(([, rival]) => rival)];
+    await assertOutcomes(repository, rivals, stored);
     await assertContent(repository, PLANTS_WITH_TEXTS);
   },
 
   'adds the first of several plants with the same id in a batch': async ({ repository }) => {
     const [firsts, rivals] = [PLANTS_WITH_TEXTS, RIVALS.map(([, rival]) => rival)];
-    const expected = [...firsts.map(() => 'added' as const), ...RIVALS.map(([holder]) => holder), ...firsts];
+    const expected = [...firsts.map(() => 'added' as const), ...RIVALS.map(([stored]) => stored), ...firsts];
     await assertOutcomes(repository, [...firsts, ...rivals, ...firsts], expected);
     await assertContent(repository, firsts);
   },
@@ -133,15 +133,15 @@ export const repositoryCases: Cases<TestStorage> = {
       ready: () => repository.ready(),
     };
     for (const [name, call] of Object.entries(calls))
-      assertConfidential(await assertRejects(`${name} after close`, 'STORAGE_UNAVAILABLE', call));
+      assertConfidential(await assertRejects(`${name} after close`, isStorageUnavailable, call));
   },
 
   'close waits for add calls in flight': async ({ repository }) => {
-    const holder = plant(1n, 'Monstera');
-    await addAll(repository, [holder]);
+    const stored = plant(1n, 'Monstera');
+    await addAll(repository, [stored]);
     let isClosed = false;
     const adding = createPlants(40, 2n).map(async (candidate) => {
-      await assertOutcomes(repository, [plant(1n, 'Ficus'), candidate], [holder, 'added']);
+      await assertOutcomes(repository, [plant(1n, 'Ficus'), candidate], [stored, 'added']);
       if (isClosed) throw new ContractViolation('close resolved before an add call in flight');
     });
     const closing = repository.close().then(async () => {
@@ -200,7 +200,7 @@ export const volumeCases: Cases<TestStorage> = {
 
 /** Cases for repositories whose storage several processes can open. */
 export const sharedCases: Cases<TestStorage> = {
-  'reads what another repository added, and returns it as holder': async ({ repository, openAnother }) => {
+  'reads what another repository added, and returns it as stored': async ({ repository, openAnother }) => {
     const another = await openAnother();
     const stored = createPlants(20);
     for (const [index, candidate] of stored.entries()) {
@@ -279,11 +279,11 @@ export const rejectingCases: Cases<TestStorage> = {
     const result = Plant.from({ id: rejected.id, name: 'Aloe' });
     const [outcome] = result.kind === 'valid' ? await repository.add([result.plant]) : [];
     // The storage may reject the id.
-    if (outcome?.kind === 'taken') throw new ContractViolation('a rejected plant holds its id');
+    if (outcome?.kind === 'conflict') throw new ContractViolation('a rejected plant has its id');
   },
 };
 
-/** Asserts that plants are added, returned as holders, and read. */
+/** Asserts that plants are added, returned as stored, and read. */
 async function assertStored(repository: PlantStorage, plants: readonly Plant[]): Promise<void> {
   await addAll(repository, plants);
   await assertHolders(repository, plants);

@@ -1,4 +1,4 @@
-import { type AddOutcome, isPlantStoreError, Plant, type PlantRepository } from '../../core/index.js';
+import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '../../core/index.js';
 import { assertEqual, ContractViolation, describe, InvalidHarness, pause, runtime } from './contract.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
@@ -19,9 +19,9 @@ export async function assertOutcomes(
 export function assertSameOutcomes(outcomes: readonly AddOutcome[], expected: readonly Expected[]): void {
   if (!Array.isArray(outcomes)) throw new ContractViolation(`add must resolve to an array, got ${describe(outcomes)}`);
   const actual = Array.from(outcomes, (outcome: AddOutcome) =>
-    outcome?.kind === 'taken' ? { taken: assertPlant(outcome.holder) } : outcome?.kind,
+    outcome?.kind === 'conflict' ? { conflict: assertPlant(outcome.stored) } : outcome?.kind,
   );
-  const wanted = expected.map((each) => (typeof each === 'string' ? each : { taken: each }));
+  const wanted = expected.map((each) => (typeof each === 'string' ? each : { conflict: each }));
   assertEqual(actual, wanted, 'outcomes');
 }
 
@@ -34,7 +34,7 @@ export async function addAll(repository: PlantRepository, plants: readonly Plant
   );
 }
 
-/** Asserts that adding other plants under the ids of `stored` returns `stored` as holders. */
+/** Asserts that adding other plants under the ids of `stored` returns `stored`. */
 export async function assertHolders(repository: PlantRepository, stored: readonly Plant[]): Promise<void> {
   await assertOutcomes(repository, stored.map(toOther), stored);
 }
@@ -139,7 +139,7 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
     await work();
     return true;
   } catch (error) {
-    if (isPlantStoreError(error, 'STORAGE_UNAVAILABLE')) return false;
+    if (isStorageUnavailable(error)) return false;
     if (error instanceof ContractViolation || error instanceof InvalidHarness) throw error;
     throw new ContractViolation(`expected StorageUnavailable, got ${error}`);
   }
@@ -156,7 +156,7 @@ export function assertConfidential(error: Error, plant: Plant = CONFIDENTIAL): v
     .filter(({ length }) => length >= 6);
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const { name, message } = cause;
-    if ((cause === error || isPlantStoreError(cause)) && values.some((value) => message.includes(value)))
+    if ((cause === error || isStorageUnavailable(cause)) && values.some((value) => message.includes(value)))
       throw new ContractViolation(`the message of ${name} contains a value of a plant`);
   }
 }

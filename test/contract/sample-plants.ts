@@ -16,7 +16,7 @@ export function createPlants(count: number, firstId = 0n): Plant[] {
 function plantWith(id: bigint | PlantId, texts: Texts): Plant {
   const result = Plant.from({ ...texts, id });
   if (result.kind === 'valid') return result.plant;
-  throw new TypeError(`invalid plant in a case: ${result.violations.map(({ message }) => message).join('; ')}`);
+  throw new TypeError(`invalid plant in a case: ${result.violations.map(({ field, rule }) => `${field} ${rule}`)}`);
 }
 
 /** Powers of 2 and 10, the ids beside them, and their negatives, which numeric types round and strings sort differently. */
@@ -94,8 +94,8 @@ const SIMILAR_PLANTS = [
 export const PLANTS_WITH_TEXTS: readonly Plant[] = SIMILAR_PLANTS.flat();
 
 /** Pairs of such a plant, and one with the same id and similar or identical strings. */
-export const RIVALS: readonly (readonly [holder: Plant, rival: Plant])[] = SIMILAR_PLANTS.flatMap((group) =>
-  group.flatMap((holder) => group.map((other) => [holder, plantWith(holder.id, other)] as const)),
+export const RIVALS: readonly (readonly [stored: Plant, rival: Plant])[] = SIMILAR_PLANTS.flatMap((group) =>
+  group.flatMap((stored) => group.map((other) => [stored, plantWith(stored.id, other)] as const)),
 );
 
 /** Counts at which paging might lose or repeat plants: common page sizes, their multiples, and one more. */

@@ -1,4 +1,4 @@
-import { isPlantStoreError, type Principal, type TokenVerifier, type Verification } from '../../core/index.js';
+import { isTokenIssuerUnavailable, type Principal, type TokenVerifier, type Verification } from '../../core/index.js';
 import {
   assertEqual,
   assertRejects,
@@ -151,7 +151,7 @@ async function assertAccepts(verifier: TokenVerifier, validToken: string): Promi
 }
 
 async function assertIssuerUnavailable(verifier: TokenVerifier, token: string): Promise<void> {
-  const error = await assertRejects('verify', 'TOKEN_ISSUER_UNAVAILABLE', () => verifier.verify(token));
+  const error = await assertRejects('verify', isTokenIssuerUnavailable, () => verifier.verify(token));
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if (revealsToken(cause.message, token))
       throw new ContractViolation(`the message of ${cause.name} contains a part of the token`);
@@ -165,7 +165,7 @@ async function assertRejectsTokens(
 ): Promise<void> {
   const assertInvalid = async (token: string) => {
     const verification = await verifier.verify(token).catch((error: unknown): Verification => {
-      if (isOutage && isPlantStoreError(error, 'TOKEN_ISSUER_UNAVAILABLE')) return { kind: 'invalid' };
+      if (isOutage && isTokenIssuerUnavailable(error)) return { kind: 'invalid' };
       throw new ContractViolation(`verify must resolve to invalid for an invalid token, but it threw ${error}`);
     });
     if (verification?.kind !== 'invalid')

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { isPlantStoreError, StorageUnavailable } from '../../core/index.js';
+import { isStorageUnavailable, isTokenIssuerUnavailable, StorageUnavailable } from '../../core/index.js';
 import { toPlant } from '../support/plants.js';
 
 describe('Two copies of the core', () => {
@@ -10,12 +10,12 @@ describe('Two copies of the core', () => {
     const copy: typeof import('../../core/errors.js') = await importCopy('errors');
     const error = new copy.StorageUnavailable('closed');
     expect(error).not.to.be.instanceOf(StorageUnavailable);
-    for (const own of [error, new copy.TokenIssuerUnavailable('down')]) expect(isPlantStoreError(own)).to.equal(true);
-    expect(isPlantStoreError(error, 'TOKEN_ISSUER_UNAVAILABLE', 'STORAGE_UNAVAILABLE')).to.equal(true);
-    expect(isPlantStoreError(error, 'TOKEN_ISSUER_UNAVAILABLE')).to.equal(false);
+    expect(isStorageUnavailable(error)).to.equal(true);
+    expect(isTokenIssuerUnavailable(new copy.TokenIssuerUnavailable('down'))).to.equal(true);
+    expect(isTokenIssuerUnavailable(error)).to.equal(false);
     const full = Object.assign(new Error('x'), { code: 'ENOSPC' });
     for (const other of [undefined, 'STORAGE_UNAVAILABLE', { code: 'STORAGE_UNAVAILABLE' }, new Error('x'), full])
-      expect(isPlantStoreError(other)).to.equal(false);
+      expect(isStorageUnavailable(other)).to.equal(false);
   });
 
   it("recognise each other's plants", async () => {

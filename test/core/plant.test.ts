@@ -40,20 +40,18 @@ describe('Plant', () => {
   it('has ids from -2^63 to 2^63 - 1', () => {
     expect([MIN_PLANT_ID, MAX_PLANT_ID]).to.deep.equal([-9223372036854775808n, 9223372036854775807n]);
     for (const id of [MIN_PLANT_ID, MAX_PLANT_ID]) expect(toPlant({ ...MONSTERA, id })).to.include({ id });
-    const message = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
     for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n, 2n ** 64n, -(10n ** 30n)])
-      expect(violations({ ...MONSTERA, id })).to.deep.equal([{ field: 'id', rule: 'range', message }]);
+      expect(violations({ ...MONSTERA, id })).to.deep.equal([{ field: 'id', rule: 'range' }]);
   });
 
   for (const field of ['name', 'tag'])
     it(`rejects U+0000 and lone surrogates in the ${field}`, () => {
       const loneSurrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code));
       const parts = fc.tuple(storableText(), fc.oneof(fc.constant('\0'), loneSurrogate), storableText());
-      const message = `${field} must not contain U+0000 or a lone surrogate`;
       fc.assert(
         fc.property(parts, (text) => {
           const found = violations({ ...MONSTERA, [field]: text.join('') });
-          expect(found).to.deep.equal([{ field, rule: 'text', message }]);
+          expect(found).to.deep.equal([{ field, rule: 'text' }]);
         }),
       );
     });

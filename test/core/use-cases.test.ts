@@ -22,8 +22,8 @@ const CREATES = [
   { plant: INVALID, outcome: Plant.from(INVALID) },
   { plant: MONSTERA, outcome: { kind: 'created', plant: toPlant(MONSTERA) } },
   { plant: FICUS, outcome: { kind: 'created', plant: toPlant(FICUS) } },
-  { plant: { ...MONSTERA, name: 'Ficus' }, outcome: { kind: 'id-taken' } },
-  { plant: { ...FICUS, tag: '' }, outcome: { kind: 'id-taken' } },
+  { plant: { ...MONSTERA, name: 'Ficus' }, outcome: { kind: 'id-conflict' } },
+  { plant: { ...FICUS, tag: '' }, outcome: { kind: 'id-conflict' } },
   { plant: { ...MONSTERA }, outcome: { kind: 'already-stored', plant: toPlant(MONSTERA) } },
 ];
 

@@ -56,7 +56,7 @@ describe('The code in the guides', () => {
 
     const create = async () => {
       process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
-      const container = createContainer(readConfig({}));
+      const container = await createContainer(readConfig({}));
       const plugin = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
       await plugin.default(container);
       return container.getAsync(services.TokenVerifier);

@@ -7,7 +7,7 @@ export type TestPlant = Omit<NewPlant, 'id'> & { readonly id: bigint };
 export function toPlant(plant: TestPlant | NewPlant): Plant {
   const result = Plant.from(plant);
   if (result.kind === 'valid') return result.plant;
-  throw new TypeError(result.violations.map(({ message }) => message).join('; '));
+  throw new TypeError(result.violations.map(({ field, rule }) => `${field}: ${rule}`).join());
 }
 
 /** Converts a row to the plant that a client sent, without a tag that is null. */

@@ -68,7 +68,7 @@ describe('PostgreSQL with a standby', () => {
     await waitForRow("SELECT WHERE current_setting('wal_writer_delay') = '10s'");
     await admin.raw('SET synchronous_commit = off');
     await admin('plants').insert({ id: 1, name: plant.name });
-    expect(await repository.add([plant])).to.have.nested.property('[0].kind', 'taken');
+    expect(await repository.add([plant])).to.have.nested.property('[0].kind', 'conflict');
     await admin.destroy();
     await server.kill();
     await server.start();
@@ -76,7 +76,7 @@ describe('PostgreSQL with a standby', () => {
     expect(await admin('plants').pluck('name')).to.deep.equal([plant.name]);
   });
 
-  it('neither the plant nor its id is reported as taken while the plant is on the primary only', async () => {
+  it('neither the plant nor its id is reported as a conflict while the plant is on the primary only', async () => {
     await requireStandby('down');
     const adding = catchError(repository.add([plant]));
     await waitForRow(`SELECT ${WAITING}`);
@@ -101,7 +101,7 @@ describe('PostgreSQL with a standby', () => {
     await waitForRow(`SELECT WHERE NOT EXISTS (SELECT ${WAITING})`);
     await requireStandby('');
     await impatient.ready();
-    expect(await impatient.add([plant])).to.have.nested.property('[0].kind', 'taken');
+    expect(await impatient.add([plant])).to.have.nested.property('[0].kind', 'conflict');
     await impatient.close();
   });
 

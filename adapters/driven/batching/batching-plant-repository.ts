@@ -30,7 +30,6 @@ interface PendingCall {
  * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
  * When a write times out, pending calls fail, and so do new calls for some seconds.
- * Close the storage after every call has settled; otherwise pending calls fail.
  */
 export class BatchingPlantRepository extends PlantRepositoryDecorator {
   readonly #maxWrites: number;
@@ -39,6 +38,8 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   #pending: PendingCall[] = [];
   #writes = 0;
   #pausedUntil = 0;
+  /** Calls of {@link drain}. */
+  readonly #draining: (() => void)[] = [];
 
   constructor(
     repository: PlantRepository,
@@ -60,6 +61,12 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     });
   }
 
+  /** Resolves when every call has settled. Call it before the storage closes, because calls would fail afterwards. */
+  async drain(): Promise<void> {
+    if (this.#pending.length === 0 && this.#writes === 0) return;
+    await new Promise<void>((resolve) => this.#draining.push(resolve));
+  }
+
   #startWrites(): void {
     while (this.#pending.length > 0 && this.#writes < this.#maxWrites) void this.#write(this.#takeBatch());
   }
@@ -67,11 +74,13 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   /** Removes the calls of the next batch from the queue, at least one. */
   #takeBatch(): readonly PendingCall[] {
     let rows = 0;
-    const end = this.#pending.findIndex(({ plants }) => {
+    let calls = 0;
+    for (const { plants } of this.#pending) {
       rows += plants.length;
-      return rows > this.#maxBatchRows;
-    });
-    return this.#pending.splice(0, end === -1 ? this.#pending.length : Math.max(end, 1));
+      if (rows > this.#maxBatchRows && calls > 0) break;
+      calls++;
+    }
+    return this.#pending.splice(0, calls);
   }
 
   async #write(batch: readonly PendingCall[]): Promise<void> {
@@ -89,6 +98,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     // Runs before the callers continue, so that the storage is not idle meanwhile.
     this.#writes--;
     this.#startWrites();
+    if (this.#writes === 0) for (const resolve of this.#draining.splice(0)) resolve();
   }
 
   /** Writes a batch. A write that times out may still end later. */

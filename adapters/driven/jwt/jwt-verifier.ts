@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { TokenVerifier, Verification } from '../../../core/index.js';
-import { isPlantStoreError, TokenIssuerUnavailable } from '../../../core/index.js';
+import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '../../../core/index.js';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
@@ -100,7 +100,7 @@ export class JwtVerifier implements TokenVerifier {
       if (typeof subject !== 'string' || subject === '') return invalid('subject');
       return { kind: 'valid', principal: { subject } };
     } catch (error) {
-      if (isPlantStoreError(error)) throw error;
+      if (isTokenIssuerUnavailable(error)) throw error;
       if (error instanceof errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
       return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
     }

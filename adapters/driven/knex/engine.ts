@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { isPlantStoreError, type NewPlant, Plant } from '../../../core/index.js';
+import { isStorageUnavailable, type NewPlant, Plant } from '../../../core/index.js';
 
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
@@ -52,7 +52,7 @@ export function toCode(error: unknown): string {
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toReason(error: unknown): string {
-  if (isPlantStoreError(error)) return error.message;
+  if (isStorageUnavailable(error)) return error.message;
   if (toCode(error) === 'KnexTimeoutError') return 'the server does not respond';
   const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
   return message.split('\n', 1)[0] || toCode(error);
@@ -98,8 +98,8 @@ export async function selectRows(knex: Knex, engine: Engine, condition: string, 
   });
 }
 
-/** Selects the rows that hold the ids of plants. */
-export function selectHolders(knex: Knex, engine: Engine, plants: readonly Plant[]) {
+/** Selects the rows that have the ids of plants. */
+export function selectStored(knex: Knex, engine: Engine, plants: readonly Plant[]) {
   const ids = plants.map(({ id }) => id);
   return selectRows(knex, engine, `id IN (${ids.map(() => engine.textToId)})`, ids);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import {
   type AddOutcome,
-  isPlantStoreError,
+  isStorageUnavailable,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   type Plant,
@@ -10,7 +10,7 @@ import {
   type PlantStorage,
   StorageUnavailable,
 } from '../../../core/index.js';
-import { type Engine, retryWhileBusy, selectHolders, selectRows, TEXT_BYTES, textLength, toCode } from './engine.js';
+import { type Engine, retryWhileBusy, selectRows, selectStored, TEXT_BYTES, textLength, toCode } from './engine.js';
 
 /** Maximum number of rows per statement, written or read. */
 const MAX_ROWS = 4000;
@@ -69,7 +69,7 @@ export class KnexPlantRepository implements PlantStorage {
       const outcome = outcomes.get(plant.id);
       if (outcome) return outcome;
       // Later plants in the batch with the same id are duplicates.
-      outcomes.set(plant.id, { kind: 'taken', holder: plant });
+      outcomes.set(plant.id, { kind: 'conflict', stored: plant });
       return { kind: 'added' };
     });
   }
@@ -83,13 +83,13 @@ export class KnexPlantRepository implements PlantStorage {
     if (plant === undefined) return;
     if (!fitsStatement(batch)) return this.#addHalves(batch, outcomes);
     try {
-      const taken = await this.#retry(() => this.#engine.insert(this.#knex, batch));
-      if (taken.length === 0) return;
-      // A holder may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
-      if (taken.length === batch.length) await this.#retry(async () => this.#knex.raw(this.#engine.commit));
-      const holders = await this.#retry(() => selectHolders(this.#knex, this.#engine, taken));
-      for (const row of holders) outcomes.set(row.id, toHolderOutcome(row));
-      if (holders.length < taken.length)
+      const inUse = await this.#retry(() => this.#engine.insert(this.#knex, batch));
+      if (inUse.length === 0) return;
+      // A stored plant may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
+      if (inUse.length === batch.length) await this.#retry(async () => this.#knex.raw(this.#engine.commit));
+      const stored = await this.#retry(() => selectStored(this.#knex, this.#engine, inUse));
+      for (const row of stored) outcomes.set(row.id, toConflict(row));
+      if (stored.length < inUse.length)
         throw new StorageUnavailable('plants disappeared from the storage during a read');
     } catch (error) {
       if (this.#engine.classify(error) !== 'rejected') throw error;
@@ -151,7 +151,9 @@ export class KnexPlantRepository implements PlantStorage {
       return await call;
     } catch (error) {
       // Without the error as the cause: drivers quote values in messages, and Knex the SQL.
-      throw isPlantStoreError(error) ? error : new StorageUnavailable(`the storage is unavailable (${toCode(error)})`);
+      throw isStorageUnavailable(error)
+        ? error
+        : new StorageUnavailable(`the storage is unavailable (${toCode(error)})`);
     } finally {
       this.#callsInFlight.delete(call);
     }
@@ -187,8 +189,8 @@ function fitsStatement(batch: readonly Plant[]): boolean {
   return batch.length === 1 || (batch.length <= MAX_ROWS && text <= MAX_TEXT);
 }
 
-function toHolderOutcome(result: PlantResult): AddOutcome {
-  if (result.kind === 'valid') return { kind: 'taken', holder: result.plant };
+function toConflict(result: PlantResult): AddOutcome {
+  if (result.kind === 'valid') return { kind: 'conflict', stored: result.plant };
   return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { StorageUnavailable } from '../../../core/index.js';
-import { type Engine, exclude, selectHolders, toCode, toRow } from './engine.js';
+import { type Engine, exclude, selectStored, toCode, toRow } from './engine.js';
 import type { Database } from './open.js';
 import { type DatabaseServerOptions, onStall, serverDatabase } from './server.js';
 
@@ -12,7 +12,7 @@ const FROM_OTHER_ENGINE = `FROM information_schema.tables
 
 /**
  * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
- * batch is one plain insert; if an id is taken, the engine rolls it back, and the rest of the batch is retried.
+ * batch is one plain insert; if an id is in use, the engine rolls it back, and the rest of the batch is retried.
  */
 export const mysql: Engine = {
   driver: 'mysql2',
@@ -63,10 +63,10 @@ export const mysql: Engine = {
         return exclude(plants, free);
       } catch (error) {
         if (toCode(error) !== 'ER_DUP_ENTRY') throw error;
-        const holders = await selectHolders(knex, mysql, free);
+        const stored = await selectStored(knex, mysql, free);
         // The operator has added a unique index on another column.
-        if (holders.length === 0) throw error;
-        free = exclude(free, holders);
+        if (stored.length === 0) throw error;
+        free = exclude(free, stored);
       }
     }
     throw new StorageUnavailable(`other instances took ids of the batch ${MAX_INSERT_ATTEMPTS} times in a row`);

@@ -48,7 +48,7 @@ export const sqlite: Engine = {
     } catch (error) {
       if (toResultCode(error) !== SQLITE_CONSTRAINT) throw error;
     }
-    // At least one id is taken. RETURNING costs 12 % of the rate, so only this second statement uses it.
+    // At least one id is in use. RETURNING costs 12 % of the rate, so only this second statement uses it.
     const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
     return exclude(plants, await knex.raw(returning, [rows]));
   },

@@ -20,8 +20,8 @@ export class MemoryPlantRepository implements PlantStorage {
   }
 
   #addOne(plant: Plant): AddOutcome {
-    const holder = this.#plants.get(plant.id);
-    if (holder !== undefined) return { kind: 'taken', holder };
+    const stored = this.#plants.get(plant.id);
+    if (stored !== undefined) return { kind: 'conflict', stored };
     this.#plants.set(plant.id, plant);
     return { kind: 'added' };
   }

@@ -1,1 +1,2 @@
-export { type FinishedRequest, Metrics } from './metrics.js';
+export { MeasuredPlantRepository } from './measured-plant-repository.js';
+export { DURATION_BUCKETS, type Labels, type Metrics, PrometheusMetrics } from './metrics.js';

@@ -11,10 +11,18 @@ export class InvalidTokenList extends Error {
  * reveals only the length of the token that was sent and the number of tokens on the list.
  */
 export class StaticTokenVerifier implements TokenVerifier {
-  readonly #digests: readonly Buffer[];
+  #digests: readonly Buffer[];
 
   /** @throws {InvalidTokenList} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
   constructor(tokens: readonly string[]) {
+    this.#digests = Array.from(tokens, toDigest);
+  }
+
+  /**
+   * Replaces the list.
+   * @throws {InvalidTokenList} An entry is invalid. The previous tokens stay accepted.
+   */
+  replace(tokens: readonly string[]): void {
     this.#digests = Array.from(tokens, toDigest);
   }
 

@@ -1,22 +1,37 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { type NewPlant, PLANT_ID_RANGE_MESSAGE, type Plant } from '../../../core/index.js';
-import { type ApiError, apiErrors } from './api-errors.js';
-import type { OpenApiDescription } from './description.js';
+import type { NewPlant, Plant } from '../../../core/index.js';
+import { type ApiError, apiErrors, toSentence } from './api-errors.js';
+import { type OpenApiDescription, openApiDescription } from './description.js';
 import { findNumberText, parseExactInteger } from './exact-integer.js';
 
-/** The result of {@link PlantCodec.decode}. */
+/** The result of {@link PlantCodec.decodeNewPlant}. */
 export type DecodeResult =
   | { readonly kind: 'decoded'; readonly newPlant: NewPlant }
   | { readonly kind: 'rejected'; readonly error: ApiError };
 
-/** Converts plants to and from JSON with exact ids, and validates with the schemas of the OpenAPI description. */
-export class PlantCodec {
+/** Converts plants to and from JSON, for every driving adapter. */
+export interface PlantCodec {
+  /**
+   * Decodes a NewPlant: checks UTF-8, JSON, the schema and the digits of the id. One message names all violations.
+   * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
+   */
+  decodeNewPlant(bytes: Uint8Array): DecodeResult;
+  /** Encodes a plant as a NewPlant with an exact id, as {@link decodeNewPlant} reads it. */
+  encodeNewPlant(plant: Plant): string;
+  /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
+  encodePlant(plant: Plant): string;
+}
+
+const ID_RANGE = toSentence({ field: 'id', rule: 'range' });
+
+/** Reads ids exactly, and validates with the schemas of an OpenAPI description. */
+export class JsonPlantCodec implements PlantCodec {
   /** The id is read from the text, because JSON.parse rounds it. */
   readonly #isNewPlant: ValidateFunction<Omit<NewPlant, 'id'>>;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
-  constructor(description: OpenApiDescription) {
+  constructor(description: OpenApiDescription = openApiDescription) {
     const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
     addFormats.default(ajv);
     // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
@@ -25,11 +40,7 @@ export class PlantCodec {
     this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
   }
 
-  /**
-   * Decodes a NewPlant: checks UTF-8, JSON, the schema and the digits of the id. One message names all violations.
-   * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
-   */
-  decode(bytes: Uint8Array): DecodeResult {
+  decodeNewPlant(bytes: Uint8Array): DecodeResult {
     if (bytes.length === 0) return rejected(apiErrors.notJson, 'The input is empty');
     let text: string;
     try {
@@ -50,22 +61,21 @@ export class PlantCodec {
       const { name, tag } = body;
       return { kind: 'decoded', newPlant: { id, name, tag } satisfies Required<NewPlant> };
     }
-    const violations = new Set(this.#isNewPlant.errors?.map(toSentence));
+    const violations = new Set(this.#isNewPlant.errors?.map(describeProblem));
     // A fraction that JSON.parse rounds to an integer, or more digits than an int64.
-    if (digits !== undefined && id === undefined) violations.add(PLANT_ID_RANGE_MESSAGE);
+    if (digits !== undefined && id === undefined) violations.add(ID_RANGE);
     // Another description may make the id optional.
     if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 
-  /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
-  encode({ name, tag }: Plant): string {
-    return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
+  encodeNewPlant({ id, name, tag }: Plant): string {
+    const tagMember = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+    return `{"id":${id},"name":${JSON.stringify(name)}${tagMember}}`;
   }
 
-  /** Encodes a plant as a NewPlant with an exact id, as {@link decode} reads it. */
-  encodeNewPlant(plant: Plant): string {
-    return `{"id":${plant.id},${this.encode(plant).slice(1)}`;
+  encodePlant({ name, tag }: Plant): string {
+    return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
   }
 }
 
@@ -73,11 +83,11 @@ function rejected(error: ApiError, message: string): DecodeResult {
   return { kind: 'rejected', error: { ...error, message } };
 }
 
-function toSentence({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
+function describeProblem({ instancePath, keyword, params, parentSchema, message }: ErrorObject): string {
   const field = instancePath.slice(1);
   if (keyword === 'required') return `${params['missingProperty']} is required`;
   if (field === '') return keyword === 'type' ? 'The JSON value must be an object' : `The JSON value ${message}`;
-  if (parentSchema?.['format'] === 'int64') return PLANT_ID_RANGE_MESSAGE;
+  if (parentSchema?.['format'] === 'int64') return ID_RANGE;
   if (keyword === 'type') return `${field} must be a ${params['type']}`;
   return `${field} ${message}`;
 }

@@ -1,7 +1,3 @@
-export { AdmissionControl, type AdmissionLimits, type Permit } from './admission-control.js';
-export { ApiException, methodNotAllowed } from './api-exception.js';
-export type { CollectBody } from './body.js';
-export { type Exchange, handleRequest, type Log, type RequestLog, type RequestSummary } from './exchange.js';
-export type { HttpServer, HttpServerOptions } from './http-server.js';
-export { createOperations, type HttpOperation, type OperationOptions, type OperationRequest } from './operations.js';
-export { NodeHttpServer } from './server.js';
+export { type FinishedRequest, type Handle, HttpApi, type HttpApiOptions, type Log } from './http-api.js';
+export { errorReply, type HttpRequest, type HttpRoute, jsonReply, type Reply } from './reply.js';
+export { type HttpServerOptions, NodeHttpServer } from './server.js';

@@ -1,12 +1,37 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MAX_HEADERS, type RequestLog, rejectConnection } from './exchange.js';
-import type { HttpServer, HttpServerOptions } from './http-server.js';
+import { type HttpApi, MAX_HEADERS } from './http-api.js';
+import type { Reply } from './reply.js';
 
 /** Maximum number of requests without a response per connection. */
 const MAX_OUTSTANDING = 16;
+
+/** Time for a client to read a last response, because what it still sends would reset a closed connection. */
+const LINGER_MS = 1000;
+
+/** Limits of {@link NodeHttpServer}. */
+export interface HttpServerOptions {
+  /** Maximum time for the headers of a request to arrive. @default 10000 */
+  readonly headersTimeoutMs?: number;
+  /** Maximum time for a whole request to arrive. @default 30000 */
+  readonly requestTimeoutMs?: number;
+  /** Maximum time for a connection to be idle, or for a client not to read its response. @default 65000 */
+  readonly keepAliveTimeoutMs?: number;
+  /** Maximum time for {@link NodeHttpServer.stop} to finish the requests in progress. @default 10000 */
+  readonly shutdownTimeoutMs?: number;
+  /** Maximum number of open connections. @default unlimited */
+  readonly maxConnections?: number;
+  /** Replies to malformed HTTP and late requests. @default none: disconnects the client */
+  readonly api?: Pick<HttpApi, 'handleClientError'>;
+}
 
 /** The number of requests without a response on a connection, and the response to its latest request. */
 interface Connection {
@@ -16,11 +41,12 @@ interface Connection {
   isEnding: boolean;
 }
 
-/** A Node server with limits on each connection, `ApiError` bodies for malformed HTTP, and graceful shutdown. */
-export class NodeHttpServer implements HttpServer {
+/** A Node server with limits on each connection, replies to malformed HTTP, and graceful shutdown. */
+export class NodeHttpServer {
   readonly #server: Server;
   readonly #connections = new Map<Duplex, Connection>();
-  isStopping = false;
+  readonly #shutdownTimeoutMs: number;
+  #stopped: Promise<void> | undefined;
 
   constructor(listener: RequestListener, options: HttpServerOptions = {}) {
     const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
@@ -35,6 +61,7 @@ export class NodeHttpServer implements HttpServer {
       highWaterMark: 512,
     });
     this.#server = server;
+    this.#shutdownTimeoutMs = options.shutdownTimeoutMs ?? 10_000;
     server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
     // Node silently drops further headers. One more than allowed shows that there are too many.
     server.maxHeadersCount = MAX_HEADERS + 1;
@@ -51,22 +78,34 @@ export class NodeHttpServer implements HttpServer {
       // Others wait for their response, or for Node to report a late request.
       if ((latest && outstanding === 0) || socket.writableLength > 0) socket.destroy();
     });
-    server.on('clientError', (error, socket) => this.#reject(error, socket, options));
+    server.on('clientError', (error, socket) => this.#reject(error, socket, options.api));
   }
 
+  /** Whether {@link stop} was called. */
+  get isStopping(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  /** Number of open connections. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  async listen(port: number, host: string): Promise<AddressInfo> {
+  /** Listens. Resolves to the URL; rejects with the operating system's error if it cannot listen. */
+  async listen(port: number, host: string): Promise<string> {
     await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
-    return address;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
   }
 
-  async stop(timeoutMs: number): Promise<void> {
-    this.isStopping = true;
+  /** Stops listening, finishes the requests in progress, and disconnects the remaining clients after the timeout. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     // `close` calls it, and Node's own also ends connections on which a response is still being sent.
     this.#server.closeIdleConnections = () => {};
     const closed = once(this.#server.close(), 'close');
@@ -74,7 +113,7 @@ export class NodeHttpServer implements HttpServer {
       if (outstanding === 0) socket.destroy();
       else if (latest?.headersSent === false) latest.setHeader('Connection', 'close');
     }
-    const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    const timer = setTimeout(() => this.#server.closeAllConnections(), this.#shutdownTimeoutMs);
     await closed;
     clearTimeout(timer);
   }
@@ -92,23 +131,43 @@ export class NodeHttpServer implements HttpServer {
     connection.outstanding++;
     res.on('close', () => {
       connection.outstanding--;
-      if (connection.outstanding === 0 && (connection.isEnding || this.isStopping)) socket.destroySoon();
+      if ((connection.isEnding || this.isStopping) && awaited(connection) === 0) socket.destroySoon();
     });
     return true;
   }
 
   /** Ends a connection because of malformed HTTP or a timeout, after the outstanding responses if there are any. */
-  #reject(error: Error, socket: Duplex, log: RequestLog): void {
+  #reject(error: Error, socket: Duplex, api: HttpServerOptions['api']): void {
     const connection = this.#connections.get(socket);
     // Node also reports each packet after malformed HTTP.
     if (!connection || connection.isEnding) return;
     connection.isEnding = true;
+    if (awaited(connection) > 0) return;
     const { latest } = connection;
     const isInBody = latest?.req.complete === false;
-    // Its handler cannot respond, because it waits for the body.
-    if (isInBody && !latest.headersSent) connection.outstanding--;
-    if (connection.outstanding > 0) return;
-    if (isInBody && latest.headersSent) socket.destroy();
-    else rejectConnection(socket, error, isInBody ? latest : undefined, log);
+    // A response to an incomplete request that has been sent already is the last one.
+    const reply =
+      isInBody && latest.headersSent ? undefined : api?.handleClientError(error, isInBody ? latest : undefined);
+    if (reply === undefined) {
+      socket.destroy();
+      return;
+    }
+    writeReply(socket, reply);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
+}
+
+/** Returns the number of responses that a connection still sends. */
+function awaited({ outstanding, latest, isEnding }: Connection): number {
+  // The handler of a request cannot respond if the rest of its body is malformed or late.
+  const isUnanswerable = isEnding && latest?.req.complete === false && !latest.headersSent;
+  return isUnanswerable ? outstanding - 1 : outstanding;
+}
+
+/** Writes a reply where Node has no response to write it with. */
+function writeReply(socket: Duplex, { status, headers, body }: Reply): void {
+  const length = Buffer.byteLength(body);
+  const all = { Date: new Date().toUTCString(), ...headers, 'Content-Length': length, Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }

@@ -1,1 +1,1 @@
-export { type AppOptions, createApp, createKoaServer } from './app.js';
+export { createKoaApp, createKoaServer } from './app.js';

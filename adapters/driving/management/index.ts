@@ -1,1 +1,1 @@
-export { type ManagementOptions, ManagementServer } from './management-server.js';
+export { createManagementServer, type ManagementOptions, type ReadinessCheck } from './management-server.js';

@@ -2,40 +2,40 @@ import { setTimeout } from 'node:timers/promises';
 import Koa from 'koa';
 import { NodeHttpServer } from '../http/index.js';
 
-/** Maximum time for the storage to report that it is ready, in milliseconds. */
-const READY_TIMEOUT_MS = 1000;
+/** Maximum time for a readiness check, in milliseconds. */
+const CHECK_TIMEOUT_MS = 1000;
+
+/** A check of `/readyz`. */
+export interface ReadinessCheck {
+  /** Its name in the response. */
+  readonly name: string;
+  /** Rejects while the service cannot create plants. */
+  check(): Promise<void>;
+}
 
 /** The parts of the service that the management listener reports on. */
 export interface ManagementOptions {
-  /** `ready` rejects while creates would fail. */
-  readonly storage: { ready(): Promise<void> };
-  /** The text that `/metrics` serves. */
-  readonly metrics: { readonly contentType: string; setReady(isReady: boolean): void; text(): Promise<string> };
+  readonly checks: readonly ReadinessCheck[];
+  /** `text` is what `/metrics` serves. */
+  readonly metrics: {
+    readonly contentType: string;
+    gauge(name: string, help: string, read: () => Promise<number>): void;
+    text(): Promise<string>;
+  };
   readonly isStopping: () => boolean;
 }
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
-export class ManagementServer extends NodeHttpServer {
-  constructor(options: ManagementOptions) {
-    super(managementApp(options).callback());
-  }
-}
-
-function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa {
-  /** The storage check in flight; concurrent requests share it. */
-  let checkInFlight: Promise<boolean> | undefined;
-  const checkStorage = async () => {
-    const isReady = storage.ready().then(() => true);
-    return isReady.catch(() => false).finally(() => (checkInFlight = undefined));
-  };
+export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): NodeHttpServer {
+  const runs = checks.map(({ name, check }) => ({ name, run: share(check) }));
   const checkReadiness = async () => {
-    checkInFlight ??= checkStorage();
-    const timeout = setTimeout(READY_TIMEOUT_MS, false, { ref: false });
-    const storageStatus = (await Promise.race([checkInFlight, timeout])) ? 'ok' : 'unavailable';
-    const serviceStatus = isStopping() ? 'stopping' : 'ok';
-    const isReady = storageStatus === 'ok' && serviceStatus === 'ok';
-    return { isReady, checks: { service: serviceStatus, storage: storageStatus } };
+    const service = isStopping() ? 'stopping' : 'ok';
+    const results = runs.map(async ({ name, run }) => [name, (await run()) ? 'ok' : 'unavailable'] as const);
+    const statuses = { service, ...Object.fromEntries(await Promise.all(results)) };
+    return { isReady: Object.values(statuses).every((status) => status === 'ok'), checks: statuses };
   };
+  const help = '1 if the service can create plants, as /readyz, otherwise 0.';
+  metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
 
   const app = new Koa();
   // Without a router, because Koa's parses the Host header in a time that is quadratic in its length.
@@ -48,12 +48,26 @@ function managementApp({ storage, metrics, isStopping }: ManagementOptions): Koa
       ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
     }
     if (ctx.path === '/metrics') {
-      metrics.setReady((await checkReadiness()).isReady);
       ctx.type = metrics.contentType;
       ctx.body = await metrics.text();
     }
   });
   // Koa's default listener prints to standard error when a client disconnects.
   app.on('error', () => {});
-  return app;
+  return new NodeHttpServer(app.callback(), { shutdownTimeoutMs: 0 });
+}
+
+/** Returns a function that resolves to whether a check passes in time. Concurrent calls share the check. */
+function share(check: ReadinessCheck['check']): () => Promise<boolean> {
+  let inFlight: Promise<boolean> | undefined;
+  const run = async () => {
+    await check();
+    return true;
+  };
+  return () => {
+    inFlight ??= run()
+      .catch(() => false)
+      .finally(() => (inFlight = undefined));
+    return Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, false, { ref: false })]);
+  };
 }

@@ -1,4 +1,4 @@
-import type { CreatePlantsUseCase } from '../../../core/index.js';
+import type { CreatePlantsUseCase, NewPlant } from '../../../core/index.js';
 import { type ApiError, apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
@@ -9,8 +9,11 @@ export interface ImportOptions {
   /** Maximum length of a line. */
   readonly maxLineBytes: number;
   /** Called for each rejected line, in order, with its number, starting at 1, and its error. */
-  readonly onReject: (line: { readonly line: number } & ApiError) => void | Promise<void>;
+  readonly onReject: (line: RejectedLine) => void | Promise<void>;
 }
+
+/** A rejected line, as the command prints it. */
+export type RejectedLine = { readonly line: number } & Pick<ApiError, 'error' | 'message'>;
 
 /** Counts of lines. */
 export type ImportSummary = Record<'created' | 'alreadyStored' | 'rejected', number>;
@@ -29,16 +32,18 @@ export async function importPlants(
   let line = 0;
 
   const store = async (batch: readonly DecodeResult[]) => {
-    const newPlants = batch.flatMap((decoded) => (decoded.kind === 'decoded' ? [decoded.newPlant] : []));
-    const errors = (await createPlants.executeAll(newPlants)).map(toApiError).values();
+    const newPlants: NewPlant[] = [];
+    for (const decoded of batch) if (decoded.kind === 'decoded') newPlants.push(decoded.newPlant);
+    const errors = (await createPlants.executeAll(newPlants)).map(toApiError);
+    let next = 0;
     for (const decoded of batch) {
       line++;
-      const error = decoded.kind === 'decoded' ? errors.next().value : decoded.error;
-      if (error === undefined) summary.created++;
-      else if (error.error === apiErrors.alreadyStored.error) summary.alreadyStored++;
+      const apiError = decoded.kind === 'decoded' ? errors[next++] : decoded.error;
+      if (apiError === undefined) summary.created++;
+      else if (apiError.error === apiErrors.alreadyStored.error) summary.alreadyStored++;
       else {
         summary.rejected++;
-        await onReject({ line, ...error });
+        await onReject({ line, error: apiError.error, message: apiError.message });
       }
     }
   };
@@ -46,7 +51,9 @@ export async function importPlants(
   // Stores one batch while the next is read and decoded. Never two at once, so that the first line with an id wins.
   let storing = Promise.resolve();
   for await (const lines of splitLines(input, maxLineBytes)) {
-    const batch = lines.map((bytes) => (bytes ? codec.decode(bytes) : { kind: 'rejected' as const, error: tooLong }));
+    const batch = lines.map((bytes) =>
+      bytes ? codec.decodeNewPlant(bytes) : { kind: 'rejected' as const, error: tooLong },
+    );
     await storing;
     storing = store(batch);
     // The next `await` throws the error.

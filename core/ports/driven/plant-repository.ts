@@ -8,7 +8,7 @@ export interface PlantRepository {
   /**
    * Adds plants independently of each other; of several with the same id, the first wins. Does not modify `plants`, and
    * does not validate them again: the use case created them with {@link Plant.from}.
-   * Resolves once added plants and holders are durable, because a client stops retrying when it gets "already stored".
+   * Resolves once added and stored plants are durable, because a client stops retrying when it gets "already stored".
    * @returns One outcome per plant, in the order of `plants`.
    * @throws {StorageUnavailable} The storage is unavailable, full or closed.
    */
@@ -25,36 +25,7 @@ export interface PlantRepository {
 /** The result of adding one plant. */
 export type AddOutcome =
   | { readonly kind: 'added' }
-  /** `holder` is the stored plant with this id. It may be identical. */
-  | { readonly kind: 'taken'; readonly holder: Plant }
+  /** The id is in use; `stored` is the plant that has it. It may be identical. */
+  | { readonly kind: 'conflict'; readonly stored: Plant }
   /** The storage rejects this plant and would reject it again. `error` is for the log. */
   | { readonly kind: 'rejected'; readonly error: Error };
-
-/** A repository with what the program that opened it calls; use cases do not. */
-export interface PlantStorage extends PlantRepository {
-  /**
-   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
-   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
-   */
-  ready(): Promise<void>;
-
-  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
-  close(): Promise<void>;
-}
-
-/** Passes each call to another repository. A decorator extends it, and overrides only the calls that it changes. */
-export class PlantRepositoryDecorator implements PlantRepository {
-  protected readonly decorated: PlantRepository;
-
-  constructor(decorated: PlantRepository) {
-    this.decorated = decorated;
-  }
-
-  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    return this.decorated.add(plants);
-  }
-
-  readAll(): AsyncIterable<readonly Plant[]> {
-    return this.decorated.readAll();
-  }
-}

@@ -9,23 +9,13 @@ export interface CreatePlantUseCase {
   execute(newPlant: NewPlant): Promise<CreatePlantOutcome>;
 }
 
-/** Driving port: creates many plants. */
-export interface CreatePlantsUseCase {
-  /**
-   * Creates plants independently of each other. Resolves once they are durable.
-   * @returns One outcome per plant, in the order of `newPlants`.
-   * @throws {StorageUnavailable} Any of the plants may have been stored; retry to find out.
-   */
-  executeAll(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]>;
-}
-
 /** The result of creating one plant. */
 export type CreatePlantOutcome =
   | { readonly kind: 'created'; readonly plant: Plant }
   /** An identical plant is already stored, for example by an earlier attempt. */
   | { readonly kind: 'already-stored'; readonly plant: Plant }
   /** The id belongs to a different plant. */
-  | { readonly kind: 'id-taken' }
+  | { readonly kind: 'id-conflict' }
   | { readonly kind: 'invalid'; readonly violations: readonly Violation[] }
   /** The storage rejects this plant and would reject it again. `error` is for the log. */
   | { readonly kind: 'rejected'; readonly error: Error };

@@ -64,8 +64,8 @@ export class JsonlPlantRepository implements PlantStorage {
     return this.#enqueue(async () => {
       const added = new Map<PlantId, Plant>();
       const outcomes = plants.map((plant): AddOutcome => {
-        const holder = this.#plants.get(plant.id) ?? added.get(plant.id);
-        if (holder !== undefined) return { kind: 'taken', holder };
+        const stored = this.#plants.get(plant.id) ?? added.get(plant.id);
+        if (stored !== undefined) return { kind: 'conflict', stored };
         added.set(plant.id, plant);
         return { kind: 'added' };
       });

@@ -38,8 +38,8 @@ export class GardenRepository {
     const added = new Set(inserted.map(({ number }) => number));
     // A separate statement, because INSERT does not see rows that others commit meanwhile.
     const rows = await this.#query('SELECT * FROM garden WHERE number = ANY ($1)', [ids]);
-    const holders = new Map(rows.map((row) => [row.number, toPlant(row)]));
-    return ids.map((id) => (added.delete(id) ? { kind: 'added' } : { kind: 'taken', holder: holders.get(id) }));
+    const stored = new Map(rows.map((row) => [row.number, toPlant(row)]));
+    return ids.map((id) => (added.delete(id) ? { kind: 'added' } : { kind: 'conflict', stored: stored.get(id) }));
   }
 
   async *readAll() {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
-import { CreatePlant, isPlantStoreError } from 'plant-store/core';
+import { CreatePlant, isStorageUnavailable } from 'plant-store/core';
 
 /** Maximum number of concurrent jobs. */
 const MAX_JOBS = 1000;
@@ -22,7 +22,7 @@ async function processJob(bytes) {
     const isDone = outcome.kind === 'created' || outcome.kind === 'already-stored';
     return { state: isDone ? 'accepted' : 'rejected', ...toApiError(outcome) };
   } catch (failure) {
-    if (!isPlantStoreError(failure, 'STORAGE_UNAVAILABLE')) throw failure;
+    if (!isStorageUnavailable(failure)) throw failure;
     return { state: 'released', ...failureToApiError(failure) };
   }
 }

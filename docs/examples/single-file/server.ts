@@ -68,7 +68,7 @@ async function commit(): Promise<void> {
       await query(INSERT_ALL, [JSON.stringify(rows)]);
       for (const { resolve } of batch) resolve();
     } catch {
-      // An id is taken.
+      // An id is in use.
       for (const { plant, resolve, reject } of batch) await insertOne(plant).then(resolve, reject);
     }
   }

@@ -14,8 +14,8 @@ it('creates a plant', async () => {
   expect(outcome.kind).to.equal('created');
 });
 
-it('responds 40901 if the id is taken', async () => {
-  const createPlant = { execute: async () => ({ kind: 'id-taken' }) };
+it('responds 40901 if the id is in use', async () => {
+  const createPlant = { execute: async () => ({ kind: 'id-conflict' }) };
   const server = createKoaServer({ createPlant, tokenVerifier });
   const { port } = await server.listen(0, '127.0.0.1');
   const response = await fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body });

@@ -22,7 +22,7 @@ fastify.post('/plants', { schema }, async (request, reply) => {
     insert.run(id, name, tag);
   } catch (error) {
     if (error.code !== 'SQLITE_CONSTRAINT_PRIMARYKEY') throw error;
-    return reply.code(409).send({ message: 'the id is taken' });
+    return reply.code(409).send({ message: 'the id is in use' });
   }
   return { name, tag };
 });

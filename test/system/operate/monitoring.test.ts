@@ -72,7 +72,7 @@ describe('Monitoring as in the guide', () => {
   it('/metrics count requests and plants, and contain nothing that a client chose', () => {
     for (const line of [
       'plant_store_http_requests_total{method="POST",route="/plants",status="409",error="40902"} 1',
-      'plant_store_plants_total{outcome="taken"} 1',
+      'plant_store_plants_total{outcome="conflict"} 1',
       'plant_store_storage_batch_plants_count 3',
     ])
       expect(metrics).to.include(`\n${line}\n`);

@@ -67,7 +67,7 @@ export class SqlitePlantRepository implements PlantRepository {
         await this.#query(INSERT_ALL, [JSON.stringify(rows)]);
         for (const { resolve } of batch) resolve('added');
       } catch {
-        // An id is taken.
+        // An id is in use.
         for (const { plant, resolve, reject } of batch) await this.#addOne(plant).then(resolve, reject);
       }
     }

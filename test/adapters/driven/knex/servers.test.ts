@@ -78,7 +78,7 @@ for (const [server, toDatabase] of [
       const url = await databases.create();
       const instances = await Promise.all([open(url), open(url), open(url)]);
       expect(await instances[0].add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
-      expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'taken');
+      expect(await instances[2].add(PLANTS)).to.have.nested.property('[0].kind', 'conflict');
     });
 
     it('opens, migrates and writes to a store of an earlier version', async () => {
@@ -277,7 +277,7 @@ describe('The repository on MariaDB', () => {
       it(title, async () => {
         const { repository, other } = await openWith(settings);
         expect(await repository.add(plants)).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
-        expect(await repository.add(plants)).to.deep.equal(plants.map((holder) => ({ kind: 'taken', holder })));
+        expect(await repository.add(plants)).to.deep.equal(plants.map((stored) => ({ kind: 'conflict', stored })));
         const [rows] = await other.raw('SELECT id, HEX(name) AS name FROM plants ORDER BY id');
         const name = Buffer.from(NAME).toString('hex').toUpperCase();
         expect(rows.map((row: object) => ({ ...row }))).to.deep.equal([0, 1].map((id) => ({ id, name })));
@@ -297,7 +297,7 @@ describe('The repository on MariaDB', () => {
         return rows.length > 0;
       });
       await transaction.rollback();
-      expect((await adding).map(({ kind }) => kind)).to.deep.equal(['taken', 'added']);
+      expect((await adding).map(({ kind }) => kind)).to.deep.equal(['conflict', 'added']);
       await repository.close();
     });
   });

@@ -12,13 +12,15 @@ describe('apiErrors', () => {
 });
 
 describe('toApiError', () => {
-  const inId = { field: 'id', rule: 'range', message: 'id is out of range' } as const;
-  const inName = { field: 'name', rule: 'text', message: 'name has a NUL' } as const;
-  const inTag = { field: 'tag', rule: 'text', message: 'tag has a NUL' } as const;
+  const TEXT = 'must not contain U+0000 or a lone surrogate';
+  const RANGE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
+  const inId = { field: 'id', rule: 'range' } as const;
+  const inName = { field: 'name', rule: 'text' } as const;
+  const inTag = { field: 'tag', rule: 'text' } as const;
 
   for (const [what, violations, expected] of [
-    ['invalid text', [inName, inTag], { error: 40003, message: 'name has a NUL; tag has a NUL' }],
-    ['an invalid id', [inId, inName], { error: 40002, message: 'id is out of range; name has a NUL' }],
+    ['invalid text', [inName, inTag], { error: 40003, message: `name ${TEXT}; tag ${TEXT}` }],
+    ['an invalid id', [inId, inName], { error: 40002, message: `id ${RANGE}; name ${TEXT}` }],
   ] as const) {
     it(`returns ${expected.error} for ${what}, naming every field`, () => {
       expect(toApiError({ kind: 'invalid', violations })).to.deep.equal(expected);

@@ -3,20 +3,20 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import {
   type ApiError,
+  JsonPlantCodec,
   type OpenApiDescription,
   openApiDescription,
-  PlantCodec,
 } from '../../../../adapters/driving/api/index.js';
 import type { NewPlant } from '../../../../core/index.js';
 import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
 
-const codec = new PlantCodec(openApiDescription);
+const codec = new JsonPlantCodec(openApiDescription);
 const ID_MESSAGE = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
 
 /** Decodes a body to a NewPlant or an error. */
 function decode(body: string | Uint8Array, plantCodec = codec): NewPlant | ApiError {
-  const result = plantCodec.decode(Buffer.from(body));
+  const result = plantCodec.decodeNewPlant(Buffer.from(body));
   return result.kind === 'decoded' ? result.newPlant : result.error;
 }
 
@@ -32,7 +32,7 @@ it('The schemas of the description have the fields of the core', () => {
   expect(required).to.deep.equal(Object.keys(TEXTS).filter((field) => Reflect.get(TEXTS, field)));
 });
 
-describe('PlantCodec.decode', () => {
+describe('JsonPlantCodec.decode', () => {
   for (const [text, error, message] of [
     ['', 40001, 'The input is empty'],
     ['"\xff"', 40001, 'The input is not UTF-8'],
@@ -94,14 +94,14 @@ describe('The NewPlant schema', () => {
         key === 'NewPlant' ? { allOf: [value, { type: 'object', ...rule }] } : value,
       );
       const newPlant = '{"id":1,"name":"Monstera","tag":"indoor"}';
-      expect(decode(newPlant, new PlantCodec(changed))).to.deep.equal({ error: 40002, message });
+      expect(decode(newPlant, new JsonPlantCodec(changed))).to.deep.equal({ error: 40002, message });
     });
   }
 });
 
-describe('PlantCodec.encode', () => {
+describe('JsonPlantCodec.encode', () => {
   it('returns the strings of the plant, but not its id', () => {
-    expect(codec.encode(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
-    expect(codec.encode(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
+    expect(codec.encodePlant(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
+    expect(codec.encodePlant(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
   });
 });

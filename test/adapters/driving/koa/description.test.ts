@@ -2,11 +2,11 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { apiErrors, openApiDescription } from '../../../../adapters/driving/api/index.js';
-import { createApp } from '../../../../adapters/driving/koa/index.js';
+import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import { type CreatePlantOutcome, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { type RawResponse, request } from '../../../support/raw-http.js';
 import { DESCRIPTION_FILE, description, errorsOf, operations, undeclared } from './description.js';
-import { APP_OPTIONS, HEADERS, httpSuite, type Options, TestServer } from './support.js';
+import { API_OPTIONS, HEADERS, httpSuite, type Options, TestServer } from './support.js';
 
 /** How to provoke a response: options of the server, and what differs from the example of the description. */
 interface Provocation {
@@ -35,7 +35,7 @@ const PROVOCATIONS: Readonly<Record<number, Provocation>> = {
     options: { headersTimeoutMs: 1, requestTimeoutMs: 1 },
     act: (server, bytes) => server.exchange(bytes.subarray(0, -1)),
   },
-  40901: creating(async () => ({ kind: 'id-taken' })),
+  40901: creating(async () => ({ kind: 'id-conflict' })),
   40902: creating(async () => ({ kind: 'already-stored', plant: Object.create(null) })),
   41301: { options: { bodyLimitBytes: 1 } },
   41501: { headers: { 'Content-Type': 'text/plain' } },
@@ -95,7 +95,7 @@ httpSuite('/openapi.json', {}, ({ server }) => {
 
   it('cannot have an operation without a handler', () => {
     const paths = { '/plants': { put: { operationId: 'waterPlant' } } };
-    const options = { ...APP_OPTIONS, description: { ...openApiDescription, paths } };
-    expect(() => createApp(options)).to.throw('no handler for the operation waterPlant');
+    const options = { ...API_OPTIONS, description: { ...openApiDescription, paths } };
+    expect(() => new HttpApi(options)).to.throw('no handler for the operation waterPlant');
   });
 });

@@ -2,7 +2,6 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { it } from 'mocha';
-import { AdmissionControl } from '../../../../adapters/driving/http/index.js';
 import { request } from '../../../support/raw-http.js';
 import { chunk, Gate, httpSuite, newPlant, post } from './support.js';
 
@@ -31,8 +30,7 @@ httpSuite('Requests in flight', {}, ({ start }) => {
   });
 
   it('release their permit after a rejection because of their headers or body', async () => {
-    const admission = new AdmissionControl({ maxInFlight: 1 });
-    const server = await start({ admission, bodyLimitBytes: 1024 });
+    const server = await start({ maxInFlight: 1, bodyLimitBytes: 1024 });
     for (const [bytes, error] of [
       [post(newPlant(), { Authorization: '' }), 40101],
       [post(newPlant(), { 'Content-Type': 'text/plain' }), 41501],
@@ -42,7 +40,7 @@ httpSuite('Requests in flight', {}, ({ start }) => {
       [post(newPlant({ name: '\0' })), 40003],
     ] as const) {
       expect(await server.send(bytes)).to.equal(error);
-      expect(admission, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
+      expect(server.api, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
     }
     const malformed = await server.connect(post('z\r\n', { 'Transfer-Encoding': 'chunked' }));
     expect(await malformed.readResponse()).to.include({ outcome: 40000 });

@@ -3,9 +3,9 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { apiErrors } from '../../../../adapters/driving/api/index.js';
-import { handleRequest } from '../../../../adapters/driving/http/index.js';
+import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import { request } from '../../../support/raw-http.js';
-import { HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
+import { API_OPTIONS, HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
 
 /** A value from a client, which must never be logged. */
 const CANARY = 'canary7f3a';
@@ -40,7 +40,8 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
   it('has one line per request, with the reason why a token is invalid, and the metrics have its route', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
-    const own = await start({ ...options, onRequestEnd: ({ durationMs, ...fields }) => ended.push(fields) });
+    const own = await start(options);
+    own.api.observe(({ durationMs, ...fields }) => ended.push(fields));
     await own.send(post(newPlant(), { 'X-Request-Id': 'first' }));
     await own.send(request(`GET /${'x'.repeat(300)}?x=y`, { 'X-Request-Id': 'second' }));
     await own.send(post('{', { 'X-Request-Id': 'third' }));
@@ -64,9 +65,10 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
   it('has a line for malformed HTTP, and the metrics count it', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];
-    const own = await start({ ...options, onRequestEnd: (request) => ended.push(request) });
+    const own = await start(options);
+    own.api.observe((request) => ended.push(request));
     await own.send('garbage\r\n\r\n');
-    expect(ended).to.deep.equal([{ status: 400, error: 40000 }]);
+    expect(JSON.parse(JSON.stringify(ended))).to.deep.equal([{ status: 400, error: 40000 }]);
     expect(lines[0]).to.include({ message: 'request', status: 400, reason: apiErrors.malformedHttp.message });
   });
 
@@ -115,8 +117,11 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
   it('has no control character of a subject or a path, which a terminal would execute', async () => {
     const { lines, options } = recordLog();
     const principal = { subject: 'a\x1b[2Jb\x7fc\x9bd\n' };
-    const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/\x1b[2J\x9b' });
-    await handleRequest(req, new ServerResponse(req), options, (exchange) => Object.assign(exchange, { principal }));
+    const tokenVerifier = { verify: async () => ({ kind: 'valid', principal }) as const };
+    const [endpoint] = new HttpApi({ ...API_OPTIONS, ...options, tokenVerifier }).endpoints;
+    const head = { method: 'POST', url: '/\x1b[2J\x9b', headers: { authorization: 'Bearer x' } };
+    const req = Object.assign(new IncomingMessage(new Socket()), head);
+    await endpoint?.handle({ req, res: new ServerResponse(req) });
     expect(lines[0]).to.include({ path: '/\\u001b[2J\\u009b', subject: 'a\\u001b[2Jb\\u007fc\\u009bd\\u000a' });
   });
 

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import type { HttpServer, HttpServerOptions } from '../../../../adapters/driving/http/index.js';
-import { type AppOptions, createKoaServer } from '../../../../adapters/driving/koa/index.js';
+import {
+  HttpApi,
+  type HttpApiOptions,
+  type HttpServerOptions,
+  NodeHttpServer,
+} from '../../../../adapters/driving/http/index.js';
+import { createKoaApp } from '../../../../adapters/driving/koa/index.js';
 import { type CreatePlantUseCase, type NewPlant, Plant, type TokenVerifier } from '../../../../core/index.js';
 import type { ResponseObserver } from '../../../contract/http/connection.js';
 import { exchange, RawClient, type RawResponse, request } from '../../../support/raw-http.js';
@@ -12,7 +17,7 @@ export const TOKEN = 'koa-test-token';
 /** Headers of a valid create. */
 export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
-export type Options = Partial<AppOptions & HttpServerOptions>;
+export type Options = Partial<HttpApiOptions & HttpServerOptions>;
 
 const create = async (newPlant: NewPlant): ReturnType<CreatePlantUseCase['execute']> => {
   const result = Plant.from(newPlant);
@@ -26,23 +31,26 @@ const tokenVerifier: TokenVerifier = {
       : { kind: 'invalid', reason: 'another token' },
 };
 
-/** The options of an app with a use case that creates every valid plant. */
-export const APP_OPTIONS: AppOptions = { createPlant: { execute: create }, tokenVerifier };
+/** The options of an API with a use case that creates every valid plant. */
+export const API_OPTIONS: HttpApiOptions = { createPlant: { execute: create }, tokenVerifier };
 
 /** The Koa adapter with a use case that creates every valid plant, on a free port. */
 export class TestServer {
-  readonly #server: HttpServer;
+  readonly api: HttpApi;
+  readonly #server: NodeHttpServer;
   readonly #observe: ResponseObserver | undefined;
   port = 0;
 
   private constructor(options: Options, observe?: ResponseObserver) {
     this.#observe = observe;
-    this.#server = createKoaServer({ ...APP_OPTIONS, ...options });
+    this.api = new HttpApi({ ...API_OPTIONS, ...options });
+    const listener = createKoaApp(this.api).callback();
+    this.#server = new NodeHttpServer(listener, { shutdownTimeoutMs: 500, ...options, api: this.api });
   }
 
   static async start(options: Options = {}, observe?: ResponseObserver): Promise<TestServer> {
     const server = new TestServer(options, observe);
-    ({ port: server.port } = await server.#server.listen(0, '127.0.0.1'));
+    server.port = Number(new URL(await server.#server.listen(0, '127.0.0.1')).port);
     return server;
   }
 
@@ -55,8 +63,8 @@ export class TestServer {
     return this.#server.isStopping;
   }
 
-  stop(timeoutMs = 500): Promise<void> {
-    return this.#server.stop(timeoutMs);
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   /** Sends bytes over a new connection, which stays open. */

@@ -38,7 +38,7 @@ httpSuite('Timeouts', TIMEOUTS, ({ server, start }) => {
     let calls = 0;
     const execute = async () => {
       calls++;
-      return { kind: 'id-taken' } as const;
+      return { kind: 'id-conflict' } as const;
     };
     const own = await start({ ...TIMEOUTS, createPlant: { execute } });
     const bytes = post();

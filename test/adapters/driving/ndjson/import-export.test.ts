@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { openApiDescription, PlantCodec } from '../../../../adapters/driving/api/index.js';
+import { JsonPlantCodec, openApiDescription } from '../../../../adapters/driving/api/index.js';
 import { exportPlants, importPlants } from '../../../../adapters/driving/ndjson/index.js';
 import { CreatePlant, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants, StorageUnavailable } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
@@ -10,7 +10,7 @@ import { plantLines, toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
 import { newPlant, storableText } from '../../../support/texts.js';
 
-const codec = new PlantCodec(openApiDescription);
+const codec = new JsonPlantCodec(openApiDescription);
 
 /** Imports a text into a repository; `error` is that of the input after it. */
 async function importInto(repository: MemoryPlantRepository, text: string, error?: Error) {

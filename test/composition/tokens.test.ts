@@ -2,8 +2,8 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { createAccessTokens } from '../../composition/access-tokens.js';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
+import { AccessTokens, createTokenVerifier } from '../../composition/tokens.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -12,8 +12,13 @@ const JWT = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a', JWT_JWKS_URL: 'https://issuer.
 
 describe('The access tokens', () => {
   const path = join(temporaryFolder(), 'tokens');
-  const create = async (environment: Readonly<Record<string, string>>) => createAccessTokens(readConfig(environment));
-  const accepted = async (tokens: Awaited<ReturnType<typeof create>>, ...candidates: string[]) => {
+  const create = async (environment: Readonly<Record<string, string>>) => {
+    const config = readConfig(environment);
+    const tokens = await AccessTokens.read(config);
+    await createTokenVerifier(tokens, config);
+    return tokens;
+  };
+  const accepted = async (tokens: AccessTokens, ...candidates: string[]) => {
     const results = await Promise.all(candidates.map((token) => tokens.verify(token)));
     return candidates.filter((_, index) => results[index]?.kind === 'valid');
   };

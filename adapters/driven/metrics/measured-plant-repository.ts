@@ -1,0 +1,42 @@
+import {
+  type AddOutcome,
+  isStorageUnavailable,
+  type Plant,
+  type PlantRepository,
+  PlantRepositoryDecorator,
+} from '../../../core/index.js';
+import { DURATION_BUCKETS, type Metrics } from './metrics.js';
+
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** Counts and times the calls of `add`. */
+export class MeasuredPlantRepository extends PlantRepositoryDecorator {
+  readonly #countPlant;
+  readonly #observeBatch;
+  readonly #observeSeconds;
+  readonly #countError;
+
+  constructor(repository: PlantRepository, metrics: Metrics) {
+    super(repository);
+    this.#countPlant = metrics.counter('plants_total', 'Plants sent to the storage.', ['outcome']);
+    this.#observeBatch = metrics.histogram('storage_batch_plants', 'Plants per batch.', BATCH_BUCKETS);
+    const help = 'Duration of storage calls.';
+    this.#observeSeconds = metrics.histogram('storage_operation_duration_seconds', help, DURATION_BUCKETS);
+    this.#countError = metrics.counter('storage_errors_total', 'Failed storage calls.', ['code']);
+  }
+
+  override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    const start = performance.now();
+    try {
+      const outcomes = await this.decorated.add(plants);
+      this.#observeBatch(outcomes.length);
+      for (const { kind } of outcomes) this.#countPlant({ outcome: kind });
+      return outcomes;
+    } catch (error) {
+      this.#countError({ code: isStorageUnavailable(error) ? error.code : 'DEFECT' });
+      throw error;
+    } finally {
+      this.#observeSeconds((performance.now() - start) / 1000);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ApiError, failureToApiError, toStatus } from '../api/index.js';
+
+/** A request, as a framework hands it over. */
+export interface HttpRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Values of the templates in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** The target as sent, if an outer app has removed a prefix from `req.url`. @default req.url */
+  readonly originalUrl?: string;
+  /** Reads a body that is not encoded and whose length is known. @default reads `req` */
+  readonly readBody?: () => Promise<Uint8Array>;
+}
+
+/** A response without `Content-Length`, and what the log tells about it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** The error number, if the request is rejected. */
+  readonly error?: number;
+  /** The failure behind the error. */
+  readonly cause?: unknown;
+  /** Why the credential is rejected. */
+  readonly reason?: string | undefined;
+  /** The authenticated client. */
+  readonly subject?: string | undefined;
+  /** Whether the client disconnected before its request was complete. */
+  readonly isAborted?: boolean;
+}
+
+/** What a method and a path lead to. */
+export interface HttpRoute {
+  /** In upper case. A GET also serves HEAD (RFC 9110 §9.1). */
+  readonly method: string;
+  /** Such as `/plants/{plantId}`. */
+  readonly path: string;
+  /** Its failures become 50001, 50301 or 50304. */
+  respond(request: HttpRequest): Reply | Promise<Reply>;
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+/** Returns the reply of a success. */
+export function jsonReply(body: string): Reply {
+  return { status: 200, headers: JSON_TYPE, body };
+}
+
+/** Returns the reply to a request that is rejected. */
+export function errorReply(apiError: ApiError, cause?: unknown): Reply {
+  const { error, message, headers } = apiError;
+  const body = JSON.stringify({ error, message });
+  return { status: toStatus(apiError), headers: { ...JSON_TYPE, ...headers }, body, error, cause };
+}
+
+/** Returns the reply to a request that failed. Its body reveals nothing of the failure. */
+export function failureReply(failure: unknown): Reply {
+  return errorReply(failureToApiError(failure), failure);
+}
+
+/** The reply to a client that disconnected before its request was complete. */
+export const ABORTED: Reply = { status: 400, headers: {}, body: '', isAborted: true };

@@ -1,0 +1,43 @@
+import type { Container } from 'inversify';
+import { DURATION_BUCKETS, MeasuredPlantRepository, type Metrics } from '../adapters/driven/metrics/index.js';
+import type { HttpApi } from '../adapters/driving/http/index.js';
+import { services } from './services.js';
+
+/** Values of the label `method`. Other methods count as `other`, so that clients cannot create time series. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Adds metrics to the parts, when they are created. Call it after the plugins: rebinding a service removes its activations. */
+export function measure(container: Container): void {
+  const metrics = () => container.getAsync(services.Metrics);
+  container.onActivation(
+    services.BatchRepository,
+    async (_, repository) => new MeasuredPlantRepository(repository, await metrics()),
+  );
+  container.onActivation(services.LogDestination, async (_, destination) => {
+    const count = (await metrics()).counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
+    destination.onDrop?.(() => count());
+    return destination;
+  });
+  container.onActivation(services.HttpApi, async (_, api) => {
+    measureRequests(api, await metrics());
+    return api;
+  });
+  container.onActivation(services.TokenReload, async (_, tokens) => {
+    const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
+    (await metrics()).gauge('tokens_last_reload_successful', help, () => Number(tokens.isSuccessful));
+    return tokens;
+  });
+}
+
+function measureRequests(api: HttpApi, metrics: Metrics): void {
+  const count = metrics.counter('http_requests_total', 'HTTP requests.', ['method', 'route', 'status', 'error']);
+  const help = 'Time from the headers of a request to its response.';
+  const observeSeconds = metrics.histogram('http_request_duration_seconds', help, DURATION_BUCKETS, ['route']);
+  api.observe(({ method = '', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
+    count({ method: METHODS.includes(method) ? method : 'other', route, status, error });
+    if (durationMs !== undefined) observeSeconds(durationMs / 1000, { route });
+  });
+  metrics.gauge('creates_in_flight', 'Creates in flight.', () => api.inFlight);
+  const bytesHelp = 'Bytes reserved for the bodies of creates in flight.';
+  metrics.gauge('creates_in_flight_bytes', bytesHelp, () => api.inFlightBytes);
+}

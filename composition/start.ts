@@ -1,0 +1,80 @@
+import type { Container } from 'inversify';
+import { type Config, version } from './config.js';
+import { closeContainer, createContainer, httpModule, managementModule } from './container.js';
+import { flush } from './logger.js';
+import { measure } from './measure.js';
+import type { Plugin } from './plugins.js';
+import { services } from './services.js';
+
+/** Minimum time for the storage to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
+const MIN_CLOSE_MS = 1000;
+
+/** A running service. */
+export interface Service {
+  /** Its URL, with `BASE_PATH`. */
+  readonly url: string;
+  /** Absent if `MANAGEMENT_PORT` is `off`. */
+  readonly managementUrl: string | undefined;
+  /** Its parts. All have been created, so `get` returns them. */
+  readonly container: Container;
+  /**
+   * Stops listening, finishes the requests in progress, and closes every part. Resolves to whether the storage was
+   * closed in time.
+   */
+  readonly stop: () => Promise<boolean>;
+}
+
+/**
+ * Starts the service.
+ * @param plugin Called after those of the settings, before anything is opened.
+ * @throws {InvalidConfig} A setting or a plugin is invalid.
+ * @throws {StorageUnavailable} The storage cannot be opened.
+ */
+export async function start(config: Config, plugin: Plugin = () => {}): Promise<Service> {
+  const hasManagement = config.managementPort !== 'off';
+  const container = await createContainer(config, httpModule, ...(hasManagement ? [managementModule] : []));
+  try {
+    await plugin(container);
+    if (hasManagement) measure(container);
+    const urls = await listen(container, config);
+    let stopped: Promise<boolean> | undefined;
+    return { ...urls, container, stop: () => (stopped ??= stop(container, config)) };
+  } catch (error) {
+    // It fails, too, if the error is that of a part.
+    await closeContainer(container).catch(() => {});
+    throw error;
+  }
+}
+
+async function listen(container: Container, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
+  const { host, port, managementHost, managementPort, database, basePath = '' } = config;
+  // First, so that an invalid setting leaves no new store behind.
+  await container.getAsync(services.TokenVerifier);
+  const storage = await container.getAsync(services.Storage);
+  const server = await container.getAsync(services.HttpServer);
+  await container.getAsync(services.TokenReload);
+  const management = await container.getAsync(services.ManagementServer, { optional: true });
+  const managementUrl = managementPort === 'off' ? undefined : await management?.listen(managementPort, managementHost);
+  const url = `${await server.listen(port, host)}${basePath}`;
+  const log = container.get(services.Logger);
+  const { name = database.replace(/:.*/s, ':'), driver, schema, warning } = storage;
+  const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
+  log.info(facts, 'started');
+  if (warning) log.warn({ storage: name }, warning);
+  return { url, managementUrl };
+}
+
+async function stop(container: Container, { shutdownTimeoutMs }: Config): Promise<boolean> {
+  const log = container.get(services.Logger);
+  const deadline = performance.now() + shutdownTimeoutMs;
+  await container.get(services.HttpServer).stop();
+  const closing = closeContainer(container).then(() => true);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
+  });
+  const closed = await Promise.race([closing, late]).finally(() => clearTimeout(timer));
+  log.info({ closed }, 'stopped');
+  await flush(log);
+  return closed;
+}

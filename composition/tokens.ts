@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
+import type { TokenVerifier } from '../core/index.js';
+import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
+import { limitTime } from './time-limit.js';
+
+/** Something that a SIGHUP reloads, such as a token verifier. */
+export interface Reloadable {
+  /** Throws if the new content is invalid; the previous one stays in use. */
+  reload(): Promise<void>;
+}
+
+/** Creates a token of 192 random bits. */
+export function createToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** Accepts the static tokens of the settings. */
+export class AccessTokens extends StaticTokenVerifier implements Reloadable {
+  readonly #config: Config;
+  #pendingRead: Promise<string> | undefined;
+  /** The only accepted token, if no credential is configured. */
+  randomToken: string | undefined;
+
+  private constructor(config: Config) {
+    super(config.accessTokens);
+    this.#config = config;
+  }
+
+  /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
+  static async read(config: Config): Promise<AccessTokens> {
+    const tokens = new AccessTokens(config);
+    await tokens.reload();
+    return tokens;
+  }
+
+  acceptRandomToken(): void {
+    this.randomToken = createToken();
+    this.replace([this.randomToken]);
+  }
+
+  /**
+   * Reads `ACCESS_TOKENS_FILE` again.
+   * @throws {InvalidConfig} The file is invalid. The previous tokens stay accepted.
+   */
+  async reload(): Promise<void> {
+    const { accessTokens, accessTokensFile } = this.#config;
+    if (accessTokensFile === undefined) return;
+    try {
+      // A read that hangs is shared, because each blocks a thread of Node.
+      this.#pendingRead ??= readFile(accessTokensFile).finally(() => (this.#pendingRead = undefined));
+      const tokens = parseTokens(await limitTime(this.#pendingRead));
+      if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
+      assertTokens(tokens);
+      this.replace([...accessTokens, ...tokens]);
+    } catch (error) {
+      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
+    }
+  }
+}
+
+/**
+ * Accepts the access tokens and the JWTs of the configured issuer, or a random token if neither is configured.
+ * @throws {InvalidConfig} No credential is configured, and other machines can connect.
+ */
+export async function createTokenVerifier(tokens: AccessTokens, config: Config): Promise<TokenVerifier> {
+  const {
+    accessTokens,
+    accessTokensFile,
+    jwtIssuer: issuer,
+    jwtAudience: audience,
+    jwtJwksUrl: jwksUrl,
+    host,
+  } = config;
+  if (issuer && audience && jwksUrl) {
+    // Loaded here, because most services need no JWTs, and start faster without the library.
+    const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
+    const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
+    return {
+      verify: async (token) => {
+        const verification = await tokens.verify(token);
+        return verification.kind === 'valid' ? verification : jwts.verify(token);
+      },
+    };
+  }
+  if (accessTokens.length === 0 && accessTokensFile === undefined) {
+    if (!isLoopback(host))
+      throw new InvalidConfig(
+        'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
+      );
+    tokens.acceptRandomToken();
+  }
+  return tokens;
+}
+
+/** Reloads everything that can be reloaded. */
+export class TokenReload {
+  readonly #reloadables: readonly Reloadable[];
+  readonly #log: Pick<Logger, 'info' | 'error'>;
+  #last = Promise.resolve();
+  /** Whether the last reload succeeded. */
+  isSuccessful = true;
+
+  constructor(reloadables: readonly Reloadable[], log: Pick<Logger, 'info' | 'error'>) {
+    this.#reloadables = reloadables;
+    this.#log = log;
+  }
+
+  /** Reloads after the reload in progress, if any, so that the latest tokens are accepted. Logs failures. */
+  reload(): Promise<void> {
+    this.#last = this.#last.then(() => this.#reload());
+    return this.#last;
+  }
+
+  /** Waits for the reload in progress, if any. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      for (const reloadable of this.#reloadables) await reloadable.reload();
+      this.isSuccessful = true;
+      this.#log.info('tokens reloaded');
+    } catch (error) {
+      this.isSuccessful = false;
+      this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');
+    }
+  }
+}
+
+/** Reads a regular file. */
+async function readFile(path: string): Promise<string> {
+  // At exit, Node would wait for a read that hangs, as on a dead mount. The exit code is then that of SIGKILL.
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  process.on('exit', kill);
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    assertFile(await file.stat());
+    return await file.readFile('utf8');
+  } finally {
+    await file?.close();
+    process.off('exit', kill);
+  }
+}

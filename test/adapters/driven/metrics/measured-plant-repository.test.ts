@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
+import { MeasuredPlantRepository, PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { toPlant } from '../../../support/plants.js';
+
+describe('MeasuredPlantRepository', () => {
+  const plants = [1n, 2n, 1n].map((id) => toPlant({ id, name: 'Monstera' }));
+
+  it('counts plants by outcome, batches, and failed calls', async () => {
+    const metrics = new PrometheusMetrics('1.0.0');
+    const storage = new MemoryPlantRepository();
+    const repository = new MeasuredPlantRepository(storage, metrics);
+    await repository.add(plants);
+    await storage.close();
+    await catchError(repository.add(plants));
+    expect((await metrics.text()).split('\n')).to.include.members([
+      'plant_store_plants_total{outcome="added"} 2',
+      'plant_store_plants_total{outcome="conflict"} 1',
+      'plant_store_storage_batch_plants_sum 3',
+      'plant_store_storage_operation_duration_seconds_count 2',
+      'plant_store_storage_errors_total{code="STORAGE_UNAVAILABLE"} 1',
+    ]);
+  });
+});
