@@ -26,7 +26,8 @@ cpSync(root('adapters/driving/http/docs-page'), root('dist/adapters/driving/http
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];
-for (const file of files) cpSync(join(swaggerUi, file), root(`dist/adapters/driving/http/docs-page/swagger-ui/${file}`));
+for (const file of files)
+  cpSync(join(swaggerUi, file), root(`dist/adapters/driving/http/docs-page/swagger-ui/${file}`));
 
 for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((name) => name.endsWith('.test.js'))) {
   const source = join(root('test'), file.replace(/\.js$/, '.ts'));

@@ -14,7 +14,7 @@ export interface LogDestination {
   /** Calls `done` when the lines are written. @default `write` writes them */
   flush?(done: () => void): void;
   /** Calls `listener` for each line that is dropped. @default none is */
-  onDrop?(listener: () => void): void;
+  on?(event: 'drop', listener: () => void): unknown;
 }
 
 /**
@@ -30,13 +30,13 @@ export async function openStandardError(): Promise<LogDestination> {
   destination.on('error', () => {});
   // pino calls it after a fatal line and at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
-  const format = isTTY
-    ? (await import('pino-pretty')).prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' })
-    : (line: string) => line;
+  if (!isTTY) return destination;
+  const { prettyFactory } = await import('pino-pretty');
+  const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
   return {
     write: (line) => destination.write(format(line)),
     flush: (done) => destination.flush(done),
-    onDrop: (listener) => destination.on('drop', listener),
+    on: (event, listener) => destination.on(event, listener),
   };
 }
 

@@ -15,7 +15,7 @@ export function measure(container: Container): void {
   );
   container.onActivation(services.LogDestination, async (_, destination) => {
     const count = (await metrics()).counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
-    destination.onDrop?.(() => count());
+    destination.on?.('drop', () => count());
     return destination;
   });
   container.onActivation(services.HttpApi, async (_, api) => {
@@ -37,7 +37,7 @@ function measureRequests(api: HttpApi, metrics: Metrics): void {
     count({ method: METHODS.includes(method) ? method : 'other', route, status, error });
     if (durationMs !== undefined) observeSeconds(durationMs / 1000, { route });
   });
-  metrics.gauge('creates_in_flight', 'Creates in flight.', () => api.inFlight);
+  metrics.gauge('creates_in_flight', 'Creates in flight.', () => api.load.inFlight);
   const bytesHelp = 'Bytes reserved for the bodies of creates in flight.';
-  metrics.gauge('creates_in_flight_bytes', bytesHelp, () => api.inFlightBytes);
+  metrics.gauge('creates_in_flight_bytes', bytesHelp, () => api.load.inFlightBytes);
 }

@@ -57,7 +57,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       // A copy, because the caller may change its array.
       this.#pending.push({ plants: [...plants], resolve, reject });
       // After the current turn of the event loop, so that all calls of that turn share the write.
-      if (this.#writes < this.#maxWrites) setImmediate(() => this.#startWrites());
+      if (this.#writes < this.#maxWrites) setImmediate(this.#startWrites);
     });
   }
 
@@ -67,9 +67,9 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     await new Promise<void>((resolve) => this.#draining.push(resolve));
   }
 
-  #startWrites(): void {
+  readonly #startWrites = (): void => {
     while (this.#pending.length > 0 && this.#writes < this.#maxWrites) void this.#write(this.#takeBatch());
-  }
+  };
 
   /** Removes the calls of the next batch from the queue, at least one. */
   #takeBatch(): readonly PendingCall[] {

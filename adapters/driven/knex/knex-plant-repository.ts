@@ -185,8 +185,9 @@ export class KnexPlantRepository implements PlantStorage {
 }
 
 function fitsStatement(batch: readonly Plant[]): boolean {
+  if (batch.length === 1) return true;
   const text = batch.reduce((sum, plant) => sum + textLength(plant), 0);
-  return batch.length === 1 || (batch.length <= MAX_ROWS && text <= MAX_TEXT);
+  return batch.length <= MAX_ROWS && text <= MAX_TEXT;
 }
 
 function toConflict(result: PlantResult): AddOutcome {

@@ -13,9 +13,15 @@ export interface ApiError {
   readonly error: number;
   /** One human-readable sentence. Never contains a stack, SQL, a path, a token or driver text. */
   readonly message: string;
-  /** Headers of the response. `Retry-After` is in seconds (RFC 9110 §10.2.3). @default none */
+  /** Headers of the response. @default none */
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+const BEARER = { 'WWW-Authenticate': 'Bearer realm="plant-store"' };
+const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' };
+// In seconds (RFC 9110 §10.2.3).
+const RETRY_SOON = { 'Retry-After': '1' };
+const RETRY_LATER = { 'Retry-After': '5' };
 
 /** Every error of the HTTP API, with its default message. */
 export const apiErrors = {
@@ -26,13 +32,9 @@ export const apiErrors = {
   noCredential: {
     error: 40101,
     message: 'The request needs the header Authorization: Bearer <token>',
-    headers: { 'WWW-Authenticate': 'Bearer realm="plant-store"' },
+    headers: BEARER,
   },
-  invalidToken: {
-    error: 40102,
-    message: 'The token is not valid',
-    headers: { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' },
-  },
+  invalidToken: { error: 40102, message: 'The token is not valid', headers: INVALID_TOKEN },
   noSuchPath: { error: 40401, message: 'No such path' },
   methodNotAllowed: { error: 40501, message: 'The method is not allowed for this path; see the header Allow' },
   requestTimeout: { error: 40801, message: 'The request did not arrive in time' },
@@ -47,15 +49,11 @@ export const apiErrors = {
   storageUnavailable: {
     error: 50301,
     message: 'Storage unavailable; retry to find out whether the plant was stored',
-    headers: { 'Retry-After': '5' },
+    headers: RETRY_LATER,
   },
-  overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: { 'Retry-After': '1' } },
+  overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: RETRY_SOON },
   // 50303 is reserved: earlier versions sent it.
-  issuerUnavailable: {
-    error: 50304,
-    message: 'The token issuer is unavailable; retry later',
-    headers: { 'Retry-After': '5' },
-  },
+  issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later', headers: RETRY_LATER },
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */

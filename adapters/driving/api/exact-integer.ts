@@ -23,7 +23,8 @@ export function findNumberText(json: string, key: string): string | undefined {
       VALUE.lastIndex = end + 1;
       // A string without a colon after it is a value, not a key.
       const value = depth === 1 ? VALUE.exec(json) : null;
-      if (value && isKey(json.slice(at + 1, end), key)) text = value[1];
+      const name = json.slice(at + 1, end);
+      if (value && (name === key || (name.includes('\\') && JSON.parse(`"${name}"`) === key))) text = value[1];
       at = end;
     }
   }
@@ -36,10 +37,6 @@ function closingQuote(json: string, open: number): number {
     while (json[quote - 1 - backslashes] === '\\') backslashes++;
     if (backslashes % 2 === 0) return quote;
   }
-}
-
-function isKey(text: string, key: string): boolean {
-  return text === key || (text.includes('\\') && JSON.parse(`"${text}"`) === key);
 }
 
 /**

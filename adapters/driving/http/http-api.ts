@@ -3,15 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiError, apiErrors, type OpenApiDescription, openApiDescription } from '../api/index.js';
 import { docsRoutes } from './docs-page.js';
 import { type OperationOptions, Operations } from './operations.js';
-import { errorReply, failureReply, type HttpRequest, type HttpRoute, jsonReply, type Reply } from './reply.js';
+import { errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
 
 /** Maximum number of headers of a request. */
 export const MAX_HEADERS = 100;
 
-const REQUEST_ID = 'X-Request-Id';
-
 /** Maximum length of a logged path. */
 const MAX_LOGGED_PATH_LENGTH = 256;
+
+const REQUEST_ID = 'X-Request-Id';
 
 /** Receives log lines. A pino logger implements it. */
 export interface Log {
@@ -52,7 +52,10 @@ export type Handle = (request: HttpRequest) => Promise<Reply>;
 export class HttpApi {
   /** A handler per path, such as `/plants/{plantId}`. */
   readonly endpoints: readonly { readonly path: string; readonly handle: Handle }[];
-  readonly #operations: Operations;
+  /** Handles requests for any other path. */
+  readonly notFound: Handle = this.#createHandler(new Map());
+  /** Counts the requests in flight, and the memory reserved for their bodies. */
+  readonly load: { readonly inFlight: number; readonly inFlightBytes: number };
   readonly #options: HttpApiOptions;
   readonly #observers: ((request: FinishedRequest) => void)[] = [];
   /** What the server has replied to requests whose body is malformed or late. */
@@ -60,23 +63,14 @@ export class HttpApi {
 
   constructor(options: HttpApiOptions) {
     const { description = openApiDescription, docs = false, routes = [], basePath = '' } = options;
+    const operations = new Operations(options);
     this.#options = options;
-    this.#operations = new Operations(options);
-    const pages = [describeRoute(description), ...(docs ? docsRoutes() : []), ...routes];
-    this.endpoints = [...groupByPath([...this.#operations.routes, ...pages])].map(([path, methods]) => ({
+    this.load = operations;
+    const all = [...operations.routes, describeRoute(description), ...(docs ? docsRoutes() : []), ...routes];
+    this.endpoints = Array.from(groupByPath(all), ([path, methods]) => ({
       path: basePath + path,
-      handle: (request) => this.#handle(request, () => dispatch(methods, request), path),
+      handle: this.#createHandler(methods, path),
     }));
-  }
-
-  /** Number of creates in flight. */
-  get inFlight(): number {
-    return this.#operations.inFlight;
-  }
-
-  /** Memory reserved for their bodies. */
-  get inFlightBytes(): number {
-    return this.#operations.bodies.inFlightBytes;
   }
 
   /** Calls `observer` at the end of each request, for example to count it. */
@@ -84,14 +78,9 @@ export class HttpApi {
     this.#observers.push(observer);
   }
 
-  /** Handles a request for any other path. */
-  notFound(request: HttpRequest): Promise<Reply> {
-    return this.#handle(request, () => dispatch(new Map(), request));
-  }
-
   /** Handles a failure of the framework, for example while it writes a reply. */
   fail(request: HttpRequest, failure: unknown): Promise<Reply> {
-    return this.#handle(request, () => failureReply(failure));
+    return this.#handle(request, () => failureReply(request.req, failure));
   }
 
   /**
@@ -104,83 +93,82 @@ export class HttpApi {
     const requestId = `${res?.getHeader(REQUEST_ID) ?? randomUUID()}`;
     const reply = errorReply({ ...apiError, headers: { [REQUEST_ID]: requestId } });
     if (res) this.#replied.set(res.req, reply);
-    else this.#report({ ...reply, reason: apiError.message }, requestId);
+    else this.#report({ requestId }, { ...reply, reason: apiError.message });
     return reply;
   }
 
+  #createHandler(methods: ReadonlyMap<string, HttpRoute>, route?: string): Handle {
+    const Allow = [...methods.keys()].sort().join(', ');
+    const respond = (request: HttpRequest) => {
+      const { req, originalUrl: url = req.url ?? '' } = request;
+      if (req.rawHeaders.length > 2 * MAX_HEADERS) return errorReply(apiErrors.headersTooLarge);
+      // Frameworks would accept other forms of a target, and ignore a fragment.
+      if (methods.size === 0 || !/^\/[^#]*$/.test(url)) return errorReply(apiErrors.noSuchPath);
+      const match = methods.get(req.method ?? '');
+      return match?.respond(request) ?? errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
+    };
+    return (request) => this.#handle(request, respond, route);
+  }
+
   /** Sets `X-Request-Id`, and reports the end of the request. */
-  async #handle(request: HttpRequest, respond: () => Reply | Promise<Reply>, route?: string): Promise<Reply> {
+  async #handle(
+    request: HttpRequest,
+    respond: (request: HttpRequest) => Reply | Promise<Reply>,
+    route?: string,
+  ): Promise<Reply> {
     const start = performance.now();
-    const { req, res, originalUrl = req.url ?? '' } = request;
+    const { req, res, originalUrl: url = req.url ?? '' } = request;
     const requestId = `${res.getHeader(REQUEST_ID) ?? sentRequestId(req) ?? randomUUID()}`;
     if (!res.headersSent) res.setHeader(REQUEST_ID, requestId);
     let reply: Reply;
     try {
-      reply = await respond();
+      reply = await respond(request);
     } catch (failure) {
-      reply = failureReply(failure);
+      reply = failureReply(req, failure);
     }
     const replied = this.#replied.get(req);
     if (replied) reply = { ...replied, subject: reply.subject };
+    const path = /^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH);
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    this.#report(reply, requestId, {
-      method: req.method,
-      path: /^\/[^?#]*/.exec(originalUrl)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH),
-      route,
-      durationMs,
-    });
+    this.#report({ requestId, method: req.method, path, route, durationMs }, reply);
     return reply;
   }
 
   /** Logs the end of a request, and tells the observers. */
-  #report(
-    reply: Reply,
-    requestId: string,
-    request: Omit<FinishedRequest, 'status' | 'error'> & { readonly path?: string | undefined } = {},
-  ) {
+  #report({ requestId, method, path, route, durationMs }: ReportedRequest, reply: Reply): void {
     const { log, accessLog = true } = this.#options;
-    const { error, cause, reason, subject, isAborted: aborted } = reply;
-    const { method, path, route, durationMs } = request;
+    const { error, cause, reason, isAborted: aborted } = reply;
     const status = aborted ? undefined : reply.status;
     if (cause !== undefined) log?.error({ requestId, error, err: cause }, 'request failed');
     if (log && accessLog) {
-      const texts = { path: escapeControls(path), subject: escapeControls(subject) };
+      const texts = { path: escapeControls(path), subject: escapeControls(reply.subject) };
       log.info({ requestId, method, ...texts, status, error, reason, aborted, durationMs }, 'request');
     }
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
   }
 }
 
-/** Returns the routes by path, then by method. */
+type ReportedRequest = Pick<FinishedRequest, 'method' | 'route' | 'durationMs'> & {
+  readonly requestId: string;
+  readonly path?: string | undefined;
+};
+
+/** Returns the routes by path, then by method. Of several for both, the last counts. */
 function groupByPath(routes: readonly HttpRoute[]): Map<string, Map<string, HttpRoute>> {
   const paths = new Map<string, Map<string, HttpRoute>>();
   for (const route of routes) {
     const methods = paths.get(route.path) ?? new Map<string, HttpRoute>();
-    if (methods.has(route.method)) throw new TypeError(`two routes for ${route.method} ${route.path}`);
-    methods.set(route.method, route);
+    paths.set(route.path, methods.set(route.method, route));
     if (route.method === 'GET') methods.set('HEAD', route);
-    paths.set(route.path, methods);
   }
   return paths;
-}
-
-/** Checks the head of a request, and calls the route for its method. */
-function dispatch(methods: ReadonlyMap<string, HttpRoute>, request: HttpRequest): Reply | Promise<Reply> {
-  const { req, originalUrl: url = req.url ?? '' } = request;
-  if (req.rawHeaders.length > 2 * MAX_HEADERS) return errorReply(apiErrors.headersTooLarge);
-  // Frameworks would accept other forms of a target, and ignore a fragment.
-  if (methods.size === 0 || !/^\/[^#]*$/.test(url)) return errorReply(apiErrors.noSuchPath);
-  const route = methods.get(req.method ?? '');
-  if (route) return route.respond(request);
-  const Allow = [...methods.keys()].sort().join(', ');
-  return errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
 }
 
 /** Returns the route of the description. Its server is the path prefix, including that of an outer app. */
 function describeRoute(description: OpenApiDescription): HttpRoute {
   const respond = ({ req, originalUrl = req.url ?? '' }: HttpRequest): Reply => {
     const url = originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
-    return jsonReply(JSON.stringify({ ...description, servers: [{ url }] }));
+    return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ ...description, servers: [{ url }] }) };
   };
   return { method: 'GET', path: '/openapi.json', respond };
 }

@@ -1,3 +1,3 @@
 export { type FinishedRequest, type Handle, HttpApi, type HttpApiOptions, type Log } from './http-api.js';
-export { errorReply, type HttpRequest, type HttpRoute, jsonReply, type Reply } from './reply.js';
+export { errorReply, type HttpRequest, type HttpRoute, type Reply } from './reply.js';
 export { type HttpServerOptions, NodeHttpServer } from './server.js';

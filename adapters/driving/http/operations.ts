@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { CreatePlantUseCase, TokenVerifier } from '../../../core/index.js';
 import {
+  type ApiError,
   apiErrors,
   JsonPlantCodec,
   type OpenApiDescription,
@@ -7,11 +9,13 @@ import {
   type PlantCodec,
   toApiError,
 } from '../api/index.js';
-import { type BodyLimits, BodyReader } from './body.js';
-import { errorReply, failureReply, type HttpRequest, type HttpRoute, jsonReply, type Reply } from './reply.js';
+import { collect, encodings, type Received, tooLarge } from './body.js';
+import { errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
+
+const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 
 /** Options of {@link Operations}. */
-export interface OperationOptions extends BodyLimits {
+export interface OperationOptions {
   readonly createPlant: CreatePlantUseCase;
   readonly tokenVerifier: TokenVerifier;
   /** @default `docs/openapi.yaml` */
@@ -20,6 +24,10 @@ export interface OperationOptions extends BodyLimits {
   readonly codec?: PlantCodec;
   /** Maximum number of requests in flight. @default 10000 */
   readonly maxInFlight?: number;
+  /** Maximum total size of their bodies, after decompression. @default 67108864 */
+  readonly maxInFlightBytes?: number;
+  /** Maximum size of a body, before and after decompression. @default 1048576 */
+  readonly bodyLimitBytes?: number;
 }
 
 type Parts = OperationOptions & { readonly codec: PlantCodec };
@@ -31,22 +39,22 @@ const operations: Readonly<Record<string, Operation>> = {
     const decoded = codec.decodeNewPlant(body);
     if (decoded.kind === 'rejected') return errorReply(decoded.error);
     const outcome = await createPlant.execute(decoded.newPlant);
-    if (outcome.kind === 'created') return jsonReply(codec.encodePlant(outcome.plant));
+    if (outcome.kind === 'created') return { status: 200, headers: JSON_TYPE, body: codec.encodePlant(outcome.plant) };
     return errorReply(toApiError(outcome), outcome.kind === 'rejected' ? outcome.error : undefined);
   },
 };
 
-/** The operations of the description, for authenticated clients, within the limits. */
+/** The operations of the description, for authenticated clients, within limits. */
 export class Operations {
   readonly routes: readonly HttpRoute[];
-  readonly bodies: BodyReader;
   readonly #parts: Parts;
   /** Number of requests in flight. */
   inFlight = 0;
+  /** Memory reserved for their bodies. */
+  inFlightBytes = 0;
 
   constructor(options: OperationOptions) {
     const { description = openApiDescription, codec = new JsonPlantCodec(description) } = options;
-    this.bodies = new BodyReader(options);
     this.#parts = { ...options, codec };
     this.routes = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, requestBody }]) => {
@@ -58,7 +66,7 @@ export class Operations {
     );
   }
 
-  /** Admits a request, and authenticates the client. */
+  /** Admits a request, authenticates the client, and runs the operation. */
   async #run(operation: Operation, hasBody: boolean, request: HttpRequest): Promise<Reply> {
     const { tokenVerifier, maxInFlight = 10_000 } = this.#parts;
     if (this.inFlight >= maxInFlight) return errorReply(apiErrors.overloaded);
@@ -71,19 +79,54 @@ export class Operations {
       // A verifier in JavaScript may return another value.
       if (verification?.kind !== 'valid')
         return { ...errorReply(apiErrors.invalidToken), reason: verification?.reason };
-      const reply = await this.#runForClient(operation, hasBody, request);
-      return { ...reply, subject: verification.principal.subject };
+      const { subject } = verification.principal;
+      const use = (body: Uint8Array) => operation(body, request.params, this.#parts);
+      const reply = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
+      return { ...(await reply.catch((failure) => failureReply(request.req, failure))), subject };
     } finally {
       this.inFlight--;
     }
   }
 
-  async #runForClient(operation: Operation, hasBody: boolean, request: HttpRequest): Promise<Reply> {
-    const run = (body: Uint8Array) => operation(body, request.params, this.#parts);
+  /** Checks the headers of a body, reserves memory for it, reads it, and calls `use` with it. */
+  async #withBody(request: HttpRequest, use: (body: Uint8Array) => Promise<Reply>): Promise<Reply> {
+    const { req, res, readBody } = request;
+    const { bodyLimitBytes = 1024 ** 2, maxInFlightBytes = 64 * 1024 ** 2 } = this.#parts;
+    const encoding = firstOf(req, 'content-encoding') || 'identity';
+    const error = checkHeaders(req, encoding, bodyLimitBytes);
+    if (error) return errorReply(error);
+    const { expect, 'content-length': length } = req.headers;
+    const hasKnownSize = length !== undefined && encoding === 'identity';
+    let reserved = hasKnownSize ? Number(length) : bodyLimitBytes;
+    if (this.inFlightBytes + reserved > maxInFlightBytes) return errorReply(apiErrors.overloaded);
+    this.inFlightBytes += reserved;
     try {
-      return await (hasBody ? this.bodies.withBody(request, run) : run(new Uint8Array()));
-    } catch (failure) {
-      return failureReply(failure);
+      // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
+      if (expect && req.httpVersion === '1.1') res.writeContinue();
+      const received: Received =
+        hasKnownSize && readBody
+          ? { kind: 'received', body: await readBody() }
+          : await collect(req, encoding, bodyLimitBytes);
+      if (received.kind === 'rejected') return errorReply(received.error);
+      this.inFlightBytes += received.body.length - reserved;
+      reserved = received.body.length;
+      return await use(received.body);
+    } finally {
+      this.inFlightBytes -= reserved;
     }
   }
+}
+
+/** Returns the error for the headers of a request with a body, if there is one. */
+function checkHeaders(req: IncomingMessage, encoding: string, limitBytes: number): ApiError | undefined {
+  const { 'content-type': type = '', 'content-length': length } = req.headers;
+  if (req.headers.expect && firstOf(req, 'expect') !== '100-continue') return apiErrors.unknownExpectation;
+  if (!/^application\/json[\t ]*(;|$)/i.test(type)) return apiErrors.unsupportedMediaType;
+  if (encoding !== 'identity' && !encodings.has(encoding)) return unknownEncoding;
+  return Number(length) > limitBytes ? tooLarge(limitBytes) : undefined;
+}
+
+/** Returns a header in lower case. Of repeated headers, the first counts; Node joins these. */
+function firstOf(req: IncomingMessage, name: string): string | undefined {
+  return req.headers[name] && req.headersDistinct[name]?.[0]?.toLowerCase();
 }

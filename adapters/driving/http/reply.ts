@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly params?: Readonly<Record<string, string>>;
   /** The target as sent, if an outer app has removed a prefix from `req.url`. @default req.url */
   readonly originalUrl?: string;
-  /** Reads a body that is not encoded and whose length is known. @default reads `req` */
+  /** Reads a body without an encoding, whose `Content-Length` is within the limit. @default reads `req` */
   readonly readBody?: () => Promise<Uint8Array>;
 }
 
@@ -40,12 +40,8 @@ export interface HttpRoute {
   respond(request: HttpRequest): Reply | Promise<Reply>;
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
-
-/** Returns the reply of a success. */
-export function jsonReply(body: string): Reply {
-  return { status: 200, headers: JSON_TYPE, body };
-}
+/** The headers of a success. */
+export const JSON_TYPE = { 'Content-Type': 'application/json' } as const;
 
 /** Returns the reply to a request that is rejected. */
 export function errorReply(apiError: ApiError, cause?: unknown): Reply {
@@ -55,9 +51,8 @@ export function errorReply(apiError: ApiError, cause?: unknown): Reply {
 }
 
 /** Returns the reply to a request that failed. Its body reveals nothing of the failure. */
-export function failureReply(failure: unknown): Reply {
+export function failureReply(req: IncomingMessage, failure: unknown): Reply {
+  // The body did not arrive: the client disconnected, or the server has replied already.
+  if (req.errored) return { status: 400, headers: {}, body: '', isAborted: true };
   return errorReply(failureToApiError(failure), failure);
 }
-
-/** The reply to a client that disconnected before its request was complete. */
-export const ABORTED: Reply = { status: 400, headers: {}, body: '', isAborted: true };

@@ -123,7 +123,7 @@ export class NodeHttpServer {
     const { socket } = res.req;
     const connection = this.#connections.get(socket);
     if (connection?.outstanding === MAX_OUTSTANDING) socket.destroy();
-    if (!connection || connection.isEnding || this.isStopping || socket.destroyed) return false;
+    if (!connection || connection.isEnding || this.#stopped || socket.destroyed) return false;
     // Node drops what follows such a request in its packet, so later packets may start in the middle of a request.
     if (connection.latest?.req.headers.upgrade !== undefined) return false;
     if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
@@ -131,7 +131,7 @@ export class NodeHttpServer {
     connection.outstanding++;
     res.on('close', () => {
       connection.outstanding--;
-      if ((connection.isEnding || this.isStopping) && awaited(connection) === 0) socket.destroySoon();
+      if ((connection.isEnding || this.#stopped) && awaited(connection) === 0) socket.destroySoon();
     });
     return true;
   }

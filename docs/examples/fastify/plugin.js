@@ -1,76 +1,36 @@
+import { METHODS } from 'node:http';
 import Fastify from 'fastify';
-import { apiErrors, openApiDescription } from 'plant-store/adapters/api';
-import {
-  AdmissionControl,
-  ApiException,
-  createOperations,
-  handleRequest,
-  methodNotAllowed,
-  NodeHttpServer,
-} from 'plant-store/adapters/http';
 import { services } from 'plant-store/composition';
 
-/** Creates a server with Fastify. Its options are those of `createOperations` and `NodeHttpServer`, and `basePath`. */
-export async function createServer(options) {
-  const { basePath = '' } = options;
+/** Creates a listener that finds the handlers of the HTTP API with Fastify, and writes their replies with it. */
+export async function createListener(api) {
   const app = Fastify({ routerOptions: { maxParamLength: 1000 } });
-  /** The requests in progress. */
-  const exchanges = new WeakMap();
-  const fail = ({ raw }, reply, error) => {
-    reply.hijack();
-    exchanges.get(raw).reject(error);
-  };
+  // For the 405 of methods that Fastify does not know.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   // A route of your own keeps Fastify's JSON parser and error handler.
   app.post('/notes', async ({ body }) => ({ noted: body }));
 
-  const methods = new Map();
-  const addRoute = (method, path, run) => {
-    const url = basePath + path.replaceAll(/\{(\w+)\}/g, ':$1');
-    methods.set(url, [...(methods.get(url) ?? []), method]);
-    // Responds before Fastify reads the body: the operation does that, because Fastify's JSON parser rounds ids beyond 2^53.
-    const onRequest = async (request, reply) => {
-      const { raw, params: parameters } = request;
-      try {
-        const body = await run(exchanges.get(raw).exchange, { parameters });
-        await reply.header('Content-Type', 'application/json').send(Buffer.from(body));
-      } catch (error) {
-        fail(request, reply, error);
-      }
-    };
-    app.route({ method, url, onRequest, handler() {}, exposeHeadRoute: false });
-  };
-  for (const { method, path, run } of createOperations(options)) addRoute(method, path, run);
-  const description = JSON.stringify({ ...openApiDescription, servers: [{ url: basePath || '/' }] });
-  for (const method of ['GET', 'HEAD']) addRoute(method, '/openapi.json', async () => description);
-
+  const write = (reply, { status, headers, body }) => reply.code(status).headers(headers).send(Buffer.from(body));
+  const toRequest = ({ raw, params }, reply) => ({ req: raw, res: reply.raw, params });
+  // Before Fastify reads the body, because its JSON parser rounds ids beyond 2^53.
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
-    const allowed = methods.get(request.raw.url.replace(/\?.*/, ''));
-    fail(request, reply, allowed ? methodNotAllowed(allowed) : new ApiException(apiErrors.noSuchPath));
+    const { handle = request.is404 && api.notFound } = request.routeOptions.config;
+    if (handle) return write(reply, await handle(toRequest(request, reply)));
   });
-  app.addHook('onResponse', async ({ raw }) => exchanges.get(raw).resolve());
+  for (const { path, handle } of api.endpoints)
+    app.route({
+      method: app.supportedMethods,
+      url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      config: { handle },
+      errorHandler: async (error, request, reply) => write(reply, await api.fail(toRequest(request, reply), error)),
+      handler() {},
+    });
   await app.ready();
-
-  return new NodeHttpServer((req, res) => {
-    const handle = (exchange) =>
-      new Promise((resolve, reject) => {
-        exchanges.set(req, { exchange, resolve, reject });
-        app.routing(req, res);
-      });
-    handleRequest(req, res, options, handle);
-  }, options);
+  return app.routing;
 }
 
-/** The plugin: the service uses this server instead of Koa. */
+/** The plugin: this listener replaces Koa. */
 export default (container) => {
-  container.rebind(services.HttpServer).toResolvedValue(
-    (config, createPlant, tokenVerifier, log, metrics) => {
-      const admission = new AdmissionControl(config);
-      metrics?.gauge('creates_in_flight', 'Creates in flight.', () => admission.inFlight);
-      const onRequestEnd = metrics?.requests();
-      return createServer({ ...config, createPlant, tokenVerifier, log, admission, onRequestEnd });
-    },
-    [services.Config, services.CreatePlant, services.TokenVerifier, services.Logger, services.Metrics],
-  );
+  container.rebind(services.RequestListener).toResolvedValue(createListener, [services.HttpApi]);
 };

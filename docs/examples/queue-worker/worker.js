@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { failureToApiError, openApiDescription, PlantCodec, toApiError } from 'plant-store/adapters/api';
+import { failureToApiError, JsonPlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
 import { CreatePlant, isStorageUnavailable } from 'plant-store/core';
@@ -10,22 +10,25 @@ const MAX_JOBS = 1000;
 const sqlite = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 10_000 }));
 const repository = new BatchingPlantRepository(sqlite);
 const createPlant = new CreatePlant(repository);
-const codec = new PlantCodec(openApiDescription);
+const codec = new JsonPlantCodec();
 
 /** Creates a plant from the bytes of a NewPlant. Returns a state of AMQP 1.0: accepted, rejected (final) or released (deliver again). */
 async function processJob(bytes) {
-  const decoded = codec.decode(bytes);
-  if (decoded.kind === 'rejected') return { state: 'rejected', ...decoded.error };
+  const decoded = codec.decodeNewPlant(bytes);
+  if (decoded.kind === 'rejected') return toResult('rejected', decoded.error);
   try {
     const outcome = await createPlant.execute(decoded.newPlant);
     // A job that is delivered again finds its own plant.
     const isDone = outcome.kind === 'created' || outcome.kind === 'already-stored';
-    return { state: isDone ? 'accepted' : 'rejected', ...toApiError(outcome) };
+    return toResult(isDone ? 'accepted' : 'rejected', toApiError(outcome));
   } catch (failure) {
     if (!isStorageUnavailable(failure)) throw failure;
-    return { state: 'released', ...failureToApiError(failure) };
+    return toResult('released', failureToApiError(failure));
   }
 }
+
+/** Returns the members of a result; JSON.stringify omits those without a value. */
+const toResult = (state, { error, message } = {}) => ({ state, error, message });
 
 let job = 0;
 const inFlight = new Set();

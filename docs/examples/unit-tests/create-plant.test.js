@@ -17,8 +17,8 @@ it('creates a plant', async () => {
 it('responds 40901 if the id is in use', async () => {
   const createPlant = { execute: async () => ({ kind: 'id-conflict' }) };
   const server = createKoaServer({ createPlant, tokenVerifier });
-  const { port } = await server.listen(0, '127.0.0.1');
-  const response = await fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body });
-  await server.stop(1000);
+  const url = await server.listen(0, '127.0.0.1');
+  const response = await fetch(`${url}/plants`, { method: 'POST', headers, body });
+  await server.stop();
   expect(await response.json()).to.include({ error: 40901 });
 });

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { Ajv } from 'ajv';
 import Koa, { type Context, type Next } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { CreateOutcome, CreatePlant } from '../core/ports.js';
+import type { CreatePlantOutcome, CreatePlantUseCase } from '../core/ports.js';
 
 const validate = new Ajv().compile<{ id: number; name: string; tag?: string }>({
   type: 'object',
@@ -16,7 +16,7 @@ const validate = new Ajv().compile<{ id: number; name: string; tag?: string }>({
 });
 
 const ERRORS: Readonly<
-  Record<Exclude<CreateOutcome, 'created'>, readonly [status: number, error: number, message: string]>
+  Record<Exclude<CreatePlantOutcome, 'created'>, readonly [status: number, error: number, message: string]>
 > = {
   'invalid-id': [400, 40002, 'id must be a 64-bit integer'],
   'invalid-text': [400, 40003, 'name and tag must not contain U+0000 or a lone surrogate'],
@@ -25,7 +25,7 @@ const ERRORS: Readonly<
 };
 
 /** Creates the Koa app: POST /plants, for clients with the token. */
-export function createApp(createPlant: CreatePlant, accessToken: string): Koa {
+export function createApp(createPlant: CreatePlantUseCase, accessToken: string): Koa {
   const expectedToken = Buffer.from(accessToken);
 
   async function authenticate(ctx: Context, next: Next): Promise<void> {

@@ -1,9 +1,9 @@
 import sqlite3 from 'sqlite3';
 import type { Plant } from '../core/plant.js';
-import type { PlantRepository } from '../core/ports.js';
+import type { AddOutcome, PlantRepository } from '../core/ports.js';
 
 type Row = { readonly name: string; readonly tag: string | null };
-type Pending = { plant: Plant; resolve: (result: 'added' | Plant) => void; reject: (error: unknown) => void };
+type Pending = { plant: Plant; resolve: (outcome: AddOutcome) => void; reject: (error: unknown) => void };
 
 const INSERT_ALL = 'INSERT INTO plants SELECT value->>0, value->>1, value->>2 FROM json_each(?)';
 
@@ -28,7 +28,7 @@ export class SqlitePlantRepository implements PlantRepository {
     this.#groupCommit = groupCommit;
   }
 
-  add(plant: Plant): Promise<'added' | Plant> {
+  add(plant: Plant): Promise<AddOutcome> {
     return this.#groupCommit ? this.#addInBatch(plant) : this.#addOne(plant);
   }
 
@@ -36,21 +36,21 @@ export class SqlitePlantRepository implements PlantRepository {
     this.#db.close();
   }
 
-  async #addOne(plant: Plant): Promise<'added' | Plant> {
+  async #addOne(plant: Plant): Promise<AddOutcome> {
     const { id, name, tag } = plant;
     // SQLite converts the digits of an id exactly; the driver has no bigint.
     const digits = `${id}`;
     try {
       await this.#query('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [digits, name, tag]);
-      return 'added';
+      return { kind: 'added' };
     } catch (error) {
       const [row] = await this.#query('SELECT name, tag FROM plants WHERE id = ?', [digits]);
       if (row === undefined) throw error;
-      return { id, name: row.name, tag: row.tag ?? undefined };
+      return { kind: 'conflict', stored: { id, name: row.name, tag: row.tag ?? undefined } };
     }
   }
 
-  #addInBatch(plant: Plant): Promise<'added' | Plant> {
+  #addInBatch(plant: Plant): Promise<AddOutcome> {
     return new Promise((resolve, reject) => {
       const size = this.#pending.push({ plant, resolve, reject });
       if (size === 1 && !this.#isCommitting) setImmediate(() => this.#commit());
@@ -65,7 +65,7 @@ export class SqlitePlantRepository implements PlantRepository {
       try {
         const rows = batch.map(({ plant: { id, name, tag } }) => [`${id}`, name, tag]);
         await this.#query(INSERT_ALL, [JSON.stringify(rows)]);
-        for (const { resolve } of batch) resolve('added');
+        for (const { resolve } of batch) resolve({ kind: 'added' });
       } catch {
         // An id is in use.
         for (const { plant, resolve, reject } of batch) await this.#addOne(plant).then(resolve, reject);

@@ -1,19 +1,19 @@
 import { isSame, type Plant, problemOf } from './plant.js';
-import type { CreateOutcome, CreatePlant, PlantRepository } from './ports.js';
+import type { CreatePlantOutcome, CreatePlantUseCase, PlantRepository } from './ports.js';
 
 /** Creates a plant. Tells a client that repeats a create whether its own plant is stored. */
-export class CreatePlantUseCase implements CreatePlant {
+export class CreatePlant implements CreatePlantUseCase {
   readonly #repository: PlantRepository;
 
   constructor(repository: PlantRepository) {
     this.#repository = repository;
   }
 
-  async execute(plant: Plant): Promise<CreateOutcome> {
+  async execute(plant: Plant): Promise<CreatePlantOutcome> {
     const problem = problemOf(plant);
     if (problem !== undefined) return problem;
-    const result = await this.#repository.add(plant);
-    if (result === 'added') return 'created';
-    return isSame(plant, result) ? 'already-stored' : 'id-conflict';
+    const outcome = await this.#repository.add(plant);
+    if (outcome.kind === 'added') return 'created';
+    return isSame(plant, outcome.stored) ? 'already-stored' : 'id-conflict';
   }
 }

@@ -40,7 +40,7 @@ httpSuite('Requests in flight', {}, ({ start }) => {
       [post(newPlant({ name: '\0' })), 40003],
     ] as const) {
       expect(await server.send(bytes)).to.equal(error);
-      expect(server.api, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
+      expect(server.api.load, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
     }
     const malformed = await server.connect(post('z\r\n', { 'Transfer-Encoding': 'chunked' }));
     expect(await malformed.readResponse()).to.include({ outcome: 40000 });
