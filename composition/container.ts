@@ -116,16 +116,18 @@ export async function createContainer(config: Config, ...modules: readonly Conta
   return container;
 }
 
-/**
- * Closes what was opened: first what calls, then what it calls, and at last the rest. Goes on if a part fails, and then
- * throws the first failure.
- */
-export async function closeContainer(container: Container): Promise<void> {
+/** Finishes the requests in progress, and closes the storage: first what calls, then what it calls. */
+export async function closeStorage(container: Container): Promise<void> {
   const failures: unknown[] = [];
+  // Fails, too, if the part could not be created.
   for (const service of [services.HttpServer, services.GroupCommit, services.Storage])
     await container.unbindAsync(service).catch((failure) => failures.push(failure));
-  await container.unbindAllAsync().catch((failure) => failures.push(failure));
   if (failures.length > 0) throw failures[0];
+}
+
+/** Closes everything that was opened, the storage first. */
+export async function closeContainer(container: Container): Promise<void> {
+  await closeStorage(container).finally(() => container.unbindAllAsync());
 }
 
 /** Returns the maximum number of client connections: each is an open file, and 128 files are for everything else. */

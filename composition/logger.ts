@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import pino, { type Logger } from 'pino';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
 import type { Config } from './config.js';
+import { isInTime } from './time-limit.js';
 
 /** Maximum size of the lines that wait for standard error; further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
@@ -49,7 +49,7 @@ export function createLogger(destination: LogDestination, { logLevel: level }: P
 
 /** Waits until the log is written, or cannot be. */
 export async function flush(log: Logger): Promise<void> {
-  await Promise.race([new Promise((resolve) => log.flush(resolve)), setTimeout(MAX_FLUSH_MS)]);
+  await isInTime(new Promise((resolve) => log.flush(resolve)), MAX_FLUSH_MS);
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { Container } from 'inversify';
 import { type Config, version } from './config.js';
-import { closeContainer, createContainer, httpModule, managementModule } from './container.js';
+import { closeContainer, closeStorage, createContainer, httpModule, managementModule } from './container.js';
 import { flush } from './logger.js';
 import { measure } from './measure.js';
 import type { Plugin } from './plugins.js';
 import { services } from './services.js';
+import { isInTime } from './time-limit.js';
 
-/** Minimum time for the storage to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
+/** Minimum time for the storage, and then for the rest, to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
 const MIN_CLOSE_MS = 1000;
 
 /** A running service. */
@@ -40,7 +41,6 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     let stopped: Promise<boolean> | undefined;
     return { ...urls, container, stop: () => (stopped ??= stop(container, config)) };
   } catch (error) {
-    // It fails, too, if the error is that of a part.
     await closeContainer(container).catch(() => {});
     throw error;
   }
@@ -68,13 +68,10 @@ async function stop(container: Container, { shutdownTimeoutMs }: Config): Promis
   const log = container.get(services.Logger);
   const deadline = performance.now() + shutdownTimeoutMs;
   await container.get(services.HttpServer).stop();
-  const closing = closeContainer(container).then(() => true);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, Math.max(deadline - performance.now(), MIN_CLOSE_MS), false);
-  });
-  const closed = await Promise.race([closing, late]).finally(() => clearTimeout(timer));
+  const closed = await isInTime(closeStorage(container), Math.max(deadline - performance.now(), MIN_CLOSE_MS));
   log.info({ closed }, 'stopped');
   await flush(log);
+  // Management, what plugins have opened, and the log.
+  await isInTime(container.unbindAllAsync(), MIN_CLOSE_MS);
   return closed;
 }

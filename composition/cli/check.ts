@@ -10,7 +10,6 @@ export async function run(config: Config): Promise<number> {
   container.rebind(services.ReadOnly).toConstantValue(true);
   const checks = [container.getAsync(services.TokenVerifier), checkStorage(container)];
   const exitCodes = await Promise.all(checks.map((check) => check.then(() => 0, reportFailure)));
-  // It fails, too, if the storage could not be opened.
   await closeContainer(container).catch(() => {});
   return Math.max(...exitCodes);
 }

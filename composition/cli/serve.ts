@@ -27,9 +27,9 @@ export async function run(config: Config): Promise<number> {
 }
 
 /** Handles uncaught exceptions and SIGHUP, also while the service starts. */
-async function handleProcessEvents(container: Container): Promise<void> {
-  const log = await container.getAsync(services.Logger);
+function handleProcessEvents(container: Container): void {
   process.on('uncaughtException', async (error) => {
+    const log = await container.getAsync(services.Logger);
     log.fatal({ err: error }, 'uncaught exception; exiting');
     await flush(log);
     process.exit(1);
