@@ -56,15 +56,24 @@ export class HttpApi {
   readonly notFound: Handle = this.#createHandler(new Map());
   /** Counts the requests in flight, and the memory reserved for their bodies. */
   readonly load: { readonly inFlight: number; readonly inFlightBytes: number };
-  readonly #options: HttpApiOptions;
+  readonly #log: Log | undefined;
+  readonly #accessLog: Log | undefined;
   readonly #observers: ((request: FinishedRequest) => void)[] = [];
   /** What the server has replied to requests whose body is malformed or late. */
   readonly #replied = new WeakMap<IncomingMessage, Reply>();
 
   constructor(options: HttpApiOptions) {
-    const { description = openApiDescription, docs = false, routes = [], basePath = '' } = options;
+    const {
+      description = openApiDescription,
+      docs = false,
+      routes = [],
+      basePath = '',
+      log,
+      accessLog = true,
+    } = options;
     const operations = new Operations(options);
-    this.#options = options;
+    this.#log = log;
+    this.#accessLog = accessLog ? log : undefined;
     this.load = operations;
     const all = [...operations.routes, describeRoute(description), ...(docs ? docsRoutes() : []), ...routes];
     this.endpoints = Array.from(groupByPath(all), ([path, methods]) => ({
@@ -93,7 +102,7 @@ export class HttpApi {
     const requestId = `${res?.getHeader(REQUEST_ID) ?? randomUUID()}`;
     const reply = errorReply({ ...apiError, headers: { [REQUEST_ID]: requestId } });
     if (res) this.#replied.set(res.req, reply);
-    else this.#report({ requestId }, { ...reply, reason: apiError.message });
+    else this.#report({ requestId }, { ...reply, log: { ...reply.log, reason: apiError.message } });
     return reply;
   }
 
@@ -127,22 +136,22 @@ export class HttpApi {
       reply = failureReply(req, failure);
     }
     const replied = this.#replied.get(req);
-    if (replied) reply = { ...replied, subject: reply.subject };
-    const path = /^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH);
+    if (replied) reply = { ...replied, log: { ...replied.log, subject: reply.log?.subject } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    this.#report({ requestId, method: req.method, path, route, durationMs }, reply);
+    this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
     return reply;
   }
 
   /** Logs the end of a request, and tells the observers. */
-  #report({ requestId, method, path, route, durationMs }: ReportedRequest, reply: Reply): void {
-    const { log, accessLog = true } = this.#options;
-    const { error, cause, reason, isAborted: aborted } = reply;
+  #report({ requestId, method, url = '', route, durationMs }: ReportedRequest, reply: Reply): void {
+    const { error, cause, reason, subject, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
-    if (cause !== undefined) log?.error({ requestId, error, err: cause }, 'request failed');
-    if (log && accessLog) {
-      const texts = { path: escapeControls(path), subject: escapeControls(reply.subject) };
-      log.info({ requestId, method, ...texts, status, error, reason, aborted, durationMs }, 'request');
+    if (cause !== undefined) this.#log?.error({ requestId, error, err: cause }, 'request failed');
+    if (this.#accessLog) {
+      const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
+      const client = escapeControls(subject);
+      const fields = { requestId, method, path, subject: client, status, error, reason, aborted, durationMs };
+      this.#accessLog.info(fields, 'request');
     }
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
   }
@@ -150,7 +159,7 @@ export class HttpApi {
 
 type ReportedRequest = Pick<FinishedRequest, 'method' | 'route' | 'durationMs'> & {
   readonly requestId: string;
-  readonly path?: string | undefined;
+  readonly url?: string;
 };
 
 /** Returns the routes by path, then by method. Of several for both, the last counts. */

@@ -30,7 +30,8 @@ export interface OperationOptions {
   readonly bodyLimitBytes?: number;
 }
 
-type Parts = OperationOptions & { readonly codec: PlantCodec };
+type Parts = Pick<Required<OperationOptions>, 'createPlant' | 'tokenVerifier' | 'codec'>;
+type Limits = Pick<Required<OperationOptions>, 'maxInFlight' | 'maxInFlightBytes' | 'bodyLimitBytes'>;
 type Operation = (body: Uint8Array, params: HttpRequest['params'], parts: Parts) => Promise<Reply>;
 
 /** What each operation does for an authenticated client, by `operationId`. */
@@ -40,7 +41,7 @@ const operations: Readonly<Record<string, Operation>> = {
     if (decoded.kind === 'rejected') return errorReply(decoded.error);
     const outcome = await createPlant.execute(decoded.newPlant);
     if (outcome.kind === 'created') return { status: 200, headers: JSON_TYPE, body: codec.encodePlant(outcome.plant) };
-    return errorReply(toApiError(outcome), outcome.kind === 'rejected' ? outcome.error : undefined);
+    return errorReply(toApiError(outcome), { cause: outcome.kind === 'rejected' ? outcome.error : undefined });
   },
 };
 
@@ -48,14 +49,17 @@ const operations: Readonly<Record<string, Operation>> = {
 export class Operations {
   readonly routes: readonly HttpRoute[];
   readonly #parts: Parts;
+  readonly #limits: Limits;
   /** Number of requests in flight. */
   inFlight = 0;
   /** Memory reserved for their bodies. */
   inFlightBytes = 0;
 
   constructor(options: OperationOptions) {
-    const { description = openApiDescription, codec = new JsonPlantCodec(description) } = options;
-    this.#parts = { ...options, codec };
+    const { createPlant, tokenVerifier, description = openApiDescription } = options;
+    const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
+    this.#parts = { createPlant, tokenVerifier, codec: options.codec ?? new JsonPlantCodec(description) };
+    this.#limits = { maxInFlight, maxInFlightBytes, bodyLimitBytes };
     this.routes = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, requestBody }]) => {
         const operation = operations[operationId];
@@ -68,21 +72,19 @@ export class Operations {
 
   /** Admits a request, authenticates the client, and runs the operation. */
   async #run(operation: Operation, hasBody: boolean, request: HttpRequest): Promise<Reply> {
-    const { tokenVerifier, maxInFlight = 10_000 } = this.#parts;
-    if (this.inFlight >= maxInFlight) return errorReply(apiErrors.overloaded);
+    if (this.inFlight >= this.#limits.maxInFlight) return errorReply(apiErrors.overloaded);
     this.inFlight++;
     try {
       // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
       const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.req.headers.authorization ?? '') ?? [];
       if (token === undefined) return errorReply(apiErrors.noCredential);
-      const verification = await tokenVerifier.verify(token);
+      const verification = await this.#parts.tokenVerifier.verify(token);
       // A verifier in JavaScript may return another value.
-      if (verification?.kind !== 'valid')
-        return { ...errorReply(apiErrors.invalidToken), reason: verification?.reason };
-      const { subject } = verification.principal;
+      if (verification?.kind !== 'valid') return errorReply(apiErrors.invalidToken, { reason: verification?.reason });
       const use = (body: Uint8Array) => operation(body, request.params, this.#parts);
-      const reply = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
-      return { ...(await reply.catch((failure) => failureReply(request.req, failure))), subject };
+      const replied = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
+      const { status, headers, body, log } = await replied.catch((failure) => failureReply(request.req, failure));
+      return { status, headers, body, log: { ...log, subject: verification.principal.subject } };
     } finally {
       this.inFlight--;
     }
@@ -91,7 +93,7 @@ export class Operations {
   /** Checks the headers of a body, reserves memory for it, reads it, and calls `use` with it. */
   async #withBody(request: HttpRequest, use: (body: Uint8Array) => Promise<Reply>): Promise<Reply> {
     const { req, res, readBody } = request;
-    const { bodyLimitBytes = 1024 ** 2, maxInFlightBytes = 64 * 1024 ** 2 } = this.#parts;
+    const { bodyLimitBytes, maxInFlightBytes } = this.#limits;
     const encoding = firstOf(req, 'content-encoding') || 'identity';
     const error = checkHeaders(req, encoding, bodyLimitBytes);
     if (error) return errorReply(error);

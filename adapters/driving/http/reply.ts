@@ -13,11 +13,17 @@ export interface HttpRequest {
   readonly readBody?: () => Promise<Uint8Array>;
 }
 
-/** A response without `Content-Length`, and what the log tells about it. */
+/** A response without `Content-Length`. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** For log and metrics. */
+  readonly log?: ReplyLog;
+}
+
+/** What the log and the metrics tell about a request. */
+export interface ReplyLog {
   /** The error number, if the request is rejected. */
   readonly error?: number;
   /** The failure behind the error. */
@@ -27,7 +33,7 @@ export interface Reply {
   /** The authenticated client. */
   readonly subject?: string | undefined;
   /** Whether the client disconnected before its request was complete. */
-  readonly isAborted?: boolean;
+  readonly aborted?: true;
 }
 
 /** What a method and a path lead to. */
@@ -44,15 +50,15 @@ export interface HttpRoute {
 export const JSON_TYPE = { 'Content-Type': 'application/json' } as const;
 
 /** Returns the reply to a request that is rejected. */
-export function errorReply(apiError: ApiError, cause?: unknown): Reply {
+export function errorReply(apiError: ApiError, log?: ReplyLog): Reply {
   const { error, message, headers } = apiError;
   const body = JSON.stringify({ error, message });
-  return { status: toStatus(apiError), headers: { ...JSON_TYPE, ...headers }, body, error, cause };
+  return { status: toStatus(apiError), headers: { ...JSON_TYPE, ...headers }, body, log: { ...log, error } };
 }
 
 /** Returns the reply to a request that failed. Its body reveals nothing of the failure. */
 export function failureReply(req: IncomingMessage, failure: unknown): Reply {
   // The body did not arrive: the client disconnected, or the server has replied already.
-  if (req.errored) return { status: 400, headers: {}, body: '', isAborted: true };
-  return errorReply(failureToApiError(failure), failure);
+  if (req.errored) return { status: 400, headers: {}, body: '', log: { aborted: true } };
+  return errorReply(failureToApiError(failure), { cause: failure });
 }
