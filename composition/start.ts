@@ -12,16 +12,13 @@ const MIN_CLOSE_MS = 1000;
 
 /** A running service. */
 export interface Service {
-  /** Its URL, with `BASE_PATH`. */
+  /** Includes `BASE_PATH`. */
   readonly url: string;
   /** Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
-  /** Its parts. All have been created, so `get` returns them. */
+  /** The parts. All have been created, so `get` returns them. */
   readonly container: Container;
-  /**
-   * Stops listening, finishes the requests in progress, and closes every part. Resolves to whether the storage was
-   * closed in time.
-   */
+  /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;
 }
 
@@ -39,34 +36,35 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     if (hasManagement) measure(container);
     const urls = await listen(container, config);
     let stopped: Promise<boolean> | undefined;
-    return { ...urls, container, stop: () => (stopped ??= stop(container, config)) };
+    return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
   } catch (error) {
     await closeContainer(container).catch(() => {});
     throw error;
   }
 }
 
+/** Creates the parts, opens the listeners, and logs what has started. */
 async function listen(container: Container, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
-  const { host, port, managementHost, managementPort, database, basePath = '' } = config;
+  const { host, port, managementHost, managementPort, basePath = '' } = config;
   // First, so that an invalid setting leaves no new store behind.
   await container.getAsync(services.TokenVerifier);
-  const storage = await container.getAsync(services.Storage);
+  const { name, driver, schema, warning } = await container.getAsync(services.Storage);
   const server = await container.getAsync(services.HttpServer);
+  const log = await container.getAsync(services.Logger);
   await container.getAsync(services.TokenReload);
-  const management = await container.getAsync(services.ManagementServer, { optional: true });
-  const managementUrl = managementPort === 'off' ? undefined : await management?.listen(managementPort, managementHost);
+  let managementUrl: string | undefined;
+  if (managementPort !== 'off')
+    managementUrl = await (await container.getAsync(services.ManagementServer)).listen(managementPort, managementHost);
   const url = `${await server.listen(port, host)}${basePath}`;
-  const log = container.get(services.Logger);
-  const { name = database.replace(/:.*/s, ':'), driver, schema, warning } = storage;
-  const facts = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
-  log.info(facts, 'started');
-  if (warning) log.warn({ storage: name }, warning);
+  const storage = name ?? config.database.replace(/:.*/s, ':');
+  log.info({ version, node: process.version, storage, driver, schema, url, management: managementUrl }, 'started');
+  if (warning) log.warn({ storage }, warning);
   return { url, managementUrl };
 }
 
-async function stop(container: Container, { shutdownTimeoutMs }: Config): Promise<boolean> {
+async function stop(container: Container, timeoutMs: number): Promise<boolean> {
   const log = container.get(services.Logger);
-  const deadline = performance.now() + shutdownTimeoutMs;
+  const deadline = performance.now() + timeoutMs;
   await container.get(services.HttpServer).stop();
   const closed = await isInTime(closeStorage(container), Math.max(deadline - performance.now(), MIN_CLOSE_MS));
   log.info({ closed }, 'stopped');

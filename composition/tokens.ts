@@ -36,15 +36,7 @@ export class AccessTokens extends StaticTokenVerifier implements Reloadable {
     return tokens;
   }
 
-  acceptRandomToken(): void {
-    this.randomToken = createToken();
-    this.replace([this.randomToken]);
-  }
-
-  /**
-   * Reads `ACCESS_TOKENS_FILE` again.
-   * @throws {InvalidConfig} The file is invalid. The previous tokens stay accepted.
-   */
+  /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
   async reload(): Promise<void> {
     const { accessTokens, accessTokensFile } = this.#config;
     if (accessTokensFile === undefined) return;
@@ -66,40 +58,31 @@ export class AccessTokens extends StaticTokenVerifier implements Reloadable {
  * @throws {InvalidConfig} No credential is configured, and other machines can connect.
  */
 export async function createTokenVerifier(tokens: AccessTokens, config: Config): Promise<TokenVerifier> {
-  const {
-    accessTokens,
-    accessTokensFile,
-    jwtIssuer: issuer,
-    jwtAudience: audience,
-    jwtJwksUrl: jwksUrl,
-    host,
-  } = config;
+  const { accessTokens, accessTokensFile, jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
   if (issuer && audience && jwksUrl) {
     // Loaded here, because most services need no JWTs, and start faster without the library.
     const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
-    return {
-      verify: async (token) => {
-        const verification = await tokens.verify(token);
-        return verification.kind === 'valid' ? verification : jwts.verify(token);
-      },
+    const verify = async (token: string) => {
+      const verification = await tokens.verify(token);
+      return verification.kind === 'valid' ? verification : jwts.verify(token);
     };
+    return { verify };
   }
-  if (accessTokens.length === 0 && accessTokensFile === undefined) {
-    if (!isLoopback(host))
-      throw new InvalidConfig(
-        'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
-      );
-    tokens.acceptRandomToken();
-  }
+  if (accessTokens.length > 0 || accessTokensFile !== undefined) return tokens;
+  if (!isLoopback(config.host))
+    throw new InvalidConfig(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
+    );
+  tokens.randomToken = createToken();
+  tokens.replace([tokens.randomToken]);
   return tokens;
 }
 
-/** Reloads everything that can be reloaded. */
+/** Reloads tokens, and everything else that can be reloaded. */
 export class TokenReload {
   readonly #reloadables: readonly Reloadable[];
   readonly #log: Pick<Logger, 'info' | 'error'>;
-  #last = Promise.resolve();
   /** Whether the last reload succeeded. */
   isSuccessful = true;
 
@@ -108,18 +91,8 @@ export class TokenReload {
     this.#log = log;
   }
 
-  /** Reloads after the reload in progress, if any, so that the latest tokens are accepted. Logs failures. */
-  reload(): Promise<void> {
-    this.#last = this.#last.then(() => this.#reload());
-    return this.#last;
-  }
-
-  /** Waits for the reload in progress, if any. */
-  settled(): Promise<void> {
-    return this.#last;
-  }
-
-  async #reload(): Promise<void> {
+  /** Logs what fails. */
+  async reload(): Promise<void> {
     try {
       for (const reloadable of this.#reloadables) await reloadable.reload();
       this.isSuccessful = true;

@@ -5,15 +5,17 @@ import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
 
+/** The reload in progress, if any. One after another, so that the latest tokens are accepted. */
+let reloading = Promise.resolve();
+
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
   const { url, managementUrl, container, stop } = await start(config, handleProcessEvents);
-  const log = container.get(services.Logger);
-  const tokenReload = container.get(services.TokenReload);
-  const { randomToken } = container.get(services.AccessTokens);
   const stopSignal = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
   });
+  const log = container.get(services.Logger);
+  const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
   const example = randomToken ? curlExample(url, randomToken) : '';
@@ -22,7 +24,7 @@ export async function run(config: Config): Promise<number> {
 
   log.info({ signal: await stopSignal }, 'stopping');
   const closed = await stop();
-  await tokenReload.settled();
+  await reloading;
   return closed ? 0 : 1;
 }
 
@@ -34,7 +36,8 @@ function handleProcessEvents(container: Container): void {
     await flush(log);
     process.exit(1);
   });
-  process.on('SIGHUP', async () => (await container.getAsync(services.TokenReload)).reload());
+  const reload = async () => (await container.getAsync(services.TokenReload)).reload();
+  process.on('SIGHUP', () => (reloading = reloading.then(reload)));
 }
 
 const curlExample = (url: string, token: string) => `

@@ -48,6 +48,8 @@ export interface HttpApiOptions extends OperationOptions {
 /** Handles a request of any method: resolves to the reply to write, whatever happens, and logs a line. */
 export type Handle = (request: HttpRequest) => Promise<Reply>;
 
+type ReportedRequest = FinishedRequest & { readonly requestId: string; readonly url?: string };
+
 /** The HTTP API, for any framework: the framework finds the handler for a path, and writes its reply. */
 export class HttpApi {
   /** A handler per path, such as `/plants/{plantId}`. */
@@ -63,14 +65,8 @@ export class HttpApi {
   readonly #replied = new WeakMap<IncomingMessage, Reply>();
 
   constructor(options: HttpApiOptions) {
-    const {
-      description = openApiDescription,
-      docs = false,
-      routes = [],
-      basePath = '',
-      log,
-      accessLog = true,
-    } = options;
+    const { description = openApiDescription, docs = false, routes = [], basePath = '' } = options;
+    const { log, accessLog = true } = options;
     const operations = new Operations(options);
     this.#log = log;
     this.#accessLog = accessLog ? log : undefined;
@@ -114,7 +110,7 @@ export class HttpApi {
       // Frameworks would accept other forms of a target, and ignore a fragment.
       if (methods.size === 0 || !/^\/[^#]*$/.test(url)) return errorReply(apiErrors.noSuchPath);
       const match = methods.get(req.method ?? '');
-      return match?.respond(request) ?? errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
+      return match ? match.respond(request) : errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
     };
     return (request) => this.#handle(request, respond, route);
   }
@@ -138,12 +134,17 @@ export class HttpApi {
     const replied = this.#replied.get(req);
     if (replied) reply = { ...replied, log: { ...replied.log, subject: reply.log?.subject } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
+    try {
+      this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
+    } catch {
+      // The response does not depend on log and metrics.
+    }
     return reply;
   }
 
   /** Logs the end of a request, and tells the observers. */
-  #report({ requestId, method, url = '', route, durationMs }: ReportedRequest, reply: Reply): void {
+  #report(request: ReportedRequest, reply: Reply): void {
+    const { requestId, method, url = '', route, durationMs } = request;
     const { error, cause, reason, subject, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     if (cause !== undefined) this.#log?.error({ requestId, error, err: cause }, 'request failed');
@@ -156,11 +157,6 @@ export class HttpApi {
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
   }
 }
-
-type ReportedRequest = Pick<FinishedRequest, 'method' | 'route' | 'durationMs'> & {
-  readonly requestId: string;
-  readonly url?: string;
-};
 
 /** Returns the routes by path, then by method. Of several for both, the last counts. */
 function groupByPath(routes: readonly HttpRoute[]): Map<string, Map<string, HttpRoute>> {
