@@ -5,13 +5,13 @@
 
 import { apiErrors } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { ApiException } from 'plant-store/adapters/http';
+import { HttpApi, type Reply } from 'plant-store/adapters/http';
 import { JwtVerifier } from 'plant-store/adapters/jwt';
 import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
-import { createApp } from 'plant-store/adapters/koa';
+import { createKoaApp } from 'plant-store/adapters/koa';
 import { MemoryPlantRepository } from 'plant-store/adapters/memory';
 import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
-import { createContainer, type Plugin, readConfig, services } from 'plant-store/composition';
+import { createContainer, httpModule, type Plugin, readConfig, services } from 'plant-store/composition';
 import { type ContractCase, plantRepositoryContract } from 'plant-store/contract';
 import { httpContract } from 'plant-store/contract/http';
 import { CreatePlant, type CreatePlantOutcome, type PlantRepository, type PlantStorage } from 'plant-store/core';
@@ -26,18 +26,21 @@ new MemoryPlantRepository().add([{ id: 1n, name: 'Monstera' }]);
 // @ts-expect-error adapters/batching: no such option
 new BatchingPlantRepository(repository, { readsMax: 1 });
 
-export const app = createApp({ createPlant, tokenVerifier: new StaticTokenVerifier(['secret-token']) });
+const api = new HttpApi({ createPlant, tokenVerifier: new StaticTokenVerifier(['secret-token']) });
+export const app = createKoaApp(api);
 app.use((ctx) => {
-  ctx.body = new ApiException(apiErrors.noSuchPath).apiError;
+  ctx.body = apiErrors.noSuchPath;
   // @ts-expect-error adapters/koa: the types of Koa are available, too
   ctx.status = '200';
 });
-// @ts-expect-error adapters/koa: the token verifier is missing
-createApp({ createPlant });
+// @ts-expect-error adapters/koa: the HTTP API, not its options
+createKoaApp({ createPlant });
 // @ts-expect-error adapters/api: an Error object, not a string
 export const message: string = apiErrors.noSuchPath;
-// @ts-expect-error adapters/http: an Error object, not a string
-new ApiException('no such path');
+// @ts-expect-error adapters/http: the token verifier is missing
+new HttpApi({ createPlant });
+// @ts-expect-error adapters/http: the status is missing
+export const reply: Reply = { headers: {}, body: '' };
 // @ts-expect-error adapters/static-token: a list of tokens, not a string
 new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
@@ -47,8 +50,21 @@ export const opened: PlantStorage = await openRepository(sqliteDatabase({ path: 
 // @ts-expect-error adapters/knex: the timeout is missing
 sqliteDatabase({ path: 'plants.db' });
 
-const container = createContainer(readConfig({ PORT: '0' }));
-export const server: { stop(timeoutMs: number): Promise<void> } = await container.getAsync(services.HttpServer);
+const container = await createContainer(readConfig({ PORT: '0' }), httpModule);
+export const server: { stop(): Promise<void> } = await container.getAsync(services.HttpServer);
+// Plain objects satisfy what a plugin replaces.
+container.rebind(services.PlantCodec).toConstantValue({
+  decodeNewPlant: () => ({ kind: 'rejected', error: apiErrors.notJson }),
+  encodeNewPlant: ({ name }) => name,
+  encodePlant: ({ name }) => name,
+});
+container.rebind(services.Metrics).toConstantValue({
+  gauge() {},
+  counter: () => () => {},
+  histogram: () => () => {},
+  contentType: 'text/plain',
+  text: async () => '',
+});
 // @ts-expect-error composition: a service identifier determines the bound type
 container.bind(services.CreatePlant).toConstantValue(repository);
 // @ts-expect-error composition: a plugin gets a container

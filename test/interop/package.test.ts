@@ -21,7 +21,7 @@ const PUBLISHED = [
 
 /** Runs without Node's built-in modules. */
 const PORTABLE = `
-import { openApiDescription, PlantCodec } from 'plant-store/adapters/api';
+import { JsonPlantCodec } from 'plant-store/adapters/api';
 import { MemoryPlantRepository } from 'plant-store/adapters/memory';
 import { plantRepositoryContract } from 'plant-store/contract';
 import { CreatePlant } from 'plant-store/core';
@@ -29,7 +29,7 @@ import { CreatePlant } from 'plant-store/core';
 const open = async () => new MemoryPlantRepository();
 for (const { run } of plantRepositoryContract({ open }).cases) await run();
 const json = new TextEncoder().encode('{"id":9007199254740993,"name":"Monstera"}');
-const { newPlant } = new PlantCodec(openApiDescription).decode(json);
+const { newPlant } = new JsonPlantCodec().decode(json);
 const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
 console.log(kind, String(plant.id));`;
 
