@@ -70,8 +70,9 @@ export class JsonPlantCodec implements PlantCodec {
   }
 
   encodeNewPlant({ id, name, tag }: Plant): string {
-    const tagMember = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
-    return `{"id":${id},"name":${JSON.stringify(name)}${tagMember}}`;
+    const json = JSON.stringify({ id: 0, name, tag } satisfies Record<keyof NewPlant, unknown>);
+    // The first 0 stands for the id, because JSON.stringify throws for a bigint.
+    return json.replace('0', `${id}`);
   }
 
   encodePlant({ name, tag }: Plant): string {
