@@ -6,7 +6,13 @@ import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { exchange, request } from '../support/raw-http.js';
 
-const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: 'secret', LOG_LEVEL: 'silent' };
+const SETTINGS = {
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  DATABASE_URL: 'memory:',
+  ACCESS_TOKENS: 'secret',
+  LOG_LEVEL: 'silent',
+};
 const startWith = (environment: Readonly<Record<string, string>> = {}, plugin?: Plugin) =>
   start(readConfig({ ...SETTINGS, ...environment }), plugin);
 
@@ -27,7 +33,10 @@ function recordStorage() {
       },
       close: async () => void calls.push('close'),
     });
-    container.bind(services.OpenStorage).toConstantValue(() => storage).whenNamed('recorded');
+    container
+      .bind(services.OpenStorage)
+      .toConstantValue(() => storage)
+      .whenNamed('recorded');
   };
   return { calls, plugin, finish };
 }
