@@ -15,7 +15,7 @@ const PUBLISHED = [
   /^dist\/(core|adapters|composition|test\/contract)\/[\w/-]+(\.js|\.d\.ts)(\.map)?$/,
   // The sources that the source maps name.
   /^(core|adapters|composition|test\/contract)\/[\w/-]+(?<!\.test)\.ts$/,
-  /^dist\/adapters\/driving\/koa\/docs-page\/[\w/.-]+$/,
+  /^dist\/adapters\/driving\/http\/docs-page\/[\w/.-]+$/,
   /^docs\//,
 ];
 
@@ -29,7 +29,7 @@ import { CreatePlant } from 'plant-store/core';
 const open = async () => new MemoryPlantRepository();
 for (const { run } of plantRepositoryContract({ open }).cases) await run();
 const json = new TextEncoder().encode('{"id":9007199254740993,"name":"Monstera"}');
-const { newPlant } = new JsonPlantCodec().decode(json);
+const { newPlant } = new JsonPlantCodec().decodeNewPlant(json);
 const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
 console.log(kind, String(plant.id));`;
 
