@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import type { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
 import type { Metrics } from '../adapters/driven/metrics/index.js';
 import type { PlantCodec } from '../adapters/driving/api/index.js';
 import type { HttpApi, HttpRoute, NodeHttpServer } from '../adapters/driving/http/index.js';
@@ -39,7 +38,7 @@ export const services = {
   Storage: identifier<Storage>('Storage'),
   /** What group commit calls with batches: the storage, measured. */
   BatchRepository: identifier<PlantRepository>('BatchRepository'),
-  GroupCommit: identifier<BatchingPlantRepository>('GroupCommit'),
+  GroupCommit: identifier<PlantRepository & { drain(): Promise<void> }>('GroupCommit'),
   /** What use cases call: group commit. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
   /** The static tokens of the settings. */
@@ -63,12 +62,12 @@ export const services = {
   /** The framework. The default is a Koa app. */
   RequestListener: identifier<RequestListener>('RequestListener'),
   /** The public listener, with limits and graceful shutdown. */
-  HttpServer: identifier<NodeHttpServer>('HttpServer'),
+  HttpServer: identifier<Pick<NodeHttpServer, 'isStopping' | 'listen' | 'stop'>>('HttpServer'),
 
   // Management; unbound if `MANAGEMENT_PORT` is `off`.
   Metrics: identifier<Metrics>('Metrics'),
   /** A check of `/readyz`; may be bound several times. */
   ReadinessCheck: identifier<ReadinessCheck>('ReadinessCheck'),
   /** The management listener. */
-  ManagementServer: identifier<NodeHttpServer>('ManagementServer'),
+  ManagementServer: identifier<Pick<NodeHttpServer, 'listen' | 'stop'>>('ManagementServer'),
 } as const;

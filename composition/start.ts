@@ -38,7 +38,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     let stopped: Promise<boolean> | undefined;
     return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
   } catch (error) {
-    await closeContainer(container).catch(() => {});
+    await isInTime(closeContainer(container), MIN_CLOSE_MS).catch(() => {});
     throw error;
   }
 }
@@ -47,6 +47,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
 async function listen(container: Container, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
   const { host, port, managementHost, managementPort, basePath = '' } = config;
   // First, so that an invalid setting leaves no new store behind.
+  await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
   const { name, driver, schema, warning } = await container.getAsync(services.Storage);
   const server = await container.getAsync(services.HttpServer);
@@ -65,11 +66,16 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
 async function stop(container: Container, timeoutMs: number): Promise<boolean> {
   const log = container.get(services.Logger);
   const deadline = performance.now() + timeoutMs;
+  const fail = (err: unknown) => {
+    log.error({ err }, 'a part failed to close');
+    return false;
+  };
   await container.get(services.HttpServer).stop();
-  const closed = await isInTime(closeStorage(container), Math.max(deadline - performance.now(), MIN_CLOSE_MS));
+  const timeLeft = Math.max(deadline - performance.now(), MIN_CLOSE_MS);
+  const closed = await isInTime(closeStorage(container), timeLeft).catch(fail);
   log.info({ closed }, 'stopped');
   await flush(log);
   // Management, what plugins have opened, and the log.
-  await isInTime(container.unbindAllAsync(), MIN_CLOSE_MS);
+  await isInTime(container.unbindAllAsync(), MIN_CLOSE_MS).catch(fail);
   return closed;
 }

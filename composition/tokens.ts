@@ -91,16 +91,18 @@ export class TokenReload {
     this.#log = log;
   }
 
-  /** Logs what fails. */
+  /** Reloads each, and logs those that fail. */
   async reload(): Promise<void> {
-    try {
-      for (const reloadable of this.#reloadables) await reloadable.reload();
-      this.isSuccessful = true;
-      this.#log.info('tokens reloaded');
-    } catch (error) {
-      this.isSuccessful = false;
-      this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');
+    this.isSuccessful = true;
+    for (const reloadable of this.#reloadables) {
+      try {
+        await reloadable.reload();
+      } catch (error) {
+        this.isSuccessful = false;
+        this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');
+      }
     }
+    if (this.isSuccessful) this.#log.info('tokens reloaded');
   }
 }
 

@@ -22,8 +22,10 @@ export class CreatePlant implements CreatePlantUseCase, CreatePlantsUseCase {
     const added = plants.length > 0 ? await this.#repository.add(plants) : [];
     const outcomes: CreatePlantOutcome[] = [];
     let next = 0;
-    for (const result of results)
-      outcomes.push(result.kind === 'valid' ? toOutcome(result.plant, outcomeAt(added, next++)) : result);
+    for (const result of results) {
+      if (result.kind === 'invalid') outcomes.push(result);
+      else outcomes.push(toOutcome(result.plant, outcomeAt(added, next++)));
+    }
     return outcomes;
   }
 }

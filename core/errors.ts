@@ -1,4 +1,7 @@
-/** The storage is unavailable, full or closed. Plants of the failed call may be stored; retry to find out. */
+/**
+ * The storage is unavailable, full or closed. Plants of the failed call may be stored; retry to find out. The message
+ * contains no plant values and no SQL.
+ */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
   readonly code = 'STORAGE_UNAVAILABLE';
@@ -10,7 +13,7 @@ export class TokenIssuerUnavailable extends Error {
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
 }
 
-/** Recognises the errors of any copy of the package, unlike `instanceof`. Messages contain no plant values and no SQL. */
+/** Recognises the errors of any copy of the package, unlike `instanceof`. */
 export function isStorageUnavailable(error: unknown): error is StorageUnavailable {
   return error instanceof Error && 'code' in error && error.code === 'STORAGE_UNAVAILABLE';
 }

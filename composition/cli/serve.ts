@@ -5,12 +5,18 @@ import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
 
-/** The reload in progress, if any. One after another, so that the latest tokens are accepted. */
-let reloading = Promise.resolve();
-
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
-  const { url, managementUrl, container, stop } = await start(config, handleProcessEvents);
+  // One after another, so that the latest tokens are accepted.
+  let reloading = Promise.resolve();
+  const { url, managementUrl, container, stop } = await start(config, (container) => {
+    exitOnUncaughtException(container);
+    const reload = async () => (await container.getAsync(services.TokenReload)).reload();
+    process.on('SIGHUP', () => {
+      // During startup, the error of a part that cannot be created is that of `start`, too.
+      reloading = reloading.then(reload).catch(() => {});
+    });
+  });
   const stopSignal = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
   });
@@ -28,16 +34,16 @@ export async function run(config: Config): Promise<number> {
   return closed ? 0 : 1;
 }
 
-/** Handles uncaught exceptions and SIGHUP, also while the service starts. */
-function handleProcessEvents(container: Container): void {
+function exitOnUncaughtException(container: Container): void {
   process.on('uncaughtException', async (error) => {
-    const log = await container.getAsync(services.Logger);
-    log.fatal({ err: error }, 'uncaught exception; exiting');
-    await flush(log);
-    process.exit(1);
+    try {
+      const log = await container.getAsync(services.Logger);
+      log.fatal({ err: error }, 'uncaught exception; exiting');
+      await flush(log);
+    } finally {
+      process.exit(1);
+    }
   });
-  const reload = async () => (await container.getAsync(services.TokenReload)).reload();
-  process.on('SIGHUP', () => (reloading = reloading.then(reload)));
 }
 
 const curlExample = (url: string, token: string) => `

@@ -20,7 +20,7 @@ class PluggedService {
     mkdirSync(join(this.folder, 'node_modules'));
     symlinkSync(inRepository(''), join(this.folder, 'node_modules/plant-store'));
     writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(this.folder, 'guests.txt'), 'ali\n');
+    writeFileSync(join(this.folder, 'tokens.txt'), 'ali\n');
     writeFileSync(join(this.folder, 'listener.js'), readFileSync(inRepository('docs/examples/node-http/plugin.js')));
     const code = codeBlocks(section('docs/plugins.md', heading)).find(({ language }) => language === 'js');
     writeFileSync(join(this.folder, 'plugin.js'), code?.text ?? '');
@@ -77,7 +77,7 @@ describe('The plugin of docs/plugins.md', () => {
     start('Token verifier', { HOST: '0.0.0.0' });
     it('replaces the tokens of the settings, and reloads its own', async () => {
       expect([await service.create('ali'), await service.create('beri')]).to.deep.equal([200, 40102]);
-      writeFileSync(join(service.folder, 'guests.txt'), 'beri\n');
+      writeFileSync(join(service.folder, 'tokens.txt'), 'beri\n');
       service.program.kill('SIGHUP');
       await service.program.waitForOutput(/tokens reloaded/);
       expect([await service.create('ali'), await service.create('beri')]).to.deep.equal([40102, 40902]);

@@ -15,7 +15,7 @@ const damaged = { ...apiErrors.notJson, message: 'The body does not match its Co
 /** The values of `Content-Encoding` that {@link collect} decompresses. */
 export const encodings: ReadonlySet<string> = new Set(decompressors.keys());
 
-/** A body, or why it is rejected. */
+/** A body, or why there is none. */
 export type Received =
   | { readonly kind: 'received'; readonly body: Uint8Array }
   | { readonly kind: 'rejected'; readonly error: ApiError };

@@ -83,9 +83,17 @@ export class HttpApi {
     this.#observers.push(observer);
   }
 
-  /** Handles a failure of the framework, for example while it writes a reply. */
-  fail(request: HttpRequest, failure: unknown): Promise<Reply> {
-    return this.#handle(request, () => failureReply(request.req, failure));
+  /** Logs a failure of the framework, such as a reply that it cannot write, and returns the reply to write instead. */
+  fail({ req, res }: HttpRequest, failure: unknown): Reply {
+    const requestId = toRequestId(req, res);
+    if (!res.headersSent) {
+      // Those of the other reply.
+      for (const name of res.getHeaderNames()) res.removeHeader(name);
+      res.setHeader(REQUEST_ID, requestId);
+    }
+    const reply = failureReply(failure);
+    this.#log?.error({ requestId, error: reply.log?.error, err: failure }, 'request failed');
+    return reply;
   }
 
   /**
@@ -123,38 +131,36 @@ export class HttpApi {
   ): Promise<Reply> {
     const start = performance.now();
     const { req, res, originalUrl: url = req.url ?? '' } = request;
-    const requestId = `${res.getHeader(REQUEST_ID) ?? sentRequestId(req) ?? randomUUID()}`;
-    if (!res.headersSent) res.setHeader(REQUEST_ID, requestId);
+    const requestId = toRequestId(req, res);
+    res.setHeader(REQUEST_ID, requestId);
     let reply: Reply;
     try {
       reply = await respond(request);
     } catch (failure) {
-      reply = failureReply(req, failure);
+      reply = failureReply(failure);
     }
     const replied = this.#replied.get(req);
     if (replied) reply = { ...replied, log: { ...replied.log, subject: reply.log?.subject } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    try {
-      this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
-    } catch {
-      // The response does not depend on log and metrics.
-    }
+    this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
     return reply;
   }
 
-  /** Logs the end of a request, and tells the observers. */
-  #report(request: ReportedRequest, reply: Reply): void {
-    const { requestId, method, url = '', route, durationMs } = request;
+  /** Tells the observers of the end of a request, and logs it. */
+  #report({ requestId, method, url = '', route, durationMs }: ReportedRequest, reply: Reply): void {
     const { error, cause, reason, subject, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
-    if (cause !== undefined) this.#log?.error({ requestId, error, err: cause }, 'request failed');
-    if (this.#accessLog) {
+    for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
+    try {
+      if (cause !== undefined) this.#log?.error({ requestId, error, err: cause }, 'request failed');
+      if (!this.#accessLog) return;
       const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
       const client = escapeControls(subject);
       const fields = { requestId, method, path, subject: client, status, error, reason, aborted, durationMs };
       this.#accessLog.info(fields, 'request');
+    } catch {
+      // The response does not depend on the log.
     }
-    for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
   }
 }
 
@@ -187,8 +193,9 @@ function toClientError(error: Error): ApiError | undefined {
 }
 
 /** Returns the id that the client sent, if it is valid. Of repeated headers, the first counts; Node joins them. */
-function sentRequestId({ headers }: IncomingMessage): string | undefined {
-  return /^[\w.:-]{1,128}(?=, |$)/.exec(`${headers['x-request-id'] ?? ''}`)?.[0];
+function toRequestId({ headers }: IncomingMessage, res: ServerResponse): string {
+  const [sent] = /^[\w.:-]{1,128}(?=, |$)/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
+  return `${res.getHeader(REQUEST_ID) ?? sent ?? randomUUID()}`;
 }
 
 /** Escapes characters with which a terminal executes a command, ends a line or reorders it. */

@@ -10,7 +10,7 @@ import {
   toApiError,
 } from '../api/index.js';
 import { collect, encodings, type Received, tooLarge } from './body.js';
-import { errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
+import { ABORTED, errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
 
 const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 
@@ -30,8 +30,7 @@ export interface OperationOptions {
   readonly bodyLimitBytes?: number;
 }
 
-type Parts = Pick<Required<OperationOptions>, 'createPlant' | 'tokenVerifier' | 'codec'>;
-type Limits = Pick<Required<OperationOptions>, 'maxInFlight' | 'maxInFlightBytes' | 'bodyLimitBytes'>;
+type Parts = Required<OperationOptions>;
 type Operation = (body: Uint8Array, params: HttpRequest['params'], parts: Parts) => Promise<Reply>;
 
 /** What each operation does for an authenticated client, by `operationId`. */
@@ -49,17 +48,22 @@ const operations: Readonly<Record<string, Operation>> = {
 export class Operations {
   readonly routes: readonly HttpRoute[];
   readonly #parts: Parts;
-  readonly #limits: Limits;
   /** Number of requests in flight. */
   inFlight = 0;
   /** Memory reserved for their bodies. */
   inFlightBytes = 0;
 
   constructor(options: OperationOptions) {
-    const { createPlant, tokenVerifier, description = openApiDescription } = options;
-    const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
-    this.#parts = { createPlant, tokenVerifier, codec: options.codec ?? new JsonPlantCodec(description) };
-    this.#limits = { maxInFlight, maxInFlightBytes, bodyLimitBytes };
+    const { description = openApiDescription } = options;
+    this.#parts = {
+      createPlant: options.createPlant,
+      tokenVerifier: options.tokenVerifier,
+      description,
+      codec: options.codec ?? new JsonPlantCodec(description),
+      maxInFlight: options.maxInFlight ?? 10_000,
+      maxInFlightBytes: options.maxInFlightBytes ?? 64 * 1024 ** 2,
+      bodyLimitBytes: options.bodyLimitBytes ?? 1024 ** 2,
+    };
     this.routes = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, requestBody }]) => {
         const operation = operations[operationId];
@@ -72,7 +76,7 @@ export class Operations {
 
   /** Admits a request, authenticates the client, and runs the operation. */
   async #run(operation: Operation, hasBody: boolean, request: HttpRequest): Promise<Reply> {
-    if (this.inFlight >= this.#limits.maxInFlight) return errorReply(apiErrors.overloaded);
+    if (this.inFlight >= this.#parts.maxInFlight) return errorReply(apiErrors.overloaded);
     this.inFlight++;
     try {
       // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
@@ -83,7 +87,7 @@ export class Operations {
       if (verification?.kind !== 'valid') return errorReply(apiErrors.invalidToken, { reason: verification?.reason });
       const use = (body: Uint8Array) => operation(body, request.params, this.#parts);
       const replied = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
-      const { status, headers, body, log } = await replied.catch((failure) => failureReply(request.req, failure));
+      const { status, headers, body, log } = await replied.catch(failureReply);
       return { status, headers, body, log: { ...log, subject: verification.principal.subject } };
     } finally {
       this.inFlight--;
@@ -93,7 +97,7 @@ export class Operations {
   /** Checks the headers of a body, reserves memory for it, reads it, and calls `use` with it. */
   async #withBody(request: HttpRequest, use: (body: Uint8Array) => Promise<Reply>): Promise<Reply> {
     const { req, res, readBody } = request;
-    const { bodyLimitBytes, maxInFlightBytes } = this.#limits;
+    const { bodyLimitBytes, maxInFlightBytes } = this.#parts;
     const encoding = firstOf(req, 'content-encoding') || 'identity';
     const error = checkHeaders(req, encoding, bodyLimitBytes);
     if (error) return errorReply(error);
@@ -105,14 +109,19 @@ export class Operations {
     try {
       // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
       if (expect && req.httpVersion === '1.1') res.writeContinue();
+      const isForFramework = hasKnownSize && req.headers['content-encoding'] === undefined;
       const received: Received =
-        hasKnownSize && readBody
+        isForFramework && readBody
           ? { kind: 'received', body: await readBody() }
           : await collect(req, encoding, bodyLimitBytes);
       if (received.kind === 'rejected') return errorReply(received.error);
       this.inFlightBytes += received.body.length - reserved;
       reserved = received.body.length;
       return await use(received.body);
+    } catch (failure) {
+      // The client disconnected, or the server has replied to the rest of the body.
+      if (req.errored) return ABORTED;
+      throw failure;
     } finally {
       this.inFlightBytes -= reserved;
     }
@@ -130,5 +139,5 @@ function checkHeaders(req: IncomingMessage, encoding: string, limitBytes: number
 
 /** Returns a header in lower case. Of repeated headers, the first counts; Node joins these. */
 function firstOf(req: IncomingMessage, name: string): string | undefined {
-  return req.headers[name] && req.headersDistinct[name]?.[0]?.toLowerCase();
+  return req.headers[name] === undefined ? undefined : req.headersDistinct[name]?.[0]?.toLowerCase();
 }

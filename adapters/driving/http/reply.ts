@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly readBody?: () => Promise<Uint8Array>;
 }
 
-/** A response without `Content-Length`. */
+/** Status, headers and body to write. The framework adds `Content-Length`. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -57,8 +57,9 @@ export function errorReply(apiError: ApiError, log?: ReplyLog): Reply {
 }
 
 /** Returns the reply to a request that failed. Its body reveals nothing of the failure. */
-export function failureReply(req: IncomingMessage, failure: unknown): Reply {
-  // The body did not arrive: the client disconnected, or the server has replied already.
-  if (req.errored) return { status: 400, headers: {}, body: '', log: { aborted: true } };
+export function failureReply(failure: unknown): Reply {
   return errorReply(failureToApiError(failure), { cause: failure });
 }
+
+/** The reply to a body that did not arrive: the client disconnected, or the server has replied already. */
+export const ABORTED: Reply = { status: 400, headers: {}, body: '', log: { aborted: true } };

@@ -25,7 +25,7 @@ export function createKoaApp(api: HttpApi): Koa {
   app.use((ctx, next) => {
     // The router reads the host. Koa looks for a user in it, in a time that is quadratic in its length.
     if (ctx.req.headers.host?.includes('@')) ctx.req.headers.host = '';
-    return next().catch(async (failure) => write(ctx, await api.fail(toRequest(ctx), failure)));
+    return next().catch((failure) => write(ctx, api.fail(toRequest(ctx), failure)));
   });
   app.use(router.routes());
   app.use(async (ctx) => write(ctx, await api.notFound(toRequest(ctx))));
@@ -37,8 +37,6 @@ export function createKoaApp(api: HttpApi): Koa {
 function toRequest(ctx: Context): HttpRequest {
   const { req, res, params, originalUrl } = ctx;
   const readBody = async () => {
-    // It can only be identity, whose case koa-bodyparser does not ignore.
-    delete ctx.req.headers['content-encoding'];
     await parse(ctx, async () => {});
     // Without a body, koa-bodyparser leaves an empty object.
     return ctx.request.body instanceof Uint8Array ? ctx.request.body : new Uint8Array();
@@ -50,7 +48,7 @@ function write(ctx: Context, { status, headers, body }: Reply): void {
   ctx.status = status;
   // Before the body, so that Koa does not look for the type of a string.
   ctx.set(headers);
-  ctx.body = body;
+  ctx.body = typeof body === 'string' || Buffer.isBuffer(body) ? body : Buffer.from(body);
 }
 
 /**

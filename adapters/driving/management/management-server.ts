@@ -32,7 +32,7 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
     const service = isStopping() ? 'stopping' : 'ok';
     const results = runs.map(async ({ name, run }) => [name, (await run()) ? 'ok' : 'unavailable'] as const);
     const statuses = { service, ...Object.fromEntries(await Promise.all(results)) };
-    return { isReady: Object.values(statuses).every((status) => status === 'ok'), checks: statuses };
+    return { isReady: Object.values(statuses).every((status) => status === 'ok'), statuses };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
@@ -43,9 +43,9 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
     if (!['GET', 'HEAD'].includes(ctx.method)) return;
     if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
     if (ctx.path === '/readyz') {
-      const { isReady, checks } = await checkReadiness();
+      const { isReady, statuses } = await checkReadiness();
       ctx.status = isReady ? 200 : 503;
-      ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
+      ctx.body = { status: isReady ? 'ready' : 'not ready', checks: statuses };
     }
     if (ctx.path === '/metrics') {
       ctx.type = metrics.contentType;
@@ -60,13 +60,13 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
 /** Returns a function that resolves to whether a check passes in time. Concurrent calls share the check. */
 function share(check: ReadinessCheck['check']): () => Promise<boolean> {
   let inFlight: Promise<boolean> | undefined;
-  const run = async () => {
-    await check();
-    return true;
-  };
+  const run = () => Promise.resolve().then(check);
   return () => {
     inFlight ??= run()
-      .catch(() => false)
+      .then(
+        () => true,
+        () => false,
+      )
       .finally(() => (inFlight = undefined));
     return Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, false, { ref: false })]);
   };

@@ -23,7 +23,7 @@ export async function createListener(api) {
       method: app.supportedMethods,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       config: { handle },
-      errorHandler: async (error, request, reply) => write(reply, await api.fail(toRequest(request, reply), error)),
+      errorHandler: (error, request, reply) => write(reply, api.fail(toRequest(request, reply), error)),
       handler() {},
     });
   await app.ready();

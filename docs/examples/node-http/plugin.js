@@ -11,7 +11,7 @@ export function createListener(api) {
     try {
       write(res, await handle(request));
     } catch (failure) {
-      write(res, await api.fail(request, failure));
+      write(res, api.fail(request, failure));
     }
   };
 }
