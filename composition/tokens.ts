@@ -96,7 +96,7 @@ export class TokenReload {
     this.isSuccessful = true;
     for (const reloadable of this.#reloadables) {
       try {
-        await reloadable.reload();
+        await limitTime(reloadable.reload());
       } catch (error) {
         this.isSuccessful = false;
         this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');

@@ -164,11 +164,12 @@ export class HttpApi {
   }
 }
 
-/** Returns the routes by path, then by method. Of several for both, the last counts. */
+/** Returns the routes by path, then by method. Throws if there are several for both. */
 function groupByPath(routes: readonly HttpRoute[]): Map<string, Map<string, HttpRoute>> {
   const paths = new Map<string, Map<string, HttpRoute>>();
   for (const route of routes) {
     const methods = paths.get(route.path) ?? new Map<string, HttpRoute>();
+    if (methods.has(route.method)) throw new TypeError(`there is already a route for ${route.method} ${route.path}`);
     paths.set(route.path, methods.set(route.method, route));
     if (route.method === 'GET') methods.set('HEAD', route);
   }

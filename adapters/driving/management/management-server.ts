@@ -31,8 +31,8 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   const checkReadiness = async () => {
     const service = isStopping() ? 'stopping' : 'ok';
     const results = runs.map(async ({ name, run }) => [name, (await run()) ? 'ok' : 'unavailable'] as const);
-    const statuses = { service, ...Object.fromEntries(await Promise.all(results)) };
-    return { isReady: Object.values(statuses).every((status) => status === 'ok'), statuses };
+    const statuses = [['service', service], ...(await Promise.all(results))] as const;
+    return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
@@ -43,9 +43,9 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
     if (!['GET', 'HEAD'].includes(ctx.method)) return;
     if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
     if (ctx.path === '/readyz') {
-      const { isReady, statuses } = await checkReadiness();
-      ctx.status = isReady ? 200 : 503;
-      ctx.body = { status: isReady ? 'ready' : 'not ready', checks: statuses };
+      const readiness = await checkReadiness();
+      ctx.status = readiness.isReady ? 200 : 503;
+      ctx.body = { status: readiness.isReady ? 'ready' : 'not ready', checks: readiness.checks };
     }
     if (ctx.path === '/metrics') {
       ctx.type = metrics.contentType;

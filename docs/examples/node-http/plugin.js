@@ -17,6 +17,7 @@ export function createListener(api) {
 }
 
 function write(res, { status, headers, body }) {
+  if (res.headersSent) return res.destroy();
   res.statusCode = status;
   res.setHeaders(new Map(Object.entries(headers))).end(body);
 }
