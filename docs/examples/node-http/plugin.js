@@ -4,15 +4,12 @@ import { services } from 'plant-store/composition';
 export function createListener(api) {
   const endpoints = api.endpoints.map(({ path, handle }) => ({ pattern: toPattern(path), handle }));
 
-  return async (req, res) => {
+  return (req, res) => {
     const path = req.url.replace(/\?.*/, '');
     const { pattern, handle } = endpoints.find((endpoint) => endpoint.pattern.test(path)) ?? { handle: api.notFound };
     const request = { req, res, params: pattern?.exec(path).groups };
-    try {
-      write(res, await handle(request));
-    } catch (failure) {
-      write(res, api.fail(request, failure));
-    }
+    const written = handle(request).then((reply) => write(res, reply));
+    written.catch((failure) => write(res, api.fail(request, failure)));
   };
 }
 
