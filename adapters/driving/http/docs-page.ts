@@ -34,7 +34,9 @@ export function docsRoutes(): HttpRoute[] {
     let page: Page | undefined;
     const respond: HttpRoute['respond'] = ({ req }) => {
       page ??= loadPage(file);
-      const isFresh = req.headers['if-none-match']?.includes(page.headers.ETag);
+      // RFC 9110 §13.1.2, with the weak comparison.
+      const tags = req.headers['if-none-match']?.split(/ *, */) ?? [];
+      const isFresh = ['*', page.headers.ETag, `W/${page.headers.ETag}`].some((tag) => tags.includes(tag));
       return isFresh ? { ...page, status: 304, body: '' } : page;
     };
     return { method: 'GET', path, respond };

@@ -140,7 +140,10 @@ export class HttpApi {
       reply = failureReply(failure);
     }
     const replied = this.#replied.get(req);
-    if (replied) reply = { ...replied, log: { ...replied.log, subject: reply.log?.subject } };
+    const { cause, reason, subject } = reply.log ?? {};
+    if (replied) reply = { ...replied, log: { ...replied.log, reason, subject } };
+    // The client disconnected; nobody receives the reply.
+    else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
     return reply;

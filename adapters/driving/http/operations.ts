@@ -99,9 +99,10 @@ export class Operations {
     const { req, res, readBody } = request;
     const { bodyLimitBytes, maxInFlightBytes } = this.#parts;
     const encoding = firstOf(req, 'content-encoding') || 'identity';
-    const error = checkHeaders(req, encoding, bodyLimitBytes);
+    const expect = req.headers.expect && firstOf(req, 'expect');
+    const error = checkHeaders(req, { encoding, expect }, bodyLimitBytes);
     if (error) return errorReply(error);
-    const { expect, 'content-length': length } = req.headers;
+    const { 'content-length': length } = req.headers;
     const hasKnownSize = length !== undefined && encoding === 'identity';
     let reserved = hasKnownSize ? Number(length) : bodyLimitBytes;
     if (this.inFlightBytes + reserved > maxInFlightBytes) return errorReply(apiErrors.overloaded);
@@ -129,9 +130,13 @@ export class Operations {
 }
 
 /** Returns the error for the headers of a request with a body, if there is one. */
-function checkHeaders(req: IncomingMessage, encoding: string, limitBytes: number): ApiError | undefined {
+function checkHeaders(
+  req: IncomingMessage,
+  { encoding, expect }: { encoding: string; expect: string | undefined },
+  limitBytes: number,
+): ApiError | undefined {
   const { 'content-type': type = '', 'content-length': length } = req.headers;
-  if (req.headers.expect && firstOf(req, 'expect') !== '100-continue') return apiErrors.unknownExpectation;
+  if (expect && expect !== '100-continue') return apiErrors.unknownExpectation;
   if (!/^application\/json[\t ]*(;|$)/i.test(type)) return apiErrors.unsupportedMediaType;
   if (encoding !== 'identity' && !encodings.has(encoding)) return unknownEncoding;
   return Number(length) > limitBytes ? tooLarge(limitBytes) : undefined;

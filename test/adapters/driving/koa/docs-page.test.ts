@@ -41,9 +41,13 @@ httpSuite('The page', { docs: true }, ({ server, start }) => {
       // The adapter itself, which calls createHash, is not served.
       expect(response?.body).to.not.be.empty.and.not.include('createHash');
       expect(response?.headers['content-security-policy']?.split('; ')).to.have.members(POLICY);
-      const same = await get(path, { 'If-None-Match': response?.headers['etag'] });
-      expect(same).to.include({ status: 304, body: '' });
-      expect(same?.headers).to.include({ etag: response?.headers['etag'] });
+      const etag = `${response?.headers['etag']}`;
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const same = await get(path, { 'If-None-Match': known });
+        expect(same, known).to.include({ status: 304, body: '' });
+        expect(same?.headers).to.include({ etag });
+      }
+      expect(await get(path, { 'If-None-Match': `x${etag}x` })).to.include({ status: 200 });
     });
   }
 

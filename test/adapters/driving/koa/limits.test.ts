@@ -127,6 +127,10 @@ httpSuite('The body of a request', { bodyLimitBytes: 100_000 }, ({ server }) => 
     ]);
   });
 
+  it('is not expected to continue if the first of two Expect headers is empty', async () => {
+    expect(await server().send(post(newPlant(), { Expect: '', expect: 'x' }))).to.equal(200);
+  });
+
   it('creates one plant, however it is split into chunks', async () => {
     const name = 'é漢🌱'.repeat(100);
     await fc.assert(

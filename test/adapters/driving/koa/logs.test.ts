@@ -5,7 +5,7 @@ import { it } from 'mocha';
 import { apiErrors } from '../../../../adapters/driving/api/index.js';
 import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import { request } from '../../../support/raw-http.js';
-import { API_OPTIONS, HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
+import { API_OPTIONS, Gate, HEADERS, httpSuite, newPlant, type Options, post } from './support.js';
 
 /** A value from a client, which must never be logged. */
 const CANARY = 'canary7f3a';
@@ -112,6 +112,19 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     while (aborted().length === 0) await own.waitUntilRead();
     expect(aborted()).to.have.lengthOf(1);
     expect(aborted()[0]).to.include({ path: '/plants', status: undefined, error: undefined, aborted: true });
+  });
+
+  it('has a line without a status for a client that disconnects before its token is rejected', async () => {
+    const { lines, options } = recordLog();
+    const gate = new Gate();
+    const own = await start({ ...options, tokenVerifier: gate.beforeFirstVerify() });
+    const client = await own.connect(post('', { Authorization: 'Bearer wrong', 'Content-Length': '100' }));
+    await gate.arrived;
+    client.socket.resetAndDestroy();
+    while (own.connections !== 0) await new Promise(setImmediate);
+    gate.open();
+    while (lines.length === 0) await new Promise(setImmediate);
+    expect(lines[0]).to.include({ status: undefined, error: undefined, reason: 'another token', aborted: true });
   });
 
   it('has no control character of a subject or a path, which a terminal would execute', async () => {
