@@ -23,7 +23,7 @@ export function measure(container: Container): void {
     return api;
   });
   container.onActivation(services.TokenReload, async (_, tokens) => {
-    const help = '1 if ACCESS_TOKENS_FILE was valid when it was last read, otherwise 0.';
+    const help = '1 if the last reload of tokens succeeded, otherwise 0.';
     (await metrics()).gauge('tokens_last_reload_successful', help, () => Number(tokens.isSuccessful));
     return tokens;
   });

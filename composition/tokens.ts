@@ -96,7 +96,8 @@ export class TokenReload {
     this.isSuccessful = true;
     for (const reloadable of this.#reloadables) {
       try {
-        await limitTime(reloadable.reload());
+        // In JavaScript, it may be synchronous.
+        await limitTime(Promise.resolve(reloadable.reload()));
       } catch (error) {
         this.isSuccessful = false;
         this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');

@@ -142,7 +142,7 @@ export class HttpApi {
     const replied = this.#replied.get(req);
     const { cause, reason, subject } = reply.log ?? {};
     if (replied) reply = { ...replied, log: { ...replied.log, reason, subject } };
-    // The client disconnected; nobody receives the reply.
+    // The client has disconnected.
     else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     this.#report({ requestId, method: req.method, url, route, durationMs }, reply);

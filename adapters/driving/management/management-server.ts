@@ -27,7 +27,7 @@ export interface ManagementOptions {
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): NodeHttpServer {
-  const runs = checks.map(({ name, check }) => ({ name, run: share(check) }));
+  const runs = checks.map((each) => ({ name: each.name, run: share(() => each.check()) }));
   const checkReadiness = async () => {
     const service = isStopping() ? 'stopping' : 'ok';
     const results = runs.map(async ({ name, run }) => [name, (await run()) ? 'ok' : 'unavailable'] as const);
@@ -60,9 +60,9 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
 /** Returns a function that resolves to whether a check passes in time. Concurrent calls share the check. */
 function share(check: ReadinessCheck['check']): () => Promise<boolean> {
   let inFlight: Promise<boolean> | undefined;
-  const run = () => Promise.resolve().then(check);
   return () => {
-    inFlight ??= run()
+    inFlight ??= Promise.resolve()
+      .then(check)
       .then(
         () => true,
         () => false,
