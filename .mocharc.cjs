@@ -12,15 +12,15 @@ const tiers = {
     'adapters/driving/ndjson/lines*',
   ],
   test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
-  engines: ['adapters/driven/knex/servers*'],
+  engines: ['adapters/driven/knex/servers*', 'adapters/driven/knex/transaction*', 'examples/order-with-plant*'],
   system: ['system'],
-  sqlite: ['adapters/driven/knex/sqlite*', 'system/faults/sqlite*', 'composition/cli/commands*'],
+  sqlite: ['adapters/driven/knex/{sqlite,transaction}*', 'system/faults/sqlite*', 'composition/cli/commands*'],
   interop: ['interop'],
   cluster: ['cluster'],
 };
 /** The files in these folders that belong to another tier. */
 const otherTiers = {
-  test: ['adapters/driven/knex/servers*'],
+  test: ['adapters/driven/knex/servers*', 'examples/order-with-plant*'],
 };
 
 const tier = process.env.TEST_TIER ?? 'test';

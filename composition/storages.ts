@@ -1,15 +1,5 @@
 import type { ResolutionContext } from 'inversify';
-import {
-  type Database,
-  type DatabaseServerOptions,
-  type Engine,
-  mysql,
-  mysqlDatabase,
-  openRepository,
-  postgres,
-  postgresDatabase,
-  sqliteDatabase,
-} from '../adapters/driven/knex/index.js';
+import { InvalidServerUrl, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
 import type { PlantStorage } from '../core/index.js';
 import { InvalidConfig } from './config.js';
@@ -46,22 +36,26 @@ const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 const sqlite: OpenStorage = ({ url, ...options }) => {
   const [, path, mode] = SQLITE_URL.exec(url) ?? [];
   if (path === undefined) throw new InvalidConfig('DATABASE_URL: must be sqlite:PATH or sqlite:PATH?mode=rw');
-  return openRepository(sqliteDatabase({ path, mustExist: mode !== undefined, ...options }));
+  return openSqlite({ path, mustExist: mode !== undefined, ...options });
 };
 
-const serverStorage =
-  ({ urlParameters = [] }: Engine, toDatabase: (options: DatabaseServerOptions) => Database): OpenStorage =>
-  (options) => {
-    assertServerUrl(options.url, urlParameters);
-    return openRepository(toDatabase(options));
+/** Reports an invalid URL as a setting. */
+const onServer =
+  (open: OpenStorage): OpenStorage =>
+  async (options) => {
+    try {
+      return await open(options);
+    } catch (error) {
+      throw error instanceof InvalidServerUrl ? new InvalidConfig(`DATABASE_URL: ${error.message}`) : error;
+    }
   };
 
 /** The storages of this package, by the scheme of their URLs. */
 export const storages: Readonly<Record<string, OpenStorage>> = {
   sqlite,
-  postgres: serverStorage(postgres, postgresDatabase),
-  postgresql: serverStorage(postgres, postgresDatabase),
-  mysql: serverStorage(mysql, mysqlDatabase),
+  postgres: onServer(openPostgres),
+  postgresql: onServer(openPostgres),
+  mysql: onServer(openMysql),
   memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
 
@@ -75,17 +69,4 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
       'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
     );
   return open({ url, timeoutMs, readOnly: context.get(services.ReadOnly) });
-}
-
-/** Rejects what a driver would ignore: with a mistyped `sslmode`, it would connect without TLS. */
-function assertServerUrl(text: string, knownParameters: readonly string[]): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  // In postgres://user:12/3@host, the password would be part of the path, and printed.
-  if (url === undefined || /@/.test(url.pathname + url.search + url.hash))
-    throw new InvalidConfig('DATABASE_URL: percent-encode special characters of user, password and parameters');
-  if (!/^\/./.test(url.pathname))
-    throw new InvalidConfig('DATABASE_URL: must name a database after the host, as in postgres://localhost/plants');
-  const unknown = [...url.searchParams.keys()].find((name) => !knownParameters.includes(name));
-  if (unknown !== undefined)
-    throw new InvalidConfig(`DATABASE_URL: unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
-import { mysqlDatabase, openRepository } from '../../adapters/driven/knex/index.js';
+import { openMysql } from '../../adapters/driven/knex/index.js';
 import type { PlantStorage } from '../../core/index.js';
 import { serve, type TestPlant } from '../support/client.js';
 import { readTable } from '../support/engines.js';
@@ -73,7 +73,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   });
 
   function open(node: GaleraNode, database: string): Promise<PlantStorage> {
-    return openRepository(mysqlDatabase({ url: node.url(database), timeoutMs: 60_000 }));
+    return openMysql({ url: node.url(database), timeoutMs: 60_000 });
   }
 
   /** Creates a database and waits until each node has it, because connecting to a database does not wait. */

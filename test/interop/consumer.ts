@@ -7,7 +7,7 @@ import { apiErrors } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
 import { HttpApi, type Reply } from 'plant-store/adapters/http';
 import { JwtVerifier } from 'plant-store/adapters/jwt';
-import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
+import { openSqlite } from 'plant-store/adapters/knex';
 import { createKoaApp } from 'plant-store/adapters/koa';
 import { MemoryPlantRepository } from 'plant-store/adapters/memory';
 import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
@@ -46,7 +46,7 @@ new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
 new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
 
-export const opened: PlantStorage = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 1 }));
+export const opened: PlantStorage = await openSqlite({ path: 'plants.db', timeoutMs: 1 });
 // @ts-expect-error adapters/knex: the timeout is missing
 sqliteDatabase({ path: 'plants.db' });
 

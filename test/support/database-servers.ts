@@ -8,6 +8,8 @@ export interface DatabaseServer {
   readonly client: 'pg' | 'mysql2';
   /** URL of an existing database, with a user who may create databases. */
   readonly url: string;
+  /** Whether its tests are skipped in CI, too, if it is unavailable. @default false */
+  readonly isOptional?: boolean;
 }
 
 export const postgresServer: DatabaseServer = {
@@ -18,7 +20,21 @@ export const postgresServer: DatabaseServer = {
 export const mariadbServer: DatabaseServer = {
   name: 'MariaDB',
   client: 'mysql2',
-  url: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
+  url: process.env['TEST_MARIADB_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
+};
+/** Started by test/servers.sh, which may not be able to download it. */
+export const newestPostgresServer: DatabaseServer = {
+  name: 'PostgreSQL 18',
+  client: 'pg',
+  url: process.env['TEST_NEWEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5433/postgres',
+  isOptional: true,
+};
+/** Started by test/servers.sh, which may not be able to download it. */
+export const mysqlServer: DatabaseServer = {
+  name: 'MySQL 9.7',
+  client: 'mysql2',
+  url: process.env['TEST_MYSQL_URL'] ?? 'mysql://root@127.0.0.1:3307/mysql',
+  isOptional: true,
 };
 
 let databases = 0;
@@ -33,7 +49,7 @@ export function databasesOn(server: DatabaseServer) {
   const created: string[] = [];
   const open: Knex[] = [];
   before(async function () {
-    skipUnless(this, await isAvailable(admin), `${server.name} at ${new URL(server.url).host}`);
+    skipUnless(this, await isAvailable(admin), `${server.name} at ${new URL(server.url).host}`, server.isOptional);
   });
   after(async () => {
     await Promise.all(open.map((knex) => knex.destroy()));

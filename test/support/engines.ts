@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { type DatabaseServer, databasesOn, mariadbServer, postgresServer } from './database-servers.js';
+import { type KnexStorage, openMysql, openPostgres, openSqlite } from '../../adapters/driven/knex/index.js';
+import {
+  type DatabaseServer,
+  databasesOn,
+  mariadbServer,
+  mysqlServer,
+  newestPostgresServer,
+  postgresServer,
+} from './database-servers.js';
 import { fromRow, type TestPlant } from './plants.js';
 import { SqliteFile } from './sqlite-file.js';
 import { temporaryFolder } from './temporary.js';
@@ -26,6 +34,17 @@ export const sqliteEngine = {
 };
 export const postgresEngine = onServer(postgresServer);
 export const mariadbEngine = onServer(mariadbServer);
+/** The engines that the tests of the tier run on: its servers, or SQLite. */
+export const enginesOfTier: readonly (typeof sqliteEngine)[] =
+  process.env['TEST_TIER'] === 'engines'
+    ? [postgresEngine, onServer(newestPostgresServer), mariadbEngine, onServer(mysqlServer)]
+    : [sqliteEngine];
+
+/** Opens the storage at the URL of a store, without the service. */
+export function openStore(url: string): Promise<KnexStorage> {
+  if (url.startsWith('sqlite:')) return openSqlite({ path: url.replace('sqlite:', '') });
+  return url.startsWith('postgres:') ? openPostgres({ url }) : openMysql({ url });
+}
 
 function onServer(server: DatabaseServer): typeof sqliteEngine {
   const stores = () => {

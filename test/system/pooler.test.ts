@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
-import { openRepository, postgresDatabase } from '../../adapters/driven/knex/index.js';
+import { openPostgres } from '../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
@@ -57,7 +57,7 @@ describe('Behind pgbouncer in transaction mode', () => {
   });
 
   it('a write that waits for a standby for too long is cancelled', async () => {
-    const repository = await openRepository(postgresDatabase({ url, timeoutMs: 1000 }));
+    const repository = await openPostgres({ url, timeoutMs: 1000 });
     await admin.raw("ALTER SYSTEM SET synchronous_standby_names = 'down'");
     await admin.raw('SELECT pg_reload_conf()');
     await admin.raw('CHECKPOINT');

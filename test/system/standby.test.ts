@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { mysqlDatabase, openRepository, postgresDatabase } from '../../adapters/driven/knex/index.js';
+import { openMysql, openPostgres } from '../../adapters/driven/knex/index.js';
 import { type PlantStorage, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
@@ -21,7 +21,7 @@ describe('PostgreSQL with a standby', () => {
   let repository: PlantStorage;
   const plant = toPlant({ id: 1n, name: 'Monstera' });
 
-  const open = (url = server.url, timeoutMs = 20_000) => openRepository(postgresDatabase({ url, timeoutMs }));
+  const open = (url = server.url, timeoutMs = 20_000) => openPostgres({ url, timeoutMs });
   /** Waits until a query returns a row. */
   const waitForRow = (query: string) => waitUntil(query, async () => (await admin.raw(query)).rows.length > 0);
 
@@ -142,7 +142,7 @@ describe('MariaDB with a semi-synchronous replica', () => {
     PrivateServer.skipUnlessAvailable(this, privateServers.mariadb);
     const server = await PrivateServer.install(privateServers.mariadb, folder);
     await server.start(['--log-bin', '--rpl-semi-sync-master-timeout=600000']);
-    const repository = await openRepository(mysqlDatabase({ url: server.url, timeoutMs: 1000 }));
+    const repository = await openMysql({ url: server.url, timeoutMs: 1000 });
     const admin = server.connect();
     await admin.raw('SET GLOBAL rpl_semi_sync_master_enabled = ON');
     for (const id of [1n, 2n])

@@ -1,11 +1,13 @@
-import type { Socket } from 'node:net';
 import { StorageUnavailable } from '../../../core/index.js';
-import { type Engine, exclude, selectStored, toCode, toRow } from './engine.js';
-import type { Database } from './open.js';
-import { type DatabaseServerOptions, onStall, serverDatabase } from './server.js';
+import type { Dialect } from './dialect.js';
+import { toCodes } from './failures.js';
+import { selectStored, toRow, withoutIds } from './rows.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
 const MAX_INSERT_ATTEMPTS = 10;
+
+// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
+const [ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_DUP_ENTRY] = [1060, 1061, 1062];
 
 const FROM_OTHER_ENGINE = `FROM information_schema.tables
   WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
@@ -14,9 +16,7 @@ const FROM_OTHER_ENGINE = `FROM information_schema.tables
  * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
  * batch is one plain insert; if an id is in use, the engine rolls it back, and the rest of the batch is retried.
  */
-export const mysql: Engine = {
-  driver: 'mysql2',
-  urlParameters: ['ssl', 'socketPath', 'compress', 'localAddress'],
+export const mysql: Dialect = {
   textToId: 'CAST(? AS SIGNED)',
   idToText: 'CAST(id AS CHAR)',
   migrations: {
@@ -32,7 +32,9 @@ export const mysql: Engine = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
-  commit: 'INSERT INTO plant_store_log_syncs (id, syncs) VALUES (1, 1) ON DUPLICATE KEY UPDATE syncs = syncs + 1',
+  // A row per connection, because a transaction of a caller may keep it locked.
+  commit: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
+    ON DUPLICATE KEY UPDATE syncs = syncs + 1`,
   // Another engine would keep the row.
   undoesFailedInserts: `NOT EXISTS (SELECT 1 ${FROM_OTHER_ENGINE})`,
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
@@ -42,6 +44,7 @@ export const mysql: Engine = {
     UNION ALL SELECT CONCAT('engine of the table plants: ', engine) ${FROM_OTHER_ENGINE}
     /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
       WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
+  readsSnapshot: true,
 
   // By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
   // and wrong for MariaDB. 1020: row changed since it was read; 1153: packet too large. On Galera, 1050, 1412: another
@@ -49,10 +52,16 @@ export const mysql: Engine = {
   // expression of a column does not allow the value; 1369: view; 1526: partitions; 1644: trigger; 3751: index on an
   // expression; 3819: CHECK on MySQL.
   classify(error) {
-    const key = `${Object(error).sqlState} ${Object(error).errno}`;
+    const { sqlState, errno } = toCodes(error);
+    const key = `${sqlState} ${errno}`;
     if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
     const isRejected = /^(22|23|44|45)| (1153|1265|1366|1369|1411|1526|1644|3751|3819)$/.test(key);
     return isRejected ? 'rejected' : 'unavailable';
+  },
+
+  isRepeated(error) {
+    const { errno } = toCodes(error);
+    return errno === ER_DUP_FIELDNAME || errno === ER_DUP_KEYNAME;
   },
 
   async insert(knex, plants) {
@@ -60,59 +69,15 @@ export const mysql: Engine = {
     for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
       try {
         if (free.length > 0) await knex('plants').insert(free.map(toRow));
-        return exclude(plants, free);
+        return withoutIds(plants, free);
       } catch (error) {
-        if (toCode(error) !== 'ER_DUP_ENTRY') throw error;
+        if (toCodes(error).errno !== ER_DUP_ENTRY) throw error;
         const stored = await selectStored(knex, mysql, free);
         // The operator has added a unique index on another column.
         if (stored.length === 0) throw error;
-        free = exclude(free, stored);
+        free = withoutIds(free, stored);
       }
     }
     throw new StorageUnavailable(`other instances took ids of the batch ${MAX_INSERT_ATTEMPTS} times in a row`);
   },
 };
-
-/** Describes a MySQL or MariaDB database for `openRepository`. The parameters of the URL are those of mysql2. */
-export function mysqlDatabase(options: DatabaseServerOptions): Database {
-  const { url, timeoutMs } = options;
-  const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
-  const seconds = Math.ceil(timeoutMs / 1000);
-  return serverDatabase(options, mysql, connection, async (connection: Connection) => {
-    onStall(connection.stream, timeoutMs, (destroy) => {
-      // First, because the server reports a cancelled wait as a success.
-      destroy();
-      kill(connection.threadId, options).catch(() => {});
-    });
-    const session = connection.promise();
-    // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
-    // another character set.
-    await session.query('ROLLBACK');
-    await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-    // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
-    // that wait for a lock on the table (by default, for a year) would pile up.
-    await session.query(
-      `SET NAMES utf8mb4, SESSION autocommit = 1, completion_type = 'NO_CHAIN', default_storage_engine = InnoDB,
-       sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO',
-       innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
-    );
-    // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know this variable (1193).
-    await session.query('SET SESSION wsrep_sync_wait = 1').catch((error) => {
-      if (error.errno !== 1193) throw error;
-    });
-  });
-}
-
-/** Ends the statement of a connection, which may wait for a semi-synchronous replica. */
-async function kill(threadId: number, { url, timeoutMs }: DatabaseServerOptions): Promise<void> {
-  const { createConnection } = await import('mysql2/promise');
-  const connection = await createConnection({ uri: url, connectTimeout: timeoutMs });
-  await connection.query(`KILL QUERY ${threadId}`).finally(() => connection.destroy());
-}
-
-/** The part of the driver's connection that is used here. */
-interface Connection {
-  readonly threadId: number;
-  readonly stream: Socket;
-  promise(): { query(sql: string): Promise<unknown> };
-}

@@ -1,97 +1,156 @@
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
-import { type Engine, retryWhileBusy, toReason } from './engine.js';
-import { KnexPlantRepository } from './knex-plant-repository.js';
-import { assertTable, migrate, readPending } from './migrations.js';
+import type { Dialect } from './dialect.js';
+import { toCode, toReason } from './failures.js';
+import { KnexPlantStorage } from './knex-plant-storage.js';
+import { mysql } from './mysql.js';
+import { postgres } from './postgres.js';
+import { migrateSchema, readSchema, readWarning, type Schema } from './schema.js';
+import { parseMysqlUrl, parsePostgresUrl, toMysqlConfig, toPostgresConfig } from './server-connection.js';
+import { sqlite } from './sqlite.js';
 
-const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or a failover may lose them';
-
-/** A database to open. Create one with `sqliteDatabase`, `postgresDatabase` or `mysqlDatabase`. */
-export interface Database extends DatabaseOptions {
-  readonly engine: Engine;
-  /** Name for messages, without a password. */
-  readonly name: string;
-  /** Prepares the files of the database, if any, and returns Knex's configuration. */
-  readonly configure: () => Knex.Config | Promise<Knex.Config>;
-}
+/** Why there is no driver, and what to do. */
+const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
 
 /** Options of any database. */
 export interface DatabaseOptions {
-  /** Maximum time for a statement, and for a wait for a connection, in milliseconds. */
-  readonly timeoutMs: number;
+  /** Maximum time for a statement, and for a wait for a connection, in milliseconds. @default 10000 */
+  readonly timeoutMs?: number | undefined;
   /** Whether the storage will only be read. If so, creates and migrates nothing. @default false */
   readonly readOnly?: boolean | undefined;
 }
 
+/** Options of {@link openSqlite}. */
+export interface SqliteOptions extends DatabaseOptions {
+  /** The file. Created if missing, accessible to its owner only; its folder must exist. */
+  readonly path: string;
+  /** Whether opening fails instead of creating a missing file. @default false */
+  readonly mustExist?: boolean | undefined;
+}
+
+/** Options of {@link openPostgres} and {@link openMysql}. */
+export interface ServerOptions extends DatabaseOptions {
+  /** Its parameters are those of the driver. */
+  readonly url: string;
+  /** Maximum number of connections. @default 10 */
+  readonly maxConnections?: number | undefined;
+}
+
 /** An open database. */
-export interface KnexStorage extends PlantStorage {
+export interface KnexStorage extends PlantStorage, Schema {
+  /** The connection pool, for transactions of the caller: see {@link joinTransaction}. */
+  readonly knex: Knex;
   /** The name of the database, without a password. */
   readonly name: string;
+  /** The npm package of the driver, or `node:sqlite`. */
   readonly driver: string;
-  /** Number of batches to write concurrently. */
+  /** Number of batches to write concurrently; measured, see docs/decisions/0012-group-commit.md. */
   readonly maxWrites: number;
-  /** Whether opening created or migrated the schema, or found it current; `pending`: opened for reading, and neither. */
-  readonly schema: 'created' | 'migrated' | 'current' | 'pending';
-  /** The names of pending migrations. */
-  readonly pending: readonly string[];
   /** Set if the server acknowledges plants before they are durable; names the settings. */
   readonly warning: string | undefined;
 }
 
 /**
- * Opens a database and migrates its schema.
+ * Opens a SQLite file and migrates its schema. Uses `sqlite3` if it can be loaded, otherwise `node:sqlite`.
+ * @throws {StorageUnavailable} The file cannot be opened. The message has the reason.
+ */
+export function openSqlite({ path, mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
+  const file = resolve(path);
+  const driver = canLoadSqlite3() ? 'sqlite3' : 'node:sqlite';
+  return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, async () => {
+    prepareFile(file, mustExist, options.readOnly);
+    // Opened for reading, a missing file is a store without a schema.
+    const connection = { filename: existsSync(file) ? file : ':memory:' };
+    if (driver === 'sqlite3') return { client: driver, connection, useNullAsDefault: true };
+    if (!isBuiltin(driver)) throw new StorageUnavailable(NO_DRIVER);
+    return { client: (await import('./node-sqlite.js')).NodeSqliteClient, connection, useNullAsDefault: true };
+  });
+}
+
+/**
+ * Opens a PostgreSQL database and migrates its schema.
+ * @throws {InvalidServerUrl}
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
-export async function openRepository(database: Database): Promise<KnexStorage> {
-  const { engine, name, timeoutMs, readOnly = false } = database;
-  const { driver, maxWrites = 1 } = engine;
+export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
+  const name = toName(parsePostgresUrl(url));
+  return open(postgres, { driver: 'pg', name, maxWrites: 2 }, options, (timeoutMs) =>
+    toPostgresConfig(url, timeoutMs, maxConnections),
+  );
+}
+
+/**
+ * Opens a MySQL or MariaDB database and migrates its schema.
+ * @throws {InvalidServerUrl}
+ * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
+ */
+export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
+  const name = toName(parseMysqlUrl(url));
+  return open(mysql, { driver: 'mysql2', name, maxWrites: 1 }, options, (timeoutMs) =>
+    toMysqlConfig(url, timeoutMs, maxConnections),
+  );
+}
+
+async function open(
+  dialect: Dialect,
+  database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
+  { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
+  configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
+): Promise<KnexStorage> {
+  const { driver, name } = database;
   let knex: Knex | undefined;
   try {
-    knex = await createKnex(database);
-    const schema = await (readOnly ? readSchema(knex, engine) : prepareSchema(knex, database));
-    const repository = new KnexPlantRepository(knex, engine, timeoutMs, readOnly);
-    return Object.assign(repository, { name, driver, maxWrites, ...schema });
+    const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
+    knex = await createKnex(config);
+    const migrate = () => migrateSchema(() => createKnex(config), dialect, timeoutMs);
+    const schema = await (readOnly ? readSchema(knex, dialect) : migrate());
+    const warning = readOnly ? undefined : await readWarning(knex, dialect);
+    const storage = new KnexPlantStorage(knex, dialect, timeoutMs, readOnly);
+    return Object.assign(storage, database, schema, { warning });
   } catch (error) {
     await knex?.destroy();
     throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`);
   }
 }
 
-type Schema = Pick<KnexStorage, 'schema' | 'pending' | 'warning'>;
-
-async function readSchema(knex: Knex, engine: Engine): Promise<Schema> {
-  const pending = await readPending(knex, engine);
-  if (pending.length === 0) await assertTable(knex, engine);
-  return { schema: pending.length > 0 ? 'pending' : 'current', pending, warning: undefined };
-}
-
-async function prepareSchema(knex: Knex, database: Database): Promise<Schema> {
-  const { engine, timeoutMs } = database;
-  const { migrations, nonDurableSettings: sql } = engine;
-  const applied = await retryWhileBusy(engine, timeoutMs, async () => {
-    const connection = await createKnex(database);
-    return migrate(connection, engine).finally(() => connection.destroy());
-  });
-  await retryWhileBusy(engine, timeoutMs, async () => engine.prepare?.(knex));
-  const isNew = applied.length === Object.keys(migrations).length;
-  const settings: string[] = sql ? await knex.from(knex.raw(`(${sql}) AS settings`)).pluck('setting') : [];
-  return {
-    schema: isNew ? 'created' : applied.length > 0 ? 'migrated' : 'current',
-    pending: [],
-    warning: settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined,
-  };
-}
-
-async function createKnex({ engine: { driver }, timeoutMs, configure }: Database): Promise<Knex> {
-  const config = await configure();
+async function createKnex(config: Knex.Config): Promise<Knex> {
   // Loaded here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
   // Keeps a statement's values out of the log and of error messages.
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
-  const defaults = { client: driver, compileSqlOnError: false, log, acquireConnectionTimeout: timeoutMs };
   try {
-    return knexFactory({ ...defaults, ...config });
+    return knexFactory({ compileSqlOnError: false, log, ...config });
   } catch {
-    throw new StorageUnavailable(`the driver ${driver} is not installed: npm install ${driver}`);
+    throw new StorageUnavailable(`the driver ${config.client} is not installed: npm install ${config.client}`);
   }
+}
+
+/** Returns the name of a database on a server, without a password. */
+function toName({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
+}
+
+function canLoadSqlite3(): boolean {
+  try {
+    createRequire(import.meta.url)('sqlite3');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Creates a missing file, unless it must exist or is only read. SQLite's own error does not name the folder. */
+function prepareFile(file: string, mustExist: boolean, readOnly = false): void {
+  const folder = dirname(file);
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new StorageUnavailable(`the folder ${folder} is missing or not writable (${toCode(error)})`);
+  }
+  if (existsSync(file)) return;
+  if (mustExist) throw new StorageUnavailable('it does not exist');
+  if (!readOnly) closeSync(openSync(file, 'a', 0o600));
 }

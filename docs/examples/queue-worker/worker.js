@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline';
 import { failureToApiError, JsonPlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { openRepository, sqliteDatabase } from 'plant-store/adapters/knex';
+import { openSqlite } from 'plant-store/adapters/knex';
 import { CreatePlant, isStorageUnavailable } from 'plant-store/core';
 
 /** Maximum number of concurrent jobs. */
 const MAX_JOBS = 1000;
 
-const sqlite = await openRepository(sqliteDatabase({ path: 'plants.db', timeoutMs: 10_000 }));
+const sqlite = await openSqlite({ path: 'plants.db', timeoutMs: 10_000 });
 const repository = new BatchingPlantRepository(sqlite);
 const createPlant = new CreatePlant(repository);
 const codec = new JsonPlantCodec();

@@ -1,0 +1,111 @@
+import type { Knex } from 'knex';
+import { StorageUnavailable } from '../../../core/index.js';
+import type { Dialect } from './dialect.js';
+import { retryWhileBusy, toReason } from './failures.js';
+import { selectRows } from './rows.js';
+
+/** The table of applied migrations. */
+const TABLE = 'plant_store_migrations';
+
+/** The state of the schema of a database. */
+export interface Schema {
+  /** Whether opening created or migrated the schema, or found it current; `pending`: opened for reading, and neither. */
+  readonly schema: 'created' | 'migrated' | 'current' | 'pending';
+  /** The names of pending migrations. */
+  readonly pending: readonly string[];
+}
+
+/** Reads the state of the schema, which must have the table of plants unless migrations are pending. */
+export async function readSchema(knex: Knex, dialect: Dialect): Promise<Schema> {
+  const pending = await readPending(knex, dialect);
+  if (pending.length > 0) return { schema: 'pending', pending };
+  await assertTable(knex, dialect);
+  return { schema: 'current', pending };
+}
+
+/** Applies the pending migrations, and retries for up to `timeoutMs` milliseconds while the engine is busy. */
+export async function migrateSchema(
+  connect: () => Promise<Knex>,
+  dialect: Dialect,
+  timeoutMs: number,
+): Promise<Schema> {
+  const applied = await retryWhileBusy(dialect, timeoutMs, () => migrate(connect, dialect));
+  const isNew = applied.length === Object.keys(dialect.migrations).length;
+  return { schema: isNew ? 'created' : applied.length > 0 ? 'migrated' : 'current', pending: [] };
+}
+
+/**
+ * Applies the pending migrations in one transaction (MySQL commits each statement), and returns their names. Instances
+ * that start together wait for each other. With Knex's migrator, whose lock is a row, the others would fail, and a
+ * killed one would leave it set. On a connection of its own, because a COMMIT that fails leaves the transaction open.
+ */
+async function migrate(connect: () => Promise<Knex>, dialect: Dialect): Promise<readonly string[]> {
+  const knex = await connect();
+  const transaction = await knex.transaction();
+  try {
+    const applied = await applyPending(transaction, dialect);
+    await transaction.commit();
+    // Unlike `commit`, rejects if COMMIT fails.
+    await transaction.executionPromise;
+    if (dialect.afterMigrations) await knex.raw(dialect.afterMigrations);
+    return applied;
+  } catch (error) {
+    // Fails, too, if the engine has rolled back by itself.
+    await transaction.rollback().catch(() => {});
+    throw error;
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function applyPending(transaction: Knex.Transaction, dialect: Dialect): Promise<readonly string[]> {
+  if (dialect.migrationLock) await transaction.raw(dialect.migrationLock);
+  const pending = await readPending(transaction, dialect);
+  // Only if needed, because the user may lack the privilege.
+  if (pending.length > 0) await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
+  for (const name of pending) {
+    for (const statement of dialect.migrations[name] ?? []) await apply(transaction, dialect, statement);
+    await transaction(TABLE).insert({ name }).onConflict().ignore();
+  }
+  await assertTable(transaction, dialect);
+  return pending;
+}
+
+async function apply(transaction: Knex.Transaction, dialect: Dialect, statement: string): Promise<void> {
+  try {
+    await transaction.raw(statement);
+  } catch (error) {
+    if (!dialect.isRepeated?.(error)) throw error;
+  }
+}
+
+/**
+ * Returns the names of the pending migrations.
+ * @throws {StorageUnavailable} The schema is newer than this version.
+ */
+async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonly string[]> {
+  const known = Object.keys(migrations);
+  const done: string[] = (await knex.schema.hasTable(TABLE)) ? await knex(TABLE).pluck('name') : [];
+  const unknown = done.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new StorageUnavailable(`its schema has ${unknown.join(', ')}; start a newer version of plant-store`);
+  return known.filter((name) => !done.includes(name));
+}
+
+/** @throws {StorageUnavailable} The table of plants cannot be read, is missing or belongs to another program. */
+async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
+  try {
+    await selectRows(knex, dialect, 'false', []);
+  } catch (error) {
+    if (dialect.classify(error) === 'busy') throw error;
+    throw new StorageUnavailable(`cannot read the table plants: ${toReason(error)}`);
+  }
+}
+
+/** Returns a warning if the engine acknowledges plants before they are durable; it names the settings. */
+export async function readWarning(knex: Knex, { nonDurableSettings }: Dialect): Promise<string | undefined> {
+  if (nonDurableSettings === undefined) return undefined;
+  const settings: string[] = await knex.from(knex.raw(`(${nonDurableSettings}) AS settings`)).pluck('setting');
+  if (settings.length === 0) return undefined;
+  return `the database acknowledges plants before they are durable; a power cut or a failover may lose them: ${settings.join(', ')}`;
+}

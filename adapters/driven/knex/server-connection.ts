@@ -1,0 +1,154 @@
+import type { EventEmitter } from 'node:events';
+import { connect, isIP, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
+import type { Knex } from 'knex';
+
+/** Maximum time to send a request to cancel, in milliseconds. */
+const CANCEL_TIMEOUT_MS = 1000;
+
+const POSTGRES_PARAMETERS = `sslmode sslrootcert sslcert sslkey host port user password application_name options
+  statement_timeout lock_timeout idle_in_transaction_session_timeout`.split(/\s+/);
+const MYSQL_PARAMETERS = ['ssl', 'socketPath', 'compress', 'localAddress'];
+
+/** The URL of a server is invalid, or has a parameter that the driver would ignore or misunderstand. */
+export class InvalidServerUrl extends Error {
+  override readonly name = 'InvalidServerUrl';
+}
+
+/** Returns Knex's settings for a PostgreSQL server. */
+export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
+  const connection = {
+    connectionString: url,
+    application_name: 'plant-store',
+    keepAlive: true,
+    statement_timeout: timeoutMs,
+    connectionTimeoutMillis: timeoutMs,
+  };
+  const pool = toPool(timeoutMs, maxConnections, async (client: PostgresClient) => {
+    const { connection } = client;
+    // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
+    onStall(connection.stream, timeoutMs, (destroy) => requestCancel(client).once('close', destroy));
+    connection.on('notice', ({ routine }) => {
+      // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
+      if (routine === 'SyncRepWaitForLSN')
+        connection.emit('error', new Error('the wait for the standby was cancelled'));
+    });
+    connection.on('errorMessage', ({ code }) => {
+      // A session stays read-only after its default, `default_transaction_read_only`, changes.
+      if (code === '25006') connection.stream.end();
+    });
+  });
+  return { connection, pool };
+}
+
+/** Returns Knex's settings for a MySQL or MariaDB server. */
+export function toMysqlConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
+  const seconds = Math.ceil(timeoutMs / 1000);
+  const pool = toPool(timeoutMs, maxConnections, async (connection: MysqlConnection) => {
+    onStall(connection.stream, timeoutMs, (destroy) => {
+      // First, because the server reports a cancelled wait as a success.
+      destroy();
+      kill(connection.threadId, url, timeoutMs).catch(() => {});
+    });
+    const session = connection.promise();
+    // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
+    // another character set.
+    await session.query('ROLLBACK');
+    await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
+    // that wait for a lock on the table (by default, for a year) would pile up.
+    await session.query(
+      `SET NAMES utf8mb4, SESSION autocommit = 1, completion_type = 'NO_CHAIN', default_storage_engine = InnoDB,
+       sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO',
+       innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
+    );
+    // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know this variable (1193).
+    await session.query('SET SESSION wsrep_sync_wait = 1').catch((error) => {
+      if (error.errno !== 1193) throw error;
+    });
+  });
+  return { connection: { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs }, pool };
+}
+
+/** `prepare` runs on each new connection. */
+function toPool<T>(timeoutMs: number, max = 10, prepare: (connection: T) => Promise<void>): Knex.PoolConfig {
+  // The pool usually closes an idle connection before it counts as stalled.
+  return { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) };
+}
+
+/**
+ * Calls `end` for a connection that has had no traffic for a second longer than a statement may take: its packets are
+ * lost, which TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server.
+ * `end` calls `destroy`, and makes the server cancel the statement; otherwise connections would pile up there.
+ */
+function onStall(socket: Socket, timeoutMs: number, end: (destroy: () => void) => void): void {
+  const error = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
+  socket.setTimeout(timeoutMs + 1000, () => end(() => socket.destroy(error)));
+}
+
+/** Asks the server, or a pooler, to cancel a statement (PostgreSQL, 54.2.8: Canceling Requests in Progress). */
+function requestCancel({ host, port, processID, secretKey }: PostgresClient): Socket {
+  const request = Buffer.alloc(16);
+  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  // The other side closes the connection; pgbouncer drops a request whose sender closes first.
+  socket.write(request);
+  return socket.on('error', () => {}).resume();
+}
+
+/** Ends the statement of a connection, which may wait for a semi-synchronous replica. */
+async function kill(threadId: number, url: string, timeoutMs: number): Promise<void> {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({ uri: url, connectTimeout: timeoutMs });
+  await connection.query(`KILL QUERY ${threadId}`).finally(() => connection.destroy());
+}
+
+/** The part of the driver's client that is used here. */
+interface PostgresClient {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly connection: EventEmitter & { readonly stream: Socket };
+}
+
+/** The part of the driver's connection that is used here. */
+interface MysqlConnection {
+  readonly threadId: number;
+  readonly stream: Socket;
+  promise(): { query(sql: string): Promise<unknown> };
+}
+
+/** @throws {InvalidServerUrl} */
+export function parsePostgresUrl(text: string): URL {
+  const url = parseUrl(text, POSTGRES_PARAMETERS);
+  const sslmode = url.searchParams.get('sslmode') ?? 'disable';
+  // pg 8 takes others for verify-full, with a warning.
+  if (!['disable', 'verify-full', 'no-verify'].includes(sslmode))
+    throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
+  return url;
+}
+
+/** @throws {InvalidServerUrl} */
+export function parseMysqlUrl(text: string): URL {
+  const url = parseUrl(text, MYSQL_PARAMETERS);
+  const isAddress = isIP(url.hostname.replace(/[[\]]/g, '')) > 0;
+  if (isAddress && /"verifyIdentity"\s*:\s*true/.test(url.searchParams.get('ssl') ?? ''))
+    throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
+  return url;
+}
+
+function parseUrl(text: string, knownParameters: readonly string[]): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // In postgres://user:12/3@host, the password would be part of the path, and printed.
+  if (url === undefined || /@/.test(url.pathname + url.search + url.hash))
+    throw new InvalidServerUrl('percent-encode special characters of user, password and parameters');
+  if (!/^\/./.test(url.pathname))
+    throw new InvalidServerUrl('must name a database after the host, as in postgres://localhost/plants');
+  const unknown = [...url.searchParams.keys()].find((name) => !knownParameters.includes(name));
+  // With a mistyped sslmode, the driver would connect without TLS.
+  if (unknown !== undefined)
+    throw new InvalidServerUrl(`unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);
+  return url;
+}

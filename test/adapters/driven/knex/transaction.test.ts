@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { after, describe, it } from 'mocha';
+import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
+import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { enginesOfTier, openStore } from '../../../support/engines.js';
+import { Program } from '../../../support/executable.js';
+import { inRepository } from '../../../support/paths.js';
+import { toPlant } from '../../../support/plants.js';
+import { readPlants } from '../../../support/read-plants.js';
+import { waitUntil } from '../../../support/wait-until.js';
+
+const ADDED = { kind: 'added' };
+/** The codes after which a transaction should run again. */
+const TO_RUN_AGAIN = ['SQLITE_BUSY', 'ERR_SQLITE_ERROR', '40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD'];
+const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
+
+for (const engine of enginesOfTier) {
+  describe(`A transaction of the caller on ${engine.name}`, () => {
+    const isSqlite = engine.name === 'SQLite';
+    const isPostgres = engine.name.startsWith('PostgreSQL');
+    const stores = engine.stores();
+    const toClose: { close(): Promise<void> }[] = [];
+    after(() => Promise.all(toClose.map((storage) => storage.close())));
+
+    /** Creates a store with a table of orders. `knex` and `others` are pools of two programs that use it. */
+    const setUp = async () => {
+      const store = await stores.create();
+      const [storage, other] = [await openStore(store.url), await openStore(store.url)];
+      toClose.push(storage, other);
+      const { knex } = storage;
+      await knex.schema.createTable('orders', (table) => table.integer('number').primary());
+      const readAll = async () => ({
+        plants: (await store.readPlants()).map(({ id }) => Number(id)),
+        orders: await knex('orders').orderBy('number').pluck('number'),
+      });
+      return { url: store.url, storage, knex, others: other.knex, readAll };
+    };
+
+    /** Makes the engine reject plants with the name `poison`. */
+    const rejectPoison = (knex: Knex) =>
+      knex.raw(
+        isSqlite
+          ? `CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison' BEGIN SELECT RAISE(ABORT, 'no'); END`
+          : "ALTER TABLE plants ADD CHECK (name <> 'poison')",
+      );
+
+    const expectToRunAgain = (error: unknown) => {
+      expect(isStorageUnavailable(error), `${error}`).to.equal(true);
+      expect(Object(error).cause.code).to.be.oneOf(TO_RUN_AGAIN);
+      expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState', 'errcode']);
+    };
+
+    it('stores plants together with an order when it commits', async () => {
+      const { knex, readAll } = await setUp();
+      await knex.transaction(async (transaction) => {
+        await transaction('orders').insert({ number: 1 });
+        expect(await joinTransaction(transaction).add([plant(1), plant(2)])).to.deep.equal([ADDED, ADDED]);
+      });
+      expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
+    });
+
+    it('stores neither plants nor an order when it rolls back', async () => {
+      const { knex, readAll } = await setUp();
+      const failing = knex.transaction(async (transaction) => {
+        await transaction('orders').insert({ number: 1 });
+        await joinTransaction(transaction).add([plant(1)]);
+        throw new RangeError('mine');
+      });
+      expect(await catchError(failing)).to.be.instanceOf(RangeError);
+      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+    });
+
+    it('reads its own plants, which others do not see before it commits', async () => {
+      const { storage, others, knex } = await setUp();
+      await storage.add([plant(1)]);
+      await knex.transaction(async (transaction) => {
+        await joinTransaction(transaction).add([plant(2)]);
+        expect(await readPlants(joinTransaction(transaction).readAll())).to.deep.equal([plant(1), plant(2)]);
+        expect(await others('plants').select('name')).to.have.lengthOf(1);
+      });
+    });
+
+    it('reports a conflict with a stored plant and with a plant of the same transaction', async () => {
+      const { storage, knex, readAll } = await setUp();
+      await storage.add([plant(1, 'stored')]);
+      await knex.transaction(async (transaction) => {
+        const repository = joinTransaction(transaction);
+        await repository.add([plant(2, 'mine')]);
+        expect(await repository.add([plant(1), plant(2), plant(3)])).to.deep.equal([
+          { kind: 'conflict', stored: plant(1, 'stored') },
+          { kind: 'conflict', stored: plant(2, 'mine') },
+          ADDED,
+        ]);
+        await transaction('orders').insert({ number: 1 });
+      });
+      expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
+    });
+
+    it('goes on after the engine has rejected a plant, alone and among others', async () => {
+      const { knex, readAll } = await setUp();
+      await rejectPoison(knex);
+      await knex.transaction(async (transaction) => {
+        const repository = joinTransaction(transaction);
+        await transaction('orders').insert({ number: 1 });
+        expect(await repository.add([plant(9, 'poison')])).to.have.nested.property('[0].kind', 'rejected');
+        const outcomes = await repository.add([plant(1), plant(2, 'poison'), plant(3)]);
+        expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added']);
+        await transaction('orders').insert({ number: 2 });
+      });
+      expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
+    });
+
+    it('reports a plant that another program stored after its first read, or that it must run again', async () => {
+      const { knex, others, readAll } = await setUp();
+      const work = async (isolationLevel?: Knex.IsolationLevels) =>
+        knex.transaction(async (transaction) => {
+          await transaction('plants').select('name');
+          await others('plants').insert({ id: isolationLevel ? 2 : 1, name: 'winner' });
+          return joinTransaction(transaction).add([plant(1), plant(2)]);
+        }, isolationLevel && { isolationLevel });
+      if (isSqlite) {
+        const start = performance.now();
+        expectToRunAgain(await catchError(work()));
+        expect(performance.now() - start, 'no retry').to.be.below(5000);
+        expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
+        return;
+      }
+      expect(await work()).to.deep.equal([{ kind: 'conflict', stored: plant(1, 'winner') }, ADDED]);
+      if (!isPostgres) return;
+      await knex('plants').where({ id: 2 }).delete();
+      expectToRunAgain(await catchError(work('repeatable read')));
+    });
+
+    it('stores nothing if it is killed between its statements', async () => {
+      const { url, storage, readAll } = await setUp();
+      const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
+      const program = new Program(inRepository('.'), [process.execPath, script, url]);
+      await program.waitForOutput(/added/);
+      program.killGroup('SIGKILL');
+      await program.result();
+      expect(await storage.add([plant(2)])).to.deep.equal([ADDED]);
+      expect(await readAll()).to.deep.equal({ plants: [2], orders: [] });
+    });
+
+    it('does not affect the repository of another transaction', async () => {
+      const { knex, others, readAll } = await setUp();
+      const [mine, theirs] = [await knex.transaction(), await others.transaction()];
+      expect(await joinTransaction(mine).add([plant(1)])).to.deep.equal([ADDED]);
+      const adding = joinTransaction(theirs).add([plant(2)]);
+      // SQLite has one writer at a time.
+      if (isSqlite) expectToRunAgain(await catchError(adding));
+      else expect(await adding).to.deep.equal([ADDED]);
+      await mine.rollback();
+      await (isSqlite ? theirs.rollback() : theirs.commit());
+      expect(await readAll()).to.deep.equal({ plants: isSqlite ? [] : [2], orders: [] });
+    });
+
+    it('is not used after its end', async () => {
+      const { knex, readAll } = await setUp();
+      const transaction = await knex.transaction();
+      const repository = joinTransaction(transaction);
+      await transaction.commit();
+      for (const use of [repository.add([plant(1)]), readPlants(repository.readAll())])
+        expect(`${await catchError(use)}`).to.equal('StorageUnavailable: the transaction has ended');
+      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+    });
+
+    it('is a Knex transaction on a driver that has a dialect', async () => {
+      const { knex } = await setUp();
+      expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
+      const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
+      expect(() => joinTransaction(onOracle)).to.throw(TypeError, 'not oracledb');
+    });
+
+    if (!isSqlite)
+      it('stores no plant without its order after a deadlock, and says that it must run again', async () => {
+        const { knex, others, readAll } = await setUp();
+        await knex('orders').insert([{ number: 1 }, { number: 2 }]);
+        const other = await others.transaction();
+        // More rows, because InnoDB rolls back the smaller transaction.
+        await other('orders').insert([3, 4, 5, 6, 7].map((number) => ({ number })));
+        await other('plants').insert({ id: 1, name: 'x' });
+        const mine = await knex.transaction();
+        await mine('orders').where({ number: 1 }).update({ number: 10 });
+        const adding = joinTransaction(mine).add([plant(1)]);
+        const waiting = isPostgres
+          ? "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants%'"
+          : "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+        await waitUntil('the plant waits for the other transaction', async () => {
+          const result = await knex.raw(waiting);
+          return (isPostgres ? result.rows : result[0]).length > 0;
+        });
+        // Knex sends a statement when it gets a handler.
+        const updating = other('orders').where({ number: 1 }).update({ number: 11 }).then();
+        const failure = await catchError(adding);
+        expectToRunAgain(failure);
+        await mine.rollback();
+        await updating;
+        await other.rollback();
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [1, 2] });
+      });
+
+    if (isPostgres)
+      it('says that it must run again after a serialization failure', async () => {
+        const { knex, others, readAll } = await setUp();
+        const serializable = { isolationLevel: 'serializable' } as const;
+        const failing = knex.transaction(async (transaction) => {
+          await transaction('orders').select();
+          await others.transaction(async (other) => {
+            await other('plants').select();
+            await other('orders').insert({ number: 1 });
+          }, serializable);
+          await joinTransaction(transaction).add([plant(1)]);
+        }, serializable);
+        expectToRunAgain(await catchError(failing));
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [1] });
+      });
+  });
+}
