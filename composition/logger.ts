@@ -65,7 +65,7 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
     code: 'code' in error ? error.code : undefined,
     message: isMessageSafe(error) ? message : undefined,
     stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
-    cause: cause === undefined ? undefined : describeError(cause, withStack),
+    cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };
 }
 

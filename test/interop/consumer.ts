@@ -46,9 +46,9 @@ new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
 new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
 
-export const opened: PlantStorage = await openSqlite({ path: 'plants.db', timeoutMs: 1 });
-// @ts-expect-error adapters/knex: the timeout is missing
-sqliteDatabase({ path: 'plants.db' });
+export const opened: PlantStorage = await openSqlite({ path: 'plants.db' });
+// @ts-expect-error adapters/knex: the path is missing
+openSqlite({ timeoutMs: 1 });
 
 const container = await createContainer(readConfig({ PORT: '0' }), httpModule);
 export const server: { stop(): Promise<void> } = await container.getAsync(services.HttpServer);

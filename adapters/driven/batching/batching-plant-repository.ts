@@ -29,7 +29,8 @@ interface PendingCall {
 /**
  * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
- * When a write times out, pending calls fail, and so do new calls for some seconds.
+ * When a write times out, pending calls fail, and so do new calls for some seconds. A write runs in the
+ * `AsyncLocalStorage` context of one of its calls, so the decorated repository must not read a context.
  */
 export class BatchingPlantRepository extends PlantRepositoryDecorator {
   readonly #maxWrites: number;

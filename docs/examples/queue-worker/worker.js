@@ -7,7 +7,7 @@ import { CreatePlant, isStorageUnavailable } from 'plant-store/core';
 /** Maximum number of concurrent jobs. */
 const MAX_JOBS = 1000;
 
-const sqlite = await openSqlite({ path: 'plants.db', timeoutMs: 10_000 });
+const sqlite = await openSqlite({ path: 'plants.db' });
 const repository = new BatchingPlantRepository(sqlite);
 const createPlant = new CreatePlant(repository);
 const codec = new JsonPlantCodec();

@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { BatchingPlantRepository, type BatchLimits } from '../../../../adapters/driven/batching/index.js';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { type AddOutcome, type Plant, StorageUnavailable } from '../../../../core/index.js';
+import { type AddOutcome, type Plant, PlantRepositoryDecorator, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
@@ -40,6 +41,25 @@ describe('BatchingPlantRepository', () => {
     expect(storage.writes).to.deep.equal([[1n], [2n]]);
     storage.resume();
     await Promise.all(calls);
+  });
+
+  it('runs a write in the AsyncLocalStorage context of one of its calls, and continues each call in its own', async () => {
+    const tenants = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    class Observer extends PlantRepositoryDecorator {
+      override add(plants: readonly Plant[]) {
+        seen.push([tenants.getStore(), plants.length]);
+        return super.add(plants);
+      }
+    }
+    const repository = new BatchingPlantRepository(new Observer(new MemoryPlantRepository()));
+    const addFor = async (id: bigint) => {
+      await repository.add([plant(id)]);
+      return tenants.getStore();
+    };
+    const calls = [tenants.run('first', addFor, 1n), tenants.run('second', addFor, 2n)];
+    expect(await Promise.all(calls)).to.deep.equal(['first', 'second']);
+    expect(seen).to.deep.equal([['first', 2]]);
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {

