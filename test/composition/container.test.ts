@@ -45,7 +45,6 @@ describe('The container', () => {
 });
 
 describe('A storage URL is rejected', () => {
-  const encode = /^DATABASE_URL: percent-encode special characters/;
   for (const [what, url, message] of [
     ['without a scheme', `user:${CANARY}@db/plants`, /^DATABASE_URL: must be sqlite:PATH, .* PLUGINS adds$/],
     ['with a scheme that no plugin adds', `garden://u:${CANARY}@db`, /PLUGINS/],
@@ -53,17 +52,10 @@ describe('A storage URL is rejected', () => {
     ['of SQLite in memory', 'sqlite::memory:', /must be sqlite:PATH/],
     ['of SQLite with an unknown parameter', `sqlite:plants.db?key=${CANARY}`, /must be sqlite:PATH/],
     [
-      'with a mistyped parameter',
-      `postgres://u:${CANARY}@db/plants?sslmod=on`,
-      /: unknown parameter sslmod; known are /,
+      'of a server with a mistyped parameter',
+      `mysql://u:${CANARY}@db/plants?tls=on`,
+      /^DATABASE_URL: unknown parameter/,
     ],
-    ['without a database', `mysql://u:${CANARY}@db`, /: must name a database after the host/],
-    ['without slashes', `postgres:u:${CANARY}@db/plants`, encode],
-    ['with / in the password', `postgres://u:a/${CANARY}@db/plants`, encode],
-    ['with / after a digit', `postgres://u:12/${CANARY}@db/plants`, encode],
-    ['with ? in the password', `mysql://u:12?${CANARY}@db/plants`, encode],
-    ['with # in the password', `mysql://u:12#${CANARY}@db/plants`, encode],
-    ['with an invalid port', `postgres://u:${CANARY}@db:port/plants`, encode],
   ] as const) {
     it(`${what}, without printing it`, async () => {
       const error = await catchError((await create({ DATABASE_URL: url })).getAsync(services.Storage));

@@ -303,3 +303,28 @@ describe('The repository on MariaDB', () => {
     });
   });
 });
+
+describe('The repository on MySQL', () => {
+  const databases = databasesOn(mysqlServer);
+
+  for (const [what, ssl] of [
+    ['without TLS', undefined],
+    ['with TLS', '{"rejectUnauthorized":false}'],
+  ] as const) {
+    it(`authenticates by caching_sha2_password ${what}`, async () => {
+      const url = new URL(await databases.create());
+      const admin = databases.connect();
+      const user = `plants_${ssl ? 'tls' : 'plain'}_${process.pid}`;
+      await admin.raw(`CREATE USER ${user} IDENTIFIED WITH caching_sha2_password BY 'correct-horse'`);
+      await admin.raw(`GRANT ALL ON ${url.pathname.slice(1)}.* TO ${user}`);
+      Object.assign(url, { username: user, password: 'correct-horse' });
+      if (ssl) url.searchParams.set('ssl', ssl);
+      const repository = await openMysql({ url: url.href });
+      expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
+      const [[status]] = await repository.knex.raw("SHOW STATUS LIKE 'Ssl_cipher'");
+      expect(status.Value !== '').to.equal(ssl !== undefined);
+      await repository.close();
+      await admin.raw(`DROP USER ${user}`);
+    });
+  }
+});
