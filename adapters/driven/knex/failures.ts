@@ -5,37 +5,27 @@ import type { Dialect } from './dialect.js';
 /** Pause before a retry, in milliseconds. */
 const RETRY_PAUSE_MS = 10;
 
-/** How drivers identify an error. Its message is not used, because it may quote values, and Knex adds the SQL. */
-export interface DriverCodes {
-  readonly code?: string | undefined;
+/** The error of a driver. Its message may quote values, and Knex adds the SQL. */
+interface DriverError extends Error {
+  readonly code?: string;
   /** The number of the error in SQLite and MySQL. */
-  readonly errno?: number | undefined;
-  readonly sqlState?: string | undefined;
-  /** The number of the error in `node:sqlite`. */
-  readonly errcode?: number | undefined;
+  readonly errno?: number;
+  readonly sqlState?: string;
 }
 
-/** Returns the codes that a driver gave an error. */
-export function toCodes(error: unknown): DriverCodes {
-  return isDriverError(error) ? error : {};
-}
-
-function isDriverError(error: unknown): error is Error & DriverCodes {
+export function isDriverError(error: unknown): error is DriverError {
   return error instanceof Error;
 }
 
-/** Returns the code of a driver, system or Knex error, as text for people. */
+/** Returns the code of a driver, system or Knex error. */
 export function toCode(error: unknown): string {
-  const { code, errcode } = toCodes(error);
-  if (errcode !== undefined) return `${code} ${errcode}`;
-  return code ?? (error instanceof Error ? error.name : typeof error);
+  return isDriverError(error) ? (error.code ?? error.name) : typeof error;
 }
 
 /** Converts the failure of a call. Its cause has the driver's codes. */
 export function toFailure(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
-  const { code, errno, sqlState, errcode } = toCodes(error);
-  const cause: DriverCodes = { code, errno, sqlState, errcode };
+  const cause = isDriverError(error) ? { code: error.code, errno: error.errno, sqlState: error.sqlState } : {};
   return new StorageUnavailable(`the storage is unavailable (${toCode(error)})`, { cause });
 }
 

@@ -9,22 +9,36 @@ import {
   StorageUnavailable,
 } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode } from './failures.js';
+import { toCode, toFailure } from './failures.js';
 import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.js';
 
-/** Stores plants in the table `plants` of a SQL database. Subclasses decide on which connection its statements run. */
-export abstract class KnexPlantRepository implements PlantRepository {
+/** Stores plants in the table `plants` of a SQL database, on a pool or in a transaction of the caller. */
+export class KnexPlantRepository implements PlantRepository {
+  readonly knex: Knex | Knex.Transaction;
   protected readonly dialect: Dialect;
 
-  constructor(dialect: Dialect) {
+  constructor(knex: Knex | Knex.Transaction, dialect: Dialect) {
+    this.knex = knex;
     this.dialect = dialect;
   }
 
   /** Makes a call, and converts its failures. */
-  protected abstract call<T>(work: () => Promise<T>): Promise<T>;
+  protected async call<T>(work: () => Promise<T>): Promise<T> {
+    if ('isCompleted' in this.knex && this.knex.isCompleted())
+      throw new StorageUnavailable('the transaction has ended');
+    try {
+      return await work();
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
 
-  /** Runs a statement. */
-  protected abstract run<T>(statement: (knex: Knex) => Promise<T>): Promise<T>;
+  /** Runs a statement once, because in a transaction, the engine may have undone earlier ones when it fails. */
+  protected run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
+    // With a savepoint, which is what Knex makes of a transaction in a transaction.
+    if (this.knex.isTransaction && this.dialect.failureAbortsTransaction) return this.knex.transaction(statement);
+    return statement(this.knex);
+  }
 
   add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.

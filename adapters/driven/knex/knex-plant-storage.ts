@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type AddOutcome, type Plant, type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { retryWhileBusy, toFailure } from './failures.js';
+import { retryWhileBusy } from './failures.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
 
-/** A repository on a connection pool, which it owns. Each statement commits by itself. */
+/** A repository with a connection pool of its own. */
 export class KnexPlantStorage extends KnexPlantRepository implements PlantStorage {
-  /** The pool, for transactions of the caller: see {@link joinTransaction}. */
-  readonly knex: Knex;
   readonly #timeoutMs: number;
   readonly #callsInFlight = new Set<Promise<unknown>>();
   /** Whether a write has to show that plants can be added: at first, and after an `add` that failed. */
@@ -23,8 +21,7 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
    * @param readOnly Whether `ready` checks reads alone.
    */
   constructor(knex: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
-    super(dialect);
-    this.knex = knex;
+    super(knex, dialect);
     this.#timeoutMs = timeoutMs;
     this.#mustProbe = !readOnly;
   }
@@ -61,19 +58,14 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
   /** Throws after `close`, and lets `close` wait for the call. */
   protected override async call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
-    const call = work();
+    const call = super.call(work);
     this.#callsInFlight.add(call);
-    try {
-      return await call;
-    } catch (error) {
-      throw toFailure(error);
-    } finally {
-      this.#callsInFlight.delete(call);
-    }
+    return call.finally(() => this.#callsInFlight.delete(call));
   }
 
+  /** Retries, because each statement commits by itself. */
   protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    return retryWhileBusy(this.dialect, this.#timeoutMs, () => statement(this.knex));
+    return retryWhileBusy(this.dialect, this.#timeoutMs, () => super.run(statement));
   }
 
   /**

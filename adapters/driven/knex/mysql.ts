@@ -1,6 +1,6 @@
 import { StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCodes } from './failures.js';
+import { isDriverError } from './failures.js';
 import { selectStored, toRow, withoutIds } from './rows.js';
 
 /** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
@@ -52,16 +52,14 @@ export const mysql: Dialect = {
   // expression of a column does not allow the value; 1369: view; 1526: partitions; 1644: trigger; 3751: index on an
   // expression; 3819: CHECK on MySQL.
   classify(error) {
-    const { sqlState, errno } = toCodes(error);
-    const key = `${sqlState} ${errno}`;
+    const key = isDriverError(error) ? `${error.sqlState} ${error.errno}` : '';
     if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
     const isRejected = /^(22|23|44|45)| (1153|1265|1366|1369|1411|1526|1644|3751|3819)$/.test(key);
     return isRejected ? 'rejected' : 'unavailable';
   },
 
   isRepeated(error) {
-    const { errno } = toCodes(error);
-    return errno === ER_DUP_FIELDNAME || errno === ER_DUP_KEYNAME;
+    return isDriverError(error) && (error.errno === ER_DUP_FIELDNAME || error.errno === ER_DUP_KEYNAME);
   },
 
   async insert(knex, plants) {
@@ -71,7 +69,7 @@ export const mysql: Dialect = {
         if (free.length > 0) await knex('plants').insert(free.map(toRow));
         return withoutIds(plants, free);
       } catch (error) {
-        if (toCodes(error).errno !== ER_DUP_ENTRY) throw error;
+        if (!isDriverError(error) || error.errno !== ER_DUP_ENTRY) throw error;
         const stored = await selectStored(knex, mysql, free);
         // The operator has added a unique index on another column.
         if (stored.length === 0) throw error;

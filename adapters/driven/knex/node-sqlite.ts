@@ -39,7 +39,18 @@ export class NodeSqliteClient extends Client {
   }
 
   async _query(database: Database, query: Query): Promise<object> {
-    const response = database.prepare(query.sql).all(...(query.bindings ?? []));
-    return Object.assign(query, { response, context: {} });
+    try {
+      const response = database.prepare(query.sql).all(...(query.bindings ?? []));
+      return Object.assign(query, { response, context: {} });
+    } catch (error) {
+      throw toSqliteError(error);
+    }
   }
+}
+
+/** Adds SQLite's primary result code, as `sqlite3` has it: the low byte of the extended one. */
+function toSqliteError(error: unknown): unknown {
+  if (!(error instanceof Error && 'errcode' in error)) return error;
+  const errcode = Number(error.errcode);
+  return Object.assign(error, { code: `SQLITE_ERROR ${errcode}`, errno: errcode & 0xff });
 }

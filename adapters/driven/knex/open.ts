@@ -4,14 +4,15 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode, toReason } from './failures.js';
+import { retryWhileBusy, toCode, toReason } from './failures.js';
 import { KnexPlantStorage } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
-import { migrateSchema, readSchema, readWarning, type Schema } from './schema.js';
+import { migrate, readSchema, readWarning, type Schema } from './schema.js';
 import { parseMysqlUrl, parsePostgresUrl, toMysqlConfig, toPostgresConfig } from './server-connection.js';
 import { sqlite } from './sqlite.js';
 
+const DEFAULT_TIMEOUT_MS = 10_000;
 /** Why there is no driver, and what to do. */
 const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
 
@@ -97,7 +98,7 @@ export async function openMysql({ url, maxConnections, ...options }: ServerOptio
 async function open(
   dialect: Dialect,
   database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
-  { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, readOnly = false }: DatabaseOptions,
   configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
 ): Promise<KnexStorage> {
   const { driver, name } = database;
@@ -105,8 +106,7 @@ async function open(
   try {
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     knex = await createKnex(config);
-    const migrate = () => migrateSchema(() => createKnex(config), dialect, timeoutMs);
-    const schema = await (readOnly ? readSchema(knex, dialect) : migrate());
+    const schema = readOnly ? await readSchema(knex, dialect) : await migrateWhileBusy(config, dialect, timeoutMs);
     const warning = readOnly ? undefined : await readWarning(knex, dialect);
     const storage = new KnexPlantStorage(knex, dialect, timeoutMs, readOnly);
     return Object.assign(storage, database, schema, { warning });
@@ -114,6 +114,13 @@ async function open(
     await knex?.destroy();
     throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`);
   }
+}
+
+function migrateWhileBusy(config: Knex.Config, dialect: Dialect, timeoutMs: number): Promise<Schema> {
+  return retryWhileBusy(dialect, timeoutMs, async () => {
+    const knex = await createKnex(config);
+    return migrate(knex, dialect).finally(() => knex.destroy());
+  });
 }
 
 async function createKnex(config: Knex.Config): Promise<Knex> {

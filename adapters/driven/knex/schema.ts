@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { retryWhileBusy, toReason } from './failures.js';
+import { toReason } from './failures.js';
 import { selectRows } from './rows.js';
 
 /** The table of applied migrations. */
@@ -23,52 +23,36 @@ export async function readSchema(knex: Knex, dialect: Dialect): Promise<Schema> 
   return { schema: 'current', pending };
 }
 
-/** Applies the pending migrations, and retries for up to `timeoutMs` milliseconds while the engine is busy. */
-export async function migrateSchema(
-  connect: () => Promise<Knex>,
-  dialect: Dialect,
-  timeoutMs: number,
-): Promise<Schema> {
-  const applied = await retryWhileBusy(dialect, timeoutMs, () => migrate(connect, dialect));
-  const isNew = applied.length === Object.keys(dialect.migrations).length;
-  return { schema: isNew ? 'created' : applied.length > 0 ? 'migrated' : 'current', pending: [] };
-}
-
 /**
- * Applies the pending migrations in one transaction (MySQL commits each statement), and returns their names. Instances
- * that start together wait for each other. With Knex's migrator, whose lock is a row, the others would fail, and a
- * killed one would leave it set. On a connection of its own, because a COMMIT that fails leaves the transaction open.
+ * Applies the pending migrations in one transaction (MySQL commits each statement). Instances that start together wait
+ * for each other. With Knex's migrator, whose lock is a row, the others would fail, and a killed one would leave it set.
+ * @param knex The caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
-async function migrate(connect: () => Promise<Knex>, dialect: Dialect): Promise<readonly string[]> {
-  const knex = await connect();
+export async function migrate(knex: Knex, dialect: Dialect): Promise<Schema> {
+  const { migrations, migrationLock, afterMigrations } = dialect;
   const transaction = await knex.transaction();
   try {
-    const applied = await applyPending(transaction, dialect);
+    if (migrationLock) await transaction.raw(migrationLock);
+    const pending = await readPending(transaction, dialect);
+    // Only if needed, because the user may lack the privilege.
+    if (pending.length > 0)
+      await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
+    for (const name of pending) {
+      for (const statement of migrations[name] ?? []) await apply(transaction, dialect, statement);
+      await transaction(TABLE).insert({ name }).onConflict().ignore();
+    }
+    await assertTable(transaction, dialect);
     await transaction.commit();
     // Unlike `commit`, rejects if COMMIT fails.
     await transaction.executionPromise;
-    if (dialect.afterMigrations) await knex.raw(dialect.afterMigrations);
-    return applied;
+    if (afterMigrations) await knex.raw(afterMigrations);
+    const isNew = pending.length === Object.keys(migrations).length;
+    return { schema: isNew ? 'created' : pending.length > 0 ? 'migrated' : 'current', pending: [] };
   } catch (error) {
     // Fails, too, if the engine has rolled back by itself.
     await transaction.rollback().catch(() => {});
     throw error;
-  } finally {
-    await knex.destroy();
   }
-}
-
-async function applyPending(transaction: Knex.Transaction, dialect: Dialect): Promise<readonly string[]> {
-  if (dialect.migrationLock) await transaction.raw(dialect.migrationLock);
-  const pending = await readPending(transaction, dialect);
-  // Only if needed, because the user may lack the privilege.
-  if (pending.length > 0) await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
-  for (const name of pending) {
-    for (const statement of dialect.migrations[name] ?? []) await apply(transaction, dialect, statement);
-    await transaction(TABLE).insert({ name }).onConflict().ignore();
-  }
-  await assertTable(transaction, dialect);
-  return pending;
 }
 
 async function apply(transaction: Knex.Transaction, dialect: Dialect, statement: string): Promise<void> {

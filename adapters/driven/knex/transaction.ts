@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
-import { type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import type { PlantRepository } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toFailure } from './failures.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
@@ -30,30 +29,5 @@ export function joinTransaction(transaction: Knex.Transaction): PlantRepository 
   const { driverName } = transaction.client;
   const dialect = dialects.get(driverName);
   if (!dialect) throw new TypeError(`joinTransaction needs Knex with sqlite3, pg or mysql2, not ${driverName}`);
-  return new TransactionPlantRepository(transaction, dialect);
-}
-
-class TransactionPlantRepository extends KnexPlantRepository {
-  readonly #transaction: Knex.Transaction;
-
-  constructor(transaction: Knex.Transaction, dialect: Dialect) {
-    super(dialect);
-    this.#transaction = transaction;
-  }
-
-  protected override async call<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
-    try {
-      return await work();
-    } catch (error) {
-      throw toFailure(error);
-    }
-  }
-
-  /** Runs a statement once, because the engine may have rolled back the transaction when it failed. */
-  protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    if (!this.dialect.failureAbortsTransaction) return statement(this.#transaction);
-    // With a savepoint, which is what Knex makes of a transaction in a transaction.
-    return this.#transaction.transaction(statement);
-  }
+  return new KnexPlantRepository(transaction, dialect);
 }

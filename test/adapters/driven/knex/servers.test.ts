@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import knexFactory from 'knex';
 import { after, before, describe, it } from 'mocha';
 import { type KnexStorage, openMysql, openPostgres } from '../../../../adapters/driven/knex/index.js';
 import { mysql } from '../../../../adapters/driven/knex/mysql.js';
 import { postgres } from '../../../../adapters/driven/knex/postgres.js';
-import { migrateSchema } from '../../../../adapters/driven/knex/schema.js';
+import { migrate } from '../../../../adapters/driven/knex/schema.js';
 import { StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
@@ -116,18 +115,23 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       const url = await databases.create();
       const repository = await open(url);
       const admin = databases.connect(url);
-      const cancelAll = async () => {
-        if (isPostgres)
-          return admin.raw(
-            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = 'plant-store'",
-          );
-        const others = 'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()';
-        const [rows] = await admin.raw(others);
-        for (const { id, ID = id } of rows) await admin.raw(`KILL QUERY ${ID}`).catch(() => {});
-      };
+      if (!isPostgres)
+        await admin.raw(`CREATE PROCEDURE cancel_all() BEGIN
+            DECLARE attempts, other INT DEFAULT 0;
+            DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+            WHILE attempts < 500 DO
+              SELECT id INTO other FROM information_schema.processlist
+                WHERE db = DATABASE() AND command = 'Query' AND id <> CONNECTION_ID() ORDER BY RAND() LIMIT 1;
+              KILL QUERY other;
+              SET attempts = attempts + 1;
+            END WHILE;
+          END`);
+      const cancelAll = isPostgres
+        ? "SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = 'plant-store'"
+        : 'CALL cancel_all()';
       let isCancelling = true;
       const cancelling = (async () => {
-        while (isCancelling) await cancelAll();
+        while (isCancelling) await admin.raw(cancelAll);
       })();
       const sent: bigint[] = [];
       const acknowledged: bigint[] = [];
@@ -179,9 +183,8 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
         'ALTER TABLE plants ADD COLUMN width BIGINT',
         'CREATE INDEX plants_by_width ON plants (width)',
       ];
-      const connect = async () => knexFactory(repository.knex.client.config);
       const migrateBy = (...added: readonly string[]) =>
-        migrateSchema(connect, { ...dialect, migrations: { ...dialect.migrations, '900_species': added } }, 10_000);
+        migrate(databases.connect(url), { ...dialect, migrations: { ...dialect.migrations, '900_species': added } });
       expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
       expect((await migrateBy(...statements)).schema).to.equal('migrated');
       expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);

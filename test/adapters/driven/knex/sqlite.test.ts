@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import knexFactory from 'knex';
 import { after, describe, it } from 'mocha';
 import { openSqlite, type SqliteOptions } from '../../../../adapters/driven/knex/index.js';
-import { migrateSchema } from '../../../../adapters/driven/knex/schema.js';
+import { migrate } from '../../../../adapters/driven/knex/schema.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { type Plant, type PlantRepository, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
@@ -17,7 +17,6 @@ import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
-import { waitUntil } from '../../../support/wait-until.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A name and tag that must not appear in any error. */
@@ -94,10 +93,11 @@ describe('The SQLite repository', () => {
   it('reports whether its schema was created, migrated or current, and does not open a newer one', async () => {
     const path = newFile();
     const repository = await open(path);
-    const migrateBy = (migrations: Readonly<Record<string, readonly string[]>>) =>
-      migrateSchema(async () => knexFactory(repository.knex.client.config), { ...sqlite, migrations }, 2000);
+    const knex = knexFactory(repository.knex.client.config);
     const added = { ...sqlite.migrations, '002_sites': ['CREATE TABLE sites (name TEXT)'], '003_none': [] };
-    const states = [repository, await open(path), await migrateBy(added), await migrateBy(added)];
+    const changed = { ...sqlite, migrations: added };
+    const states = [repository, await open(path), await migrate(knex, changed), await migrate(knex, changed)];
+    await knex.destroy();
     expect(states.map(({ schema }) => schema)).to.deep.equal(['created', 'current', 'migrated', 'current']);
     await expectCannotOpen(path, /^its schema has 002_sites, 003_none; start a newer version of plant-store$/);
   });
@@ -121,17 +121,12 @@ describe('The SQLite repository', () => {
       return { path, reader, config: repository.knex.client.config };
     };
 
-    it('opens once the reader has finished, and then commits what it adds', async () => {
+    it('reports that it is busy, and opens once the reader has finished', async () => {
       const { path, reader, config } = await startToRead();
-      let attempts = 0;
-      const classify = (error: unknown) => {
-        attempts++;
-        return sqlite.classify(error);
-      };
-      const migrating = migrateSchema(async () => knexFactory(config), { ...sqlite, classify }, 10_000);
-      await waitUntil('an attempt has failed', async () => attempts > 0);
+      const knex = knexFactory(config);
+      expect(sqlite.classify(await catchError(migrate(knex, sqlite)))).to.equal('busy');
+      await knex.destroy();
       await reader.exec('COMMIT');
-      expect((await migrating).schema).to.equal('current');
       expect(await (await open(path)).add([plant(1n)])).to.deep.equal(ADDED);
       expect(await reader.all('SELECT id FROM plants')).to.deep.equal([{ id: 1 }]);
     });

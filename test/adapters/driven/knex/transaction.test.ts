@@ -13,7 +13,7 @@ import { waitUntil } from '../../../support/wait-until.js';
 
 const ADDED = { kind: 'added' };
 /** The codes after which a transaction should run again. */
-const TO_RUN_AGAIN = ['SQLITE_BUSY', 'ERR_SQLITE_ERROR', '40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD'];
+const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD)$/;
 const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
 
 for (const engine of enginesOfTier) {
@@ -48,8 +48,8 @@ for (const engine of enginesOfTier) {
 
     const expectToRunAgain = (error: unknown) => {
       expect(isStorageUnavailable(error), `${error}`).to.equal(true);
-      expect(Object(error).cause.code).to.be.oneOf(TO_RUN_AGAIN);
-      expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState', 'errcode']);
+      expect(Object(error).cause.code).to.match(TO_RUN_AGAIN);
+      expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState']);
     };
 
     it('stores plants together with an order when it commits', async () => {
