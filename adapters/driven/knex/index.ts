@@ -7,5 +7,5 @@ export {
   type ServerOptions,
   type SqliteOptions,
 } from './open.js';
-export { InvalidServerUrl } from './server-connection.js';
+export { InvalidServerUrl } from './server-url.js';
 export { joinTransaction } from './transaction.js';

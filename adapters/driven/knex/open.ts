@@ -9,7 +9,8 @@ import { KnexPlantStorage } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
 import { migrate, readSchema, readWarning, type Schema } from './schema.js';
-import { parseMysqlUrl, parsePostgresUrl, toMysqlConfig, toPostgresConfig } from './server-connection.js';
+import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
+import { parseMysqlUrl, parsePostgresUrl } from './server-url.js';
 import { sqlite } from './sqlite.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
