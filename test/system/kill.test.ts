@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { serve } from '../support/client.js';
-import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
+import { mariadbEngine, mysqlEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { conclusive } from './history.js';
 import { CLIENTS, Load } from './load.js';
@@ -14,6 +14,7 @@ for (const [engine, times] of [
   [sqliteEngine, 10],
   [postgresEngine, 3],
   [mariadbEngine, 3],
+  [mysqlEngine, 3],
 ] as const) {
   describe(`Exactly the acknowledged plants are stored on ${engine.name}`, () => {
     const folder = temporaryFolder();

@@ -17,19 +17,20 @@ export interface Dialect {
   /** SQL that runs at startup after the migrations. */
   readonly afterMigrations?: string;
   /** SQL of a write that stores no plant, and whose commit waits until every earlier commit is durable. */
-  readonly commit: string;
-  /** SQL of the condition that an insert of several rows is undone if one of them fails. @default true */
+  readonly syncWrite: string;
+  /** SQL that is true if the engine undoes an insert of several rows when one of them fails. @default true */
   readonly undoesFailedInserts?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
-  /** Whether a statement that fails aborts its transaction, unless it runs in a savepoint. @default false */
-  readonly failureAbortsTransaction?: boolean;
   /** Whether a transaction keeps reading what it read first, unless it locks the rows. @default false */
   readonly readsSnapshot?: boolean;
   /** `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement. */
   classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
   /** Whether a statement of a migration failed because it ran before. @default false */
   isRepeated?(error: unknown): boolean;
-  /** Inserts the plants whose id is free, and returns the others. `plants` have distinct, ascending ids. */
-  insert(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
+  /**
+   * Inserts the plants whose id is free, and returns the others. If it fails, a transaction of the caller can go on.
+   * @param plants With distinct, ascending ids.
+   */
+  insertFree(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
 }

@@ -1,3 +1,4 @@
+export { joinTransaction } from './join-transaction.js';
 export {
   type DatabaseOptions,
   type KnexStorage,
@@ -8,4 +9,3 @@ export {
   type SqliteOptions,
 } from './open.js';
 export { InvalidServerUrl } from './server-url.js';
-export { joinTransaction } from './transaction.js';

@@ -6,26 +6,25 @@ import {
   type Plant,
   type PlantId,
   type PlantRepository,
+  type PlantResult,
   StorageUnavailable,
 } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode, toFailure } from './failures.js';
-import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.js';
+import { toCode, toFailure } from './driver-errors.js';
+import { fitsStatement, selectPage, selectStored } from './rows.js';
 
 /** Stores plants in the table `plants` of a SQL database, on a pool or in a transaction of the caller. */
 export class KnexPlantRepository implements PlantRepository {
-  readonly knex: Knex | Knex.Transaction;
+  readonly #knex: Knex;
   protected readonly dialect: Dialect;
 
-  constructor(knex: Knex | Knex.Transaction, dialect: Dialect) {
-    this.knex = knex;
+  constructor(knex: Knex, dialect: Dialect) {
+    this.#knex = knex;
     this.dialect = dialect;
   }
 
   /** Makes a call, and converts its failures. */
   protected async call<T>(work: () => Promise<T>): Promise<T> {
-    if ('isCompleted' in this.knex && this.knex.isCompleted())
-      throw new StorageUnavailable('the transaction has ended');
     try {
       return await work();
     } catch (error) {
@@ -33,11 +32,9 @@ export class KnexPlantRepository implements PlantRepository {
     }
   }
 
-  /** Runs a statement once, because in a transaction, the engine may have undone earlier ones when it fails. */
+  /** Runs a statement. Subclasses may retry it; in a transaction, its failure may have undone earlier statements. */
   protected run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    // With a savepoint, which is what Knex makes of a transaction in a transaction.
-    if (this.knex.isTransaction && this.dialect.failureAbortsTransaction) return this.knex.transaction(statement);
-    return statement(this.knex);
+    return statement(this.#knex);
   }
 
   add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -50,14 +47,14 @@ export class KnexPlantRepository implements PlantRepository {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
     const ascending = plants.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
     const unique = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
-    const notAdded = new Map<PlantId, AddOutcome>();
-    await this.#addUnique(unique, notAdded);
+    const outcomeById = new Map<PlantId, AddOutcome>();
+    await this.#addUnique(unique, outcomeById);
     const outcomes: AddOutcome[] = [];
     for (const plant of plants) {
-      const outcome = notAdded.get(plant.id);
+      const outcome = outcomeById.get(plant.id);
       outcomes.push(outcome ?? { kind: 'added' });
       // Of several plants with the same id, the first wins.
-      if (!outcome) notAdded.set(plant.id, { kind: 'conflict', stored: plant });
+      if (!outcome) outcomeById.set(plant.id, { kind: 'conflict', stored: plant });
     }
     return outcomes;
   }
@@ -66,31 +63,30 @@ export class KnexPlantRepository implements PlantRepository {
    * Adds plants with distinct ids, and sets the outcome of each plant that was not added. Splits a batch that is too
    * large for a statement, or that contains a plant that the engine rejects.
    */
-  async #addUnique(batch: readonly Plant[], notAdded: Map<PlantId, AddOutcome>): Promise<void> {
+  async #addUnique(batch: readonly Plant[], outcomeById: Map<PlantId, AddOutcome>): Promise<void> {
     const [plant] = batch;
     if (plant === undefined) return;
-    if (!fitsStatement(batch)) return this.#addHalves(batch, notAdded);
+    if (!fitsStatement(batch)) return this.#addHalves(batch, outcomeById);
     try {
-      const inUse = await this.run((knex) => this.dialect.insert(knex, batch));
+      const inUse = await this.run((knex) => this.dialect.insertFree(knex, batch));
       if (inUse.length === 0) return;
       // A stored plant may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
-      if (inUse.length === batch.length) await this.run(async (knex) => knex.raw(this.dialect.commit));
+      if (inUse.length === batch.length) await this.run(async (knex) => knex.raw(this.dialect.syncWrite));
       const stored = await this.run((knex) => selectStored(knex, this.dialect, inUse));
-      for (const row of stored) notAdded.set(row.id, toConflict(row));
-      if (stored.length < inUse.length)
-        throw new StorageUnavailable('plants disappeared from the storage during a read');
+      for (const [id, row] of stored) outcomeById.set(id, toConflict(row));
+      if (stored.size < inUse.length) throw new StorageUnavailable('plants disappeared from the storage during a read');
     } catch (error) {
       if (this.dialect.classify(error) !== 'rejected') throw error;
-      if (batch.length > 1) return this.#addHalves(batch, notAdded);
+      if (batch.length > 1) return this.#addHalves(batch, outcomeById);
       const rejection = new Error(`the storage rejected the plant (${toCode(error)})`);
-      notAdded.set(plant.id, { kind: 'rejected', error: rejection });
+      outcomeById.set(plant.id, { kind: 'rejected', error: rejection });
     }
   }
 
-  async #addHalves(batch: readonly Plant[], notAdded: Map<PlantId, AddOutcome>): Promise<void> {
+  async #addHalves(batch: readonly Plant[], outcomeById: Map<PlantId, AddOutcome>): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
-    await this.#addUnique(batch.slice(0, middle), notAdded);
-    await this.#addUnique(batch.slice(middle), notAdded);
+    await this.#addUnique(batch.slice(0, middle), outcomeById);
+    await this.#addUnique(batch.slice(middle), outcomeById);
   }
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */
@@ -98,22 +94,25 @@ export class KnexPlantRepository implements PlantRepository {
     const read = (from: PlantId) => this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
     let page = read(MIN_PLANT_ID);
     for (let last = MIN_PLANT_ID; last < MAX_PLANT_ID; ) {
-      const plants = (await page).map(toPlant);
+      const plants = [...(await page).values()].map(toPlant);
       last = plants.at(-1)?.id ?? MAX_PLANT_ID;
-      // Reads the next page while the caller uses this one. Its error only matters if the caller continues.
-      if (last < MAX_PLANT_ID) page = read(last + 1n);
+      // Reads the next page while the caller uses this one. In a transaction, the caller may use the connection meanwhile.
+      const isAhead = last < MAX_PLANT_ID && !this.#knex.isTransaction;
+      if (isAhead) page = read(last + 1n);
+      // Only matters if the caller continues.
       page.catch(() => {});
       if (plants.length > 0) yield plants;
+      if (last < MAX_PLANT_ID && !isAhead) page = read(last + 1n);
     }
   }
 }
 
-function toConflict({ content }: StoredRow): AddOutcome {
-  if (content.kind === 'valid') return { kind: 'conflict', stored: content.plant };
+function toConflict(row: PlantResult): AddOutcome {
+  if (row.kind === 'valid') return { kind: 'conflict', stored: row.plant };
   return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
 }
 
-function toPlant({ content }: StoredRow): Plant {
-  if (content.kind === 'valid') return content.plant;
+function toPlant(row: PlantResult): Plant {
+  if (row.kind === 'valid') return row.plant;
   throw new StorageUnavailable('a stored row is not a valid plant');
 }

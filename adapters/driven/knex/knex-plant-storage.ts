@@ -1,58 +1,57 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { type AddOutcome, type Plant, type PlantStorage, StorageUnavailable } from '../../../core/index.js';
+import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { retryWhileBusy } from './failures.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 
+/** Pause before a retry, in milliseconds. */
+const RETRY_PAUSE_MS = 10;
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
 
-/** A repository with a connection pool of its own. */
+/** A repository with a connection pool of its own, on which each statement commits by itself. */
 export class KnexPlantStorage extends KnexPlantRepository implements PlantStorage {
+  /** Another pool, for the caller, whose connections may keep a transaction open or have other settings. */
+  readonly knex: Knex;
+  readonly #pool: Knex;
   readonly #timeoutMs: number;
+  readonly #readOnly: boolean;
   readonly #callsInFlight = new Set<Promise<unknown>>();
-  /** Whether a write has to show that plants can be added: at first, and after an `add` that failed. */
-  #mustProbe: boolean;
+  /** Whether a write has to show that plants can be added: at first, and after a call that failed. */
+  #mustProbe = true;
   #closing: Promise<void> | undefined;
 
   /**
    * @param timeoutMs Maximum time to retry a statement while the engine is busy, in milliseconds.
    * @param readOnly Whether `ready` checks reads alone.
    */
-  constructor(knex: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
-    super(knex, dialect);
+  constructor(pool: Knex, callersPool: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
+    super(pool, dialect);
+    this.#pool = pool;
+    this.knex = callersPool;
     this.#timeoutMs = timeoutMs;
-    this.#mustProbe = !readOnly;
-  }
-
-  override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    try {
-      return await super.add(plants);
-    } catch (error) {
-      this.#mustProbe = true;
-      throw error;
-    }
+    this.#readOnly = readOnly;
   }
 
   ready(): Promise<void> {
     return this.call(async () => {
-      await this.knex('plants').select(this.knex.raw('1')).limit(1);
-      if (!this.#mustProbe) return;
-      // Cleared first, because an `add` may fail meanwhile.
+      await this.#pool('plants').select(this.#pool.raw('1')).limit(1);
+      if (!this.#mustProbe || this.#readOnly) return;
+      // Cleared first, because a call may fail meanwhile.
       this.#mustProbe = false;
-      try {
-        await this.run(() => this.#tryInsert());
-      } catch (error) {
-        this.#mustProbe = true;
-        throw error;
-      }
+      await this.run((knex) => this.#tryInsert(knex));
     });
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#callsInFlight).then(() => this.knex.destroy());
+    this.#closing ??= this.#destroy();
     return this.#closing;
+  }
+
+  async #destroy(): Promise<void> {
+    await Promise.allSettled(this.#callsInFlight);
+    await Promise.all([this.#pool.destroy(), this.knex.destroy()]);
   }
 
   /** Throws after `close`, and lets `close` wait for the call. */
@@ -60,10 +59,16 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
     const call = super.call(work);
     this.#callsInFlight.add(call);
-    return call.finally(() => this.#callsInFlight.delete(call));
+    try {
+      return await call;
+    } catch (error) {
+      this.#mustProbe = true;
+      throw error;
+    } finally {
+      this.#callsInFlight.delete(call);
+    }
   }
 
-  /** Retries, because each statement commits by itself. */
   protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
     return retryWhileBusy(this.dialect, this.#timeoutMs, () => super.run(statement));
   }
@@ -72,19 +77,32 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
    * Commits a write, then checks privileges and free space with an insert that the engine undoes, because its second
    * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
    */
-  async #tryInsert(): Promise<void> {
-    const { commit, textToId, undoesFailedInserts = 'true' } = this.dialect;
-    await this.knex.raw(commit);
+  async #tryInsert(knex: Knex): Promise<void> {
+    const { syncWrite, textToId, undoesFailedInserts = 'true' } = this.dialect;
+    await knex.raw(syncWrite);
     // A large name, which does not compress.
     const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
     const id = `${randomBytes(8).readBigInt64BE()}`;
     const insert = `INSERT INTO plants (id, name, tag)
       SELECT ${textToId}, name, NULL FROM (SELECT ? AS name UNION ALL SELECT NULL) AS names WHERE ${undoesFailedInserts}`;
     try {
-      await this.knex.raw(insert, [id, name]);
+      await knex.raw(insert, [id, name]);
     } catch (error) {
       // A trigger may reject the first row; plants that it accepts can be added.
       if (this.dialect.classify(error) !== 'rejected') throw error;
+    }
+  }
+}
+
+/** Retries `work` while the engine reports that it is busy, for up to `timeoutMs` milliseconds. */
+export async function retryWhileBusy<T>(dialect: Dialect, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (dialect.classify(error) !== 'busy' || performance.now() > deadline) throw error;
+      await setTimeout(RETRY_PAUSE_MS);
     }
   }
 }

@@ -1,10 +1,6 @@
-import { StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { isDriverError } from './failures.js';
+import { toCodes } from './driver-errors.js';
 import { selectStored, toRow, withoutIds } from './rows.js';
-
-/** Maximum number of attempts to insert a batch while other instances keep taking its ids. */
-const MAX_INSERT_ATTEMPTS = 10;
 
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 const [ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_DUP_ENTRY] = [1060, 1061, 1062];
@@ -32,8 +28,8 @@ export const mysql: Dialect = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
-  // A row per connection, because a transaction of a caller may keep it locked.
-  commit: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
+  // One of several rows, because a transaction of a caller may keep its row locked.
+  syncWrite: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
     ON DUPLICATE KEY UPDATE syncs = syncs + 1`,
   // Another engine would keep the row.
   undoesFailedInserts: `NOT EXISTS (SELECT 1 ${FROM_OTHER_ENGINE})`,
@@ -52,30 +48,32 @@ export const mysql: Dialect = {
   // expression of a column does not allow the value; 1369: view; 1526: partitions; 1644: trigger; 3751: index on an
   // expression; 3819: CHECK on MySQL.
   classify(error) {
-    const key = isDriverError(error) ? `${error.sqlState} ${error.errno}` : '';
+    const { sqlState, errno } = toCodes(error);
+    const key = `${sqlState} ${errno}`;
     if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
     const isRejected = /^(22|23|44|45)| (1153|1265|1366|1369|1411|1526|1644|3751|3819)$/.test(key);
     return isRejected ? 'rejected' : 'unavailable';
   },
 
   isRepeated(error) {
-    return isDriverError(error) && (error.errno === ER_DUP_FIELDNAME || error.errno === ER_DUP_KEYNAME);
+    const { errno } = toCodes(error);
+    return errno === ER_DUP_FIELDNAME || errno === ER_DUP_KEYNAME;
   },
 
-  async insert(knex, plants) {
+  async insertFree(knex, plants) {
     let free = plants;
-    for (let attempt = 0; attempt < MAX_INSERT_ATTEMPTS; attempt++) {
+    // Ends, because each attempt has fewer plants than the one before.
+    for (;;) {
       try {
         if (free.length > 0) await knex('plants').insert(free.map(toRow));
         return withoutIds(plants, free);
       } catch (error) {
-        if (!isDriverError(error) || error.errno !== ER_DUP_ENTRY) throw error;
+        if (toCodes(error).errno !== ER_DUP_ENTRY) throw error;
         const stored = await selectStored(knex, mysql, free);
         // The operator has added a unique index on another column.
-        if (stored.length === 0) throw error;
-        free = withoutIds(free, stored);
+        if (stored.size === 0) throw error;
+        free = free.filter(({ id }) => !stored.has(id));
       }
     }
-    throw new StorageUnavailable(`other instances took ids of the batch ${MAX_INSERT_ATTEMPTS} times in a row`);
   },
 };

@@ -10,15 +10,20 @@ const { DatabaseSync }: { readonly DatabaseSync: new (filename: string) => Datab
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface Database {
-  prepare(sql: string): { all(...bindings: readonly unknown[]): readonly object[] };
+  prepare(sql: string): {
+    all(...bindings: readonly unknown[]): readonly object[];
+    run(...bindings: readonly unknown[]): { readonly lastInsertRowid: number; readonly changes: number };
+  };
   exec(sql: string): void;
   close(): void;
 }
 
-/** What Knex runs. It expects the rows in `response`, and in `context` what a write did, which no caller uses. */
+/** What Knex runs. It expects the rows in `response`, or in `context` what a write did. */
 interface Query {
   readonly sql: string;
   readonly bindings?: readonly unknown[];
+  readonly method: string;
+  readonly returning?: unknown;
 }
 
 /** Knex on Node's own `node:sqlite`, which runs statements on the calling thread. */
@@ -40,8 +45,12 @@ export class NodeSqliteClient extends Client {
 
   async _query(database: Database, query: Query): Promise<object> {
     try {
-      const response = database.prepare(query.sql).all(...(query.bindings ?? []));
-      return Object.assign(query, { response, context: {} });
+      const { sql, bindings = [], method, returning } = query;
+      const statement = database.prepare(sql);
+      if (returning || !['insert', 'update', 'del', 'counter'].includes(method))
+        return Object.assign(query, { response: statement.all(...bindings), context: {} });
+      const { lastInsertRowid: lastID, changes } = statement.run(...bindings);
+      return Object.assign(query, { context: { lastID, changes } });
     } catch (error) {
       throw toSqliteError(error);
     }

@@ -4,13 +4,13 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { retryWhileBusy, toCode, toReason } from './failures.js';
-import { KnexPlantStorage } from './knex-plant-storage.js';
+import { toCode, toReason } from './driver-errors.js';
+import { KnexPlantStorage, retryWhileBusy } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
-import { migrate, readSchema, readWarning, type Schema } from './schema.js';
+import { migrate, readSchema, readWarning, type SchemaState } from './schema.js';
 import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
-import { parseMysqlUrl, parsePostgresUrl } from './server-url.js';
+import { toMysqlName, toPostgresName } from './server-url.js';
 import { sqlite } from './sqlite.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -42,8 +42,8 @@ export interface ServerOptions extends DatabaseOptions {
 }
 
 /** An open database. */
-export interface KnexStorage extends PlantStorage, Schema {
-  /** The connection pool, for transactions of the caller: see {@link joinTransaction}. */
+export interface KnexStorage extends PlantStorage, SchemaState {
+  /** A connection pool for {@link joinTransaction}, and for rows of the caller. `close` waits for its transactions. */
   readonly knex: Knex;
   /** The name of the database, without a password. */
   readonly name: string;
@@ -66,7 +66,12 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
     prepareFile(file, mustExist, options.readOnly);
     // Opened for reading, a missing file is a store without a schema.
     const connection = { filename: existsSync(file) ? file : ':memory:' };
-    if (driver === 'sqlite3') return { client: driver, connection, useNullAsDefault: true };
+    // Otherwise, a ROLLBACK of the caller may overtake an insert, which then commits by itself.
+    const afterCreate = (database: { serialize(): void }, done: () => void) => {
+      database.serialize();
+      done();
+    };
+    if (driver === 'sqlite3') return { connection, pool: { afterCreate }, useNullAsDefault: true };
     if (!isBuiltin(driver)) throw new StorageUnavailable(NO_DRIVER);
     return { client: (await import('./node-sqlite.js')).NodeSqliteClient, connection, useNullAsDefault: true };
   });
@@ -77,10 +82,9 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
  * @throws {InvalidServerUrl}
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
-export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  const name = toName(parsePostgresUrl(url));
-  return open(postgres, { driver: 'pg', name, maxWrites: 2 }, options, (timeoutMs) =>
-    toPostgresConfig(url, timeoutMs, maxConnections),
+export async function openPostgres({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+  return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, (timeoutMs) =>
+    toPostgresConfig({ url, timeoutMs, maxConnections }),
   );
 }
 
@@ -89,10 +93,9 @@ export async function openPostgres({ url, maxConnections, ...options }: ServerOp
  * @throws {InvalidServerUrl}
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
-export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  const name = toName(parseMysqlUrl(url));
-  return open(mysql, { driver: 'mysql2', name, maxWrites: 1 }, options, (timeoutMs) =>
-    toMysqlConfig(url, timeoutMs, maxConnections),
+export async function openMysql({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 1 }, options, (timeoutMs) =>
+    toMysqlConfig({ url, timeoutMs, maxConnections }),
   );
 }
 
@@ -103,25 +106,28 @@ async function open(
   configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
 ): Promise<KnexStorage> {
   const { driver, name } = database;
-  let knex: Knex | undefined;
   try {
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
-    knex = await createKnex(config);
-    const schema = readOnly ? await readSchema(knex, dialect) : await migrateWhileBusy(config, dialect, timeoutMs);
-    const warning = readOnly ? undefined : await readWarning(knex, dialect);
-    const storage = new KnexPlantStorage(knex, dialect, timeoutMs, readOnly);
-    return Object.assign(storage, database, schema, { warning });
+    return await retryWhileBusy(dialect, timeoutMs, async () => {
+      const knex = await createKnex(config);
+      // An idle connection closes, because the caller may have left a transaction open on it.
+      const callersPool = await createKnex({
+        ...config,
+        pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs },
+      });
+      const storage = new KnexPlantStorage(knex, callersPool, dialect, timeoutMs, readOnly);
+      try {
+        const schema = await (readOnly ? readSchema(knex, dialect) : migrate(knex, dialect));
+        const warning = readOnly ? undefined : await readWarning(knex, dialect);
+        return Object.assign(storage, database, schema, { warning });
+      } catch (error) {
+        await storage.close();
+        throw error;
+      }
+    });
   } catch (error) {
-    await knex?.destroy();
     throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`);
   }
-}
-
-function migrateWhileBusy(config: Knex.Config, dialect: Dialect, timeoutMs: number): Promise<Schema> {
-  return retryWhileBusy(dialect, timeoutMs, async () => {
-    const knex = await createKnex(config);
-    return migrate(knex, dialect).finally(() => knex.destroy());
-  });
 }
 
 async function createKnex(config: Knex.Config): Promise<Knex> {
@@ -131,14 +137,10 @@ async function createKnex(config: Knex.Config): Promise<Knex> {
   const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
   try {
     return knexFactory({ compileSqlOnError: false, log, ...config });
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('npm install'))) throw error;
     throw new StorageUnavailable(`the driver ${config.client} is not installed: npm install ${config.client}`);
   }
-}
-
-/** Returns the name of a database on a server, without a password. */
-function toName({ protocol, host, pathname }: URL): string {
-  return `${protocol}//${host}${pathname}`;
 }
 
 function canLoadSqlite3(): boolean {

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.js';
-import { toCode } from './failures.js';
+import { toCode } from './driver-errors.js';
 import { insertJsonRows, toRow, withoutIds } from './rows.js';
 
 const INSERT = `${insertJsonRows('BIGINT', 'json_array_elements(?)')}
@@ -16,7 +16,7 @@ export const postgres: Dialect = {
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
   // Also waits until the synchronous standby, if any, has every earlier commit.
-  commit: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
+  syncWrite: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
   // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
@@ -25,7 +25,6 @@ export const postgres: Dialect = {
           AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))
     UNION ALL SELECT 'the table plants is not logged' FROM pg_class
       WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
-  failureAbortsTransaction: true,
 
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
@@ -34,8 +33,21 @@ export const postgres: Dialect = {
     return /^(22|23|44|54|P0001)/.test(code) ? 'rejected' : 'unavailable';
   },
 
-  async insert(knex, plants) {
-    const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
-    return withoutIds(plants, rows);
+  async insertFree(knex, plants) {
+    const insert = async () => {
+      const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
+      return withoutIds(plants, rows);
+    };
+    if (!knex.isTransaction) return insert();
+    // A failure aborts a transaction, except within a savepoint. Knex's own savepoints wait for each other.
+    await knex.raw('SAVEPOINT plants');
+    try {
+      return await insert();
+    } catch (error) {
+      await knex.raw('ROLLBACK TO SAVEPOINT plants');
+      throw error;
+    } finally {
+      await knex.raw('RELEASE SAVEPOINT plants');
+    }
   },
 };

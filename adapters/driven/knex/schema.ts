@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toReason } from './failures.js';
+import { toReason } from './driver-errors.js';
 import { selectRows } from './rows.js';
 
 /** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
 
 /** The state of the schema of a database. */
-export interface Schema {
+export interface SchemaState {
   /** Whether opening created or migrated the schema, or found it current; `pending`: opened for reading, and neither. */
   readonly schema: 'created' | 'migrated' | 'current' | 'pending';
   /** The names of pending migrations. */
@@ -16,7 +16,7 @@ export interface Schema {
 }
 
 /** Reads the state of the schema, which must have the table of plants unless migrations are pending. */
-export async function readSchema(knex: Knex, dialect: Dialect): Promise<Schema> {
+export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const pending = await readPending(knex, dialect);
   if (pending.length > 0) return { schema: 'pending', pending };
   await assertTable(knex, dialect);
@@ -26,9 +26,9 @@ export async function readSchema(knex: Knex, dialect: Dialect): Promise<Schema> 
 /**
  * Applies the pending migrations in one transaction (MySQL commits each statement). Instances that start together wait
  * for each other. With Knex's migrator, whose lock is a row, the others would fail, and a killed one would leave it set.
- * @param knex The caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
+ * @param knex If it fails, the caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
-export async function migrate(knex: Knex, dialect: Dialect): Promise<Schema> {
+export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const { migrations, migrationLock, afterMigrations } = dialect;
   const transaction = await knex.transaction();
   try {

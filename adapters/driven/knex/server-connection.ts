@@ -6,8 +6,15 @@ import type { Knex } from 'knex';
 /** Maximum time to send a request to cancel, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 1000;
 
+/** How to connect to a server. */
+interface Server {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly maxConnections: number;
+}
+
 /** Returns Knex's settings for a PostgreSQL server. */
-export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
+export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
   const connection = {
     connectionString: url,
     application_name: 'plant-store',
@@ -15,7 +22,7 @@ export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?
     statement_timeout: timeoutMs,
     connectionTimeoutMillis: timeoutMs,
   };
-  const pool = toPool(timeoutMs, maxConnections, async (client: PostgresClient) => {
+  const prepare = async (client: PostgresClient) => {
     const { connection } = client;
     // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
     onStall(connection.stream, timeoutMs, (destroy) => requestCancel(client).once('close', destroy));
@@ -28,14 +35,14 @@ export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?
       // A session stays read-only after its default, `default_transaction_read_only`, changes.
       if (code === '25006') connection.stream.end();
     });
-  });
-  return { connection, pool };
+  };
+  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
 }
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
-export function toMysqlConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
+export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
   const seconds = Math.ceil(timeoutMs / 1000);
-  const pool = toPool(timeoutMs, maxConnections, async (connection: MysqlConnection) => {
+  const prepare = async (connection: MysqlConnection) => {
     onStall(connection.stream, timeoutMs, (destroy) => {
       // First, because the server reports a cancelled wait as a success.
       destroy();
@@ -57,20 +64,16 @@ export function toMysqlConfig(url: string, timeoutMs: number, maxConnections?: n
     await session.query('SET SESSION wsrep_sync_wait = 1').catch((error) => {
       if (error.errno !== 1193) throw error;
     });
-  });
-  return { connection: { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs }, pool };
-}
-
-/** `prepare` runs on each new connection. */
-function toPool<T>(timeoutMs: number, max = 10, prepare: (connection: T) => Promise<void>): Knex.PoolConfig {
-  // The pool usually closes an idle connection before it counts as stalled.
-  return { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) };
+  };
+  const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
+  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
 }
 
 /**
  * Calls `end` for a connection that has had no traffic for a second longer than a statement may take: its packets are
  * lost, which TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server.
- * `end` calls `destroy`, and makes the server cancel the statement; otherwise connections would pile up there.
+ * `end` calls `destroy`, and makes the server cancel the statement; otherwise connections would pile up there. The pool
+ * usually closes an idle connection before.
  */
 function onStall(socket: Socket, timeoutMs: number, end: (destroy: () => void) => void): void {
   const error = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });

@@ -9,23 +9,23 @@ export class InvalidServerUrl extends Error {
   override readonly name = 'InvalidServerUrl';
 }
 
-/** Checks the URL of a PostgreSQL database. @throws {InvalidServerUrl} */
-export function parsePostgresUrl(text: string): URL {
+/** Returns the name of a PostgreSQL database, without a password. @throws {InvalidServerUrl} */
+export function toPostgresName(text: string): string {
   const url = parseUrl(text, POSTGRES_PARAMETERS);
   const sslmode = url.searchParams.get('sslmode') ?? 'disable';
   // pg 8 takes others for verify-full, with a warning.
   if (!['disable', 'verify-full', 'no-verify'].includes(sslmode))
     throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
-  return url;
+  return toName(url);
 }
 
-/** Checks the URL of a MySQL or MariaDB database. @throws {InvalidServerUrl} */
-export function parseMysqlUrl(text: string): URL {
+/** Returns the name of a MySQL or MariaDB database, without a password. @throws {InvalidServerUrl} */
+export function toMysqlName(text: string): string {
   const url = parseUrl(text, MYSQL_PARAMETERS);
   const isAddress = isIP(url.hostname.replace(/[[\]]/g, '')) > 0;
   if (isAddress && /"verifyIdentity"\s*:\s*true/.test(url.searchParams.get('ssl') ?? ''))
     throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
-  return url;
+  return toName(url);
 }
 
 function parseUrl(text: string, knownParameters: readonly string[]): URL {
@@ -40,4 +40,8 @@ function parseUrl(text: string, knownParameters: readonly string[]): URL {
   if (unknown !== undefined)
     throw new InvalidServerUrl(`unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);
   return url;
+}
+
+function toName({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
 }

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.js';
-import { isDriverError } from './failures.js';
+import { toCodes } from './driver-errors.js';
 import { insertJsonRows, toRow, withoutIds } from './rows.js';
 
 // https://sqlite.org/rescode.html
@@ -22,22 +22,22 @@ export const sqlite: Dialect = {
   migrationLock: SET_APPLICATION_ID,
   // Later than the migrations, so that the schema is in the file itself, and not in the write-ahead log.
   afterMigrations: 'PRAGMA journal_mode = WAL',
-  commit: SET_APPLICATION_ID,
+  syncWrite: SET_APPLICATION_ID,
 
   classify(error) {
-    const number = isDriverError(error) ? error.errno : undefined;
-    if (number === SQLITE_BUSY || number === SQLITE_PROTOCOL) return 'busy';
-    const isRejected = number === SQLITE_TOOBIG || number === SQLITE_CONSTRAINT || number === SQLITE_MISMATCH;
+    const { errno } = toCodes(error);
+    if (errno === SQLITE_BUSY || errno === SQLITE_PROTOCOL) return 'busy';
+    const isRejected = errno === SQLITE_TOOBIG || errno === SQLITE_CONSTRAINT || errno === SQLITE_MISMATCH;
     return isRejected ? 'rejected' : 'unavailable';
   },
 
-  async insert(knex, plants) {
+  async insertFree(knex, plants) {
     const rows = JSON.stringify(plants.map(toRow));
     try {
       await knex.raw(INSERT, [rows]);
       return [];
     } catch (error) {
-      if (!isDriverError(error) || error.errno !== SQLITE_CONSTRAINT) throw error;
+      if (toCodes(error).errno !== SQLITE_CONSTRAINT) throw error;
     }
     // At least one id is in use. RETURNING costs 12 % of the rate, so only this second statement uses it.
     const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;

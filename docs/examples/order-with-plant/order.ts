@@ -56,15 +56,16 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The relay: publishes the events that are stored, and deletes them. If it is killed meanwhile, it publishes them again,
+ * The relay: publishes the stored events, and deletes them. If it fails or is killed meanwhile, it publishes them again,
  * so consumers ignore an order number that they know. Several relays take turns. Returns the number of events.
  */
 export function relayEvents(knex: Knex, publish: (event: object) => Promise<void>): Promise<number> {
   return knex.transaction(async (transaction) => {
     const rows = await transaction('outbox').orderBy('id').limit(MAX_EVENTS).forUpdate();
-    for (const { event } of rows) await publish(event);
-    const ids = rows.map(({ id }) => id);
-    await transaction('outbox').whereIn('id', ids).delete();
+    for (const { id, event } of rows) {
+      await publish(event);
+      await transaction('outbox').where({ id }).delete();
+    }
     return rows.length;
   });
 }

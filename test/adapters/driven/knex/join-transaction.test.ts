@@ -157,6 +157,48 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: isSqlite ? [] : [2], orders: [] });
     });
 
+    it('rejects calls after a failure, also those that were made before', async () => {
+      const { knex, readAll } = await setUp();
+      await knex.raw('ALTER TABLE plants RENAME TO moved');
+      const transaction = await knex.transaction();
+      await transaction('orders').insert({ number: 1 });
+      const calls = [1, 2].map((id) => catchError(joinTransaction(transaction).add([plant(id)])));
+      const [first, second] = await Promise.all(calls);
+      expect(`${first}`).to.match(/^StorageUnavailable: the storage is unavailable/);
+      expect(`${second}`).to.match(/: an earlier call failed; roll back the transaction$/);
+      await transaction.rollback();
+      await knex.raw('ALTER TABLE moved RENAME TO plants');
+      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+    });
+
+    it('stores nothing of calls that are in progress when it rolls back', async () => {
+      const { knex, readAll } = await setUp();
+      for (let attempt = 0; attempt < 50; attempt++) {
+        const transaction = await knex.transaction();
+        await transaction('orders').insert({ number: attempt });
+        const calls = [1, 2, 3, 4].map((id) => joinTransaction(transaction).add([plant(4 * attempt + id)]));
+        const settled = Promise.allSettled(calls);
+        await calls[0];
+        await transaction.rollback();
+        await settled;
+      }
+      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+    });
+
+    it('may have savepoints of its own around a plant', async () => {
+      const { knex, readAll } = await setUp();
+      await knex.transaction(async (transaction) => {
+        const repository = joinTransaction(transaction);
+        await transaction.transaction(() => repository.add([plant(1)]));
+        const undone = transaction.transaction(async (savepoint) => {
+          await joinTransaction(savepoint).add([plant(2)]);
+          throw new RangeError('mine');
+        });
+        expect(await catchError(undone)).to.be.instanceOf(RangeError);
+      });
+      expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
+    });
+
     it('is not used after its end', async () => {
       const { knex, readAll } = await setUp();
       const transaction = await knex.transaction();

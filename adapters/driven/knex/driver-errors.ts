@@ -1,0 +1,35 @@
+import { isStorageUnavailable, StorageUnavailable } from '../../../core/index.js';
+
+/** How a driver identifies an error. Its message may quote values, and Knex adds the SQL. */
+interface DriverCodes {
+  readonly code?: string | undefined;
+  /** The number of the error in SQLite and MySQL. */
+  readonly errno?: number | undefined;
+  readonly sqlState?: string | undefined;
+}
+
+/** Returns the codes that a driver gave an error. */
+export function toCodes(error: unknown): DriverCodes {
+  if (!(error instanceof Error)) return {};
+  const { code, errno, sqlState }: Error & DriverCodes = error;
+  return { code, errno, sqlState };
+}
+
+/** Returns the code of a driver or system error, or the class of another one. */
+export function toCode(error: unknown): string {
+  return toCodes(error).code ?? (error instanceof Error ? error.name : typeof error);
+}
+
+/** Converts the failure of a call. */
+export function toFailure(error: unknown): StorageUnavailable {
+  if (isStorageUnavailable(error)) return error;
+  return new StorageUnavailable(`the storage is unavailable (${toCode(error)})`, { cause: toCodes(error) });
+}
+
+/** Returns the first line of an error message, without the SQL that Knex puts before it. */
+export function toReason(error: unknown): string {
+  if (isStorageUnavailable(error)) return error.message;
+  if (toCode(error) === 'KnexTimeoutError') return 'the server does not respond';
+  const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
+  return message.split('\n', 1)[0] || toCode(error);
+}
