@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { openMysql, openPostgres } from '../../adapters/driven/knex/index.js';
+import { openPostgres } from '../../adapters/driven/knex/index.js';
 import { type PlantStorage, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
@@ -132,29 +132,5 @@ describe('PostgreSQL with a standby', () => {
       const DATABASE_URL = `${server.url}?options=-c%20${setting}`;
       await serve(folder, { DATABASE_URL }).waitForOutput(RegExp(`"warn".*before they are durable.*${setting}`));
     }
-  });
-});
-
-describe('MariaDB with a semi-synchronous replica', () => {
-  const folder = temporaryFolder();
-
-  it('a write that waits for too long is cancelled', async function () {
-    PrivateServer.skipUnlessAvailable(this, privateServers.mariadb);
-    const server = await PrivateServer.install(privateServers.mariadb, folder);
-    await server.start(['--log-bin', '--rpl-semi-sync-master-timeout=600000']);
-    const repository = await openMysql({ url: server.url, timeoutMs: 1000 });
-    const admin = server.connect();
-    await admin.raw('SET GLOBAL rpl_semi_sync_master_enabled = ON');
-    for (const id of [1n, 2n])
-      expect(await catchError(repository.add([toPlant({ id, name: 'Monstera' })]))).to.be.instanceOf(
-        StorageUnavailable,
-      );
-    await waitUntil('no connection waits', async () => {
-      const waiting = "FROM information_schema.processlist WHERE state LIKE 'Waiting for semi-sync%'";
-      const [rows] = await admin.raw(`SELECT 1 ${waiting}`);
-      return rows.length === 0;
-    });
-    await Promise.all([repository.close(), admin.destroy()]);
-    await server.kill();
   });
 });

@@ -43,11 +43,7 @@ export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server
 export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
   const seconds = Math.ceil(timeoutMs / 1000);
   const prepare = async (connection: MysqlConnection) => {
-    onStall(connection.stream, timeoutMs, (destroy) => {
-      // First, because the server reports a cancelled wait as a success.
-      destroy();
-      kill(connection.threadId, url, timeoutMs).catch(() => {});
-    });
+    onStall(connection.stream, timeoutMs);
     const session = connection.promise();
     // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
     // another character set.
@@ -70,12 +66,12 @@ export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): 
 }
 
 /**
- * Calls `end` for a connection that has had no traffic for a second longer than a statement may take: its packets are
- * lost, which TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server.
- * `end` calls `destroy`, and makes the server cancel the statement; otherwise connections would pile up there. The pool
- * usually closes an idle connection before.
+ * Destroys a connection that has had no traffic for a second longer than a statement may take: its packets are lost,
+ * which TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. The
+ * pool usually closes an idle connection before.
+ * @param end Makes the server cancel the statement, and calls `destroy`; otherwise connections would pile up there.
  */
-function onStall(socket: Socket, timeoutMs: number, end: (destroy: () => void) => void): void {
+function onStall(socket: Socket, timeoutMs: number, end = (destroy: () => void) => destroy()): void {
   const error = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
   socket.setTimeout(timeoutMs + 1000, () => end(() => socket.destroy(error)));
 }
@@ -91,13 +87,6 @@ function requestCancel({ host, port, processID, secretKey }: PostgresClient): So
   return socket.on('error', () => {}).resume();
 }
 
-/** Ends the statement of a connection, which may wait for a semi-synchronous replica. */
-async function kill(threadId: number, url: string, timeoutMs: number): Promise<void> {
-  const { createConnection } = await import('mysql2/promise');
-  const connection = await createConnection({ uri: url, connectTimeout: timeoutMs });
-  await connection.query(`KILL QUERY ${threadId}`).finally(() => connection.destroy());
-}
-
 /** The part of the driver's client that is used here. */
 interface PostgresClient {
   readonly host: string;
@@ -109,7 +98,6 @@ interface PostgresClient {
 
 /** The part of the driver's connection that is used here. */
 interface MysqlConnection {
-  readonly threadId: number;
   readonly stream: Socket;
   promise(): { query(sql: string): Promise<unknown> };
 }

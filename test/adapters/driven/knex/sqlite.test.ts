@@ -17,6 +17,7 @@ import { readPlants } from '../../../support/read-plants.js';
 import { runContract } from '../../../support/run-contract.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
+import { waitUntil } from '../../../support/wait-until.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 
 /** A name and tag that must not appear in any error. */
@@ -135,6 +136,24 @@ describe('The SQLite repository', () => {
       const { path } = await startToRead();
       await expectCannotOpen(path, /database is locked$/, { timeoutMs: 500 });
     });
+  });
+
+  it('stores what it acknowledges, although a COMMIT of the caller has failed', async () => {
+    const path = newFile();
+    const repository = await open(path, { timeoutMs: 200 });
+    const { knex } = repository;
+    await knex.raw('PRAGMA foreign_keys = ON');
+    await knex.raw('CREATE TABLE parts (plant REFERENCES plants DEFERRABLE INITIALLY DEFERRED)');
+    const failing = knex.transaction((transaction) => transaction('parts').insert({ plant: 1 }));
+    expect(await catchError(failing)).to.match(/FOREIGN KEY constraint failed/);
+    // Until the pool has closed the connection, whose transaction is still open.
+    const isAdded = () =>
+      repository.add([plant(2n)]).then(
+        () => true,
+        () => false,
+      );
+    await waitUntil('a plant is added', isAdded);
+    expect(await (await openRaw(path)).all('SELECT id FROM plants')).to.deep.equal([{ id: 2 }]);
   });
 
   it("waits for another program's lock for longer than SQLite's busy timeout", async () => {
