@@ -37,7 +37,7 @@ export interface SqliteOptions extends DatabaseOptions {
 export interface ServerOptions extends DatabaseOptions {
   /** Its parameters are those of the driver. */
   readonly url: string;
-  /** Maximum number of connections. @default 10 */
+  /** Maximum number of connections of the storage, and of `knex`. @default 10 */
   readonly maxConnections?: number | undefined;
 }
 

@@ -113,7 +113,9 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
 
     it('keeps what it acknowledges and stores nothing else while statements are cancelled', async () => {
       const url = await databases.create();
-      const repository = await open(url);
+      // Other tests use the server meanwhile.
+      const name = `cancelled-${process.pid}`;
+      const repository = await open(isPostgres ? `${url}&application_name=${name}` : url);
       const admin = databases.connect(url);
       if (!isPostgres)
         await admin.raw(`CREATE PROCEDURE cancel_all() BEGIN
@@ -127,7 +129,7 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
             END WHILE;
           END`);
       const cancelAll = isPostgres
-        ? "SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = 'plant-store'"
+        ? `SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = '${name}'`
         : 'CALL cancel_all()';
       let isCancelling = true;
       const cancelling = (async () => {
@@ -188,6 +190,14 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
       expect((await migrateBy(...statements)).schema).to.equal('migrated');
       expect(await repository.add(PLANTS)).to.deep.equal([{ kind: 'added' }]);
+    });
+
+    it('opens at most maxConnections for transactions of the caller', async () => {
+      const repository = await openDatabase({ url: await databases.create(), maxConnections: 1, timeoutMs: 300 });
+      const first = await repository.knex.transaction();
+      expect(await catchError(repository.knex.transaction())).to.match(/^KnexTimeoutError/);
+      await first.rollback();
+      await repository.close();
     });
 
     it('reports why it cannot open a database, without the password', async () => {
