@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
+import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
@@ -39,12 +40,14 @@ export function joinTransaction(transaction: Knex.Transaction): PlantRepository 
 }
 
 class TransactionPlantRepository extends KnexPlantRepository {
+  /** The caller uses the connection meanwhile. */
+  protected override readonly readsAhead = false;
   readonly #transaction: Knex.Transaction;
   #lastCall: Promise<unknown> = Promise.resolve();
   #hasFailed = false;
 
   constructor(transaction: Knex.Transaction, dialect: Dialect) {
-    super(transaction, dialect);
+    super(dialect);
     this.#transaction = transaction;
   }
 
@@ -59,10 +62,14 @@ class TransactionPlantRepository extends KnexPlantRepository {
     if (this.#transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
     if (this.#hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
     try {
-      return await super.call(work);
+      return await work();
     } catch (error) {
       this.#hasFailed = true;
-      throw error;
+      throw toFailure(error);
     }
+  }
+
+  protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
+    return statement(this.#transaction);
   }
 }

@@ -10,32 +10,24 @@ import {
   StorageUnavailable,
 } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode, toFailure } from './driver-errors.js';
+import { toCode } from './driver-errors.js';
 import { fitsStatement, selectPage, selectStored } from './rows.js';
 
-/** Stores plants in the table `plants` of a SQL database, on a pool or in a transaction of the caller. */
-export class KnexPlantRepository implements PlantRepository {
-  readonly #knex: Knex;
+/** Stores plants in the table `plants` of a SQL database. A subclass is for a pool, another for transactions of callers. */
+export abstract class KnexPlantRepository implements PlantRepository {
   protected readonly dialect: Dialect;
+  /** Whether `readAll` reads the next page while the caller uses this one. */
+  protected abstract readonly readsAhead: boolean;
 
-  constructor(knex: Knex, dialect: Dialect) {
-    this.#knex = knex;
+  constructor(dialect: Dialect) {
     this.dialect = dialect;
   }
 
   /** Makes a call, and converts its failures. */
-  protected async call<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw toFailure(error);
-    }
-  }
+  protected abstract call<T>(work: () => Promise<T>): Promise<T>;
 
-  /** Runs a statement. Subclasses may retry it; in a transaction, its failure may have undone earlier statements. */
-  protected run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    return statement(this.#knex);
-  }
+  /** Runs a statement of a call. */
+  protected abstract run<T>(statement: (knex: Knex) => Promise<T>): Promise<T>;
 
   add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.
@@ -96,13 +88,12 @@ export class KnexPlantRepository implements PlantRepository {
     for (let last = MIN_PLANT_ID; last < MAX_PLANT_ID; ) {
       const plants = [...(await page).values()].map(toPlant);
       last = plants.at(-1)?.id ?? MAX_PLANT_ID;
-      // Reads the next page while the caller uses this one. In a transaction, the caller may use the connection meanwhile.
-      const isAhead = last < MAX_PLANT_ID && !this.#knex.isTransaction;
-      if (isAhead) page = read(last + 1n);
+      const isLast = last === MAX_PLANT_ID;
+      if (!isLast && this.readsAhead) page = read(last + 1n);
       // Only matters if the caller continues.
       page.catch(() => {});
       if (plants.length > 0) yield plants;
-      if (last < MAX_PLANT_ID && !isAhead) page = read(last + 1n);
+      if (!isLast && !this.readsAhead) page = read(last + 1n);
     }
   }
 }

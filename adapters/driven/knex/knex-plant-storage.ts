@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
+import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 
 /** Pause before a retry, in milliseconds. */
@@ -12,8 +13,9 @@ const PROBE_NAME_LENGTH = 4000;
 
 /** A repository with a connection pool of its own, on which each statement commits by itself. */
 export class KnexPlantStorage extends KnexPlantRepository implements PlantStorage {
-  /** Another pool, for the caller, whose connections may keep a transaction open or have other settings. */
+  /** Another pool, because a connection of the caller may keep a transaction open or have other settings. */
   readonly knex: Knex;
+  protected override readonly readsAhead = true;
   readonly #pool: Knex;
   readonly #timeoutMs: number;
   readonly #readOnly: boolean;
@@ -27,7 +29,7 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
    * @param readOnly Whether `ready` checks reads alone.
    */
   constructor(pool: Knex, callersPool: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
-    super(pool, dialect);
+    super(dialect);
     this.#pool = pool;
     this.knex = callersPool;
     this.#timeoutMs = timeoutMs;
@@ -40,7 +42,7 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
       if (!this.#mustProbe || this.#readOnly) return;
       // Cleared first, because a call may fail meanwhile.
       this.#mustProbe = false;
-      await this.run((knex) => this.#tryInsert(knex));
+      await this.run(() => this.#tryInsert());
     });
   }
 
@@ -57,36 +59,36 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
   /** Throws after `close`, and lets `close` wait for the call. */
   protected override async call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
-    const call = super.call(work);
+    const call = work();
     this.#callsInFlight.add(call);
     try {
       return await call;
     } catch (error) {
       this.#mustProbe = true;
-      throw error;
+      throw toFailure(error);
     } finally {
       this.#callsInFlight.delete(call);
     }
   }
 
   protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    return retryWhileBusy(this.dialect, this.#timeoutMs, () => super.run(statement));
+    return retryWhileBusy(this.dialect, this.#timeoutMs, () => statement(this.#pool));
   }
 
   /**
    * Commits a write, then checks privileges and free space with an insert that the engine undoes, because its second
    * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
    */
-  async #tryInsert(knex: Knex): Promise<void> {
+  async #tryInsert(): Promise<void> {
     const { syncWrite, textToId, undoesFailedInserts = 'true' } = this.dialect;
-    await knex.raw(syncWrite);
+    await this.#pool.raw(syncWrite);
     // A large name, which does not compress.
     const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
     const id = `${randomBytes(8).readBigInt64BE()}`;
     const insert = `INSERT INTO plants (id, name, tag)
       SELECT ${textToId}, name, NULL FROM (SELECT ? AS name UNION ALL SELECT NULL) AS names WHERE ${undoesFailedInserts}`;
     try {
-      await knex.raw(insert, [id, name]);
+      await this.#pool.raw(insert, [id, name]);
     } catch (error) {
       // A trigger may reject the first row; plants that it accepts can be added.
       if (this.dialect.classify(error) !== 'rejected') throw error;

@@ -20,10 +20,10 @@ export function toRow({ id, name, tag }: Plant) {
 
 /** Returns whether one statement can insert the plants. */
 export function fitsStatement(plants: readonly Plant[]): boolean {
-  if (plants.length > MAX_ROWS) return false;
+  if (plants.length === 1) return true;
   let text = 0;
   for (const plant of plants) for (const value of Object.values(toRow(plant))) text += value?.length ?? 0;
-  return plants.length === 1 || text <= MAX_TEXT;
+  return plants.length <= MAX_ROWS && text <= MAX_TEXT;
 }
 
 /** Returns SQL that inserts a JSON array of rows, whose elements the SQL `elements` selects as `value`. */
