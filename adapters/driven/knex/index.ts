@@ -8,4 +8,5 @@ export {
   type ServerOptions,
   type SqliteOptions,
 } from './open.js';
+export type { SchemaState } from './schema.js';
 export { InvalidServerUrl } from './server-url.js';

@@ -14,57 +14,70 @@ const dialects = new Map<unknown, Dialect>([
   ['mysql2', mysql],
 ]);
 
-/** The repository of each transaction: one, so that its calls know of each other. */
-const repositories = new WeakMap<Knex.Transaction, PlantRepository>();
+/** What the repositories of a transaction and of its savepoints share. */
+interface Calls {
+  /** Settles when the last call does. */
+  last: Promise<unknown>;
+  hasFailed: boolean;
+}
+
+const callsOfTransactions = new WeakMap<Knex.Transaction, Calls>();
 
 /**
- * Returns a repository whose plants belong to a transaction of the caller, whose database has the table `plants`.
+ * Returns a repository whose plants belong to the caller's transaction, in a database with the table `plants`.
  *
  * - An outcome holds if the caller commits. Until then, no plant is durable.
- * - After `StorageUnavailable`, roll back: the engine may have undone other statements of the transaction. Further calls
- *   are rejected. The `cause` has the driver's codes. Nothing is retried, so after a deadlock, run the transaction again.
+ * - After `StorageUnavailable`, roll back the whole transaction, because the engine may have undone other statements.
+ *   Further calls are rejected. The `cause` has the driver's codes. Nothing is retried, so after a deadlock, run the
+ *   transaction again.
  * - A plant that the engine rejects leaves the rest of the transaction as it is.
- * - Await each `add` before the next statement of the transaction. Otherwise, on PostgreSQL, the statement is undone with
- *   a rejected plant, and on MySQL and MariaDB, it commits by itself after a deadlock.
+ * - Await each `add` before the next statement of the transaction. Otherwise, the statement may be undone with a rejected
+ *   plant (PostgreSQL), or commit by itself after a deadlock (MySQL, MariaDB) or a ROLLBACK (SQLite).
  *
- * @throws {TypeError} It is not a transaction, or its driver is not `sqlite3`, `pg` or `mysql2`.
+ * @throws {TypeError} `transaction` is not a transaction, or its driver is not `sqlite3`, `pg` or `mysql2`.
  */
 export function joinTransaction(transaction: Knex.Transaction): PlantRepository {
   if (!transaction.isTransaction) throw new TypeError('joinTransaction needs a Knex transaction');
   const { driverName } = transaction.client;
   const dialect = dialects.get(driverName);
   if (!dialect) throw new TypeError(`joinTransaction needs Knex with sqlite3, pg or mysql2, not ${driverName}`);
-  const repository = repositories.get(transaction) ?? new TransactionPlantRepository(transaction, dialect);
-  repositories.set(transaction, repository);
-  return repository;
+  const root = toRoot(transaction);
+  const calls = callsOfTransactions.get(root) ?? { last: Promise.resolve(), hasFailed: false };
+  callsOfTransactions.set(root, calls);
+  return new TransactionPlantRepository(transaction, dialect, calls);
+}
+
+/** Returns the transaction to which a savepoint belongs. */
+function toRoot(transaction: Knex.Transaction): Knex.Transaction {
+  return transaction.parentTransaction ? toRoot(transaction.parentTransaction) : transaction;
 }
 
 class TransactionPlantRepository extends KnexPlantRepository {
   /** The caller uses the connection meanwhile. */
   protected override readonly readsAhead = false;
   readonly #transaction: Knex.Transaction;
-  #lastCall: Promise<unknown> = Promise.resolve();
-  #hasFailed = false;
+  readonly #calls: Calls;
 
-  constructor(transaction: Knex.Transaction, dialect: Dialect) {
+  constructor(transaction: Knex.Transaction, dialect: Dialect, calls: Calls) {
     super(dialect);
     this.#transaction = transaction;
+    this.#calls = calls;
   }
 
   /** Makes one call after the other, because after a failure, the engine may commit each statement by itself. */
   protected override call<T>(work: () => Promise<T>): Promise<T> {
-    const call = this.#lastCall.then(() => this.#callNow(work));
-    this.#lastCall = call.catch(() => {});
+    const call = this.#calls.last.then(() => this.#callNow(work));
+    this.#calls.last = call.catch(() => {});
     return call;
   }
 
   async #callNow<T>(work: () => Promise<T>): Promise<T> {
     if (this.#transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
-    if (this.#hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
+    if (this.#calls.hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
     try {
       return await work();
     } catch (error) {
-      this.#hasFailed = true;
+      this.#calls.hasFailed = true;
       throw toFailure(error);
     }
   }

@@ -13,7 +13,7 @@ import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
 import { fitsStatement, selectPage, selectStored } from './rows.js';
 
-/** Stores plants in the table `plants` of a SQL database. A subclass is for a pool, another for transactions of callers. */
+/** Stores plants in the table `plants` of a SQL database. Subclasses run statements on a pool or in the caller's transaction. */
 export abstract class KnexPlantRepository implements PlantRepository {
   protected readonly dialect: Dialect;
   /** Whether `readAll` reads the next page while the caller uses this one. */
@@ -37,7 +37,7 @@ export abstract class KnexPlantRepository implements PlantRepository {
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
-    const ascending = plants.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    const ascending = plants.toSorted(compareIds);
     const unique = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
     const outcomeById = new Map<PlantId, AddOutcome>();
     await this.#addUnique(unique, outcomeById);
@@ -85,17 +85,25 @@ export abstract class KnexPlantRepository implements PlantRepository {
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     const read = (from: PlantId) => this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
     let page = read(MIN_PLANT_ID);
-    for (let last = MIN_PLANT_ID; last < MAX_PLANT_ID; ) {
+    for (;;) {
       const plants = [...(await page).values()].map(toPlant);
-      last = plants.at(-1)?.id ?? MAX_PLANT_ID;
-      const isLast = last === MAX_PLANT_ID;
-      if (!isLast && this.readsAhead) page = read(last + 1n);
-      // Only matters if the caller continues.
-      page.catch(() => {});
+      const last = plants.at(-1)?.id ?? MAX_PLANT_ID;
+      const isLastPage = last === MAX_PLANT_ID;
+      if (this.readsAhead && !isLastPage) {
+        page = read(last + 1n);
+        // Its error only matters if the caller continues.
+        page.catch(() => {});
+      }
       if (plants.length > 0) yield plants;
-      if (!isLast && !this.readsAhead) page = read(last + 1n);
+      if (isLastPage) return;
+      if (!this.readsAhead) page = read(last + 1n);
     }
   }
+}
+
+function compareIds(a: Plant, b: Plant): number {
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
 }
 
 function toConflict(row: PlantResult): AddOutcome {

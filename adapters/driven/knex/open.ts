@@ -19,7 +19,10 @@ const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3
 
 /** Options of any database. */
 export interface DatabaseOptions {
-  /** Maximum time for a statement, and for a wait for a connection, in milliseconds. @default 10000 */
+  /**
+   * Maximum time to wait for a lock or a connection and, on PostgreSQL and MariaDB, for a statement, in milliseconds.
+   * @default 10000
+   */
   readonly timeoutMs?: number | undefined;
   /** Whether the storage will only be read. If so, creates and migrates nothing. @default false */
   readonly readOnly?: boolean | undefined;
@@ -35,7 +38,7 @@ export interface SqliteOptions extends DatabaseOptions {
 
 /** Options of {@link openPostgres} and {@link openMysql}. */
 export interface ServerOptions extends DatabaseOptions {
-  /** Its parameters are those of the driver. */
+  /** `docs/databases.md` lists its parameters. */
   readonly url: string;
   /** Maximum number of connections of the storage, and of `knex`. @default 10 */
   readonly maxConnections?: number | undefined;

@@ -46,11 +46,11 @@ export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState
     // Unlike `commit`, rejects if COMMIT fails.
     await transaction.executionPromise;
     if (afterMigrations) await knex.raw(afterMigrations);
+    if (pending.length === 0) return { schema: 'current', pending };
     const isNew = pending.length === Object.keys(migrations).length;
-    return { schema: isNew ? 'created' : pending.length > 0 ? 'migrated' : 'current', pending: [] };
+    return { schema: isNew ? 'created' : 'migrated', pending: [] };
   } catch (error) {
-    // Fails, too, if the engine has rolled back by itself.
-    await transaction.rollback().catch(() => {});
+    await transaction.rollback();
     throw error;
   }
 }

@@ -42,8 +42,7 @@ export async function placeOrder(knex: Knex, number: string, newPlant: NewPlant)
       await transaction.executionPromise;
       return 'placed';
     } catch (error) {
-      // Fails, too, if the connection or the transaction has ended.
-      await transaction.rollback().catch(() => {});
+      await transaction.rollback();
       if (attempt === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(error))) throw error;
     }
   }
