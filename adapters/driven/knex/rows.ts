@@ -22,7 +22,7 @@ export function toRow({ id, name, tag }: Plant) {
 export function fitsStatement(plants: readonly Plant[]): boolean {
   if (plants.length === 1) return true;
   let text = 0;
-  for (const plant of plants) for (const value of Object.values(toRow(plant))) text += value?.length ?? 0;
+  for (const { name, tag = '' } of plants) text += name.length + tag.length;
   return plants.length <= MAX_ROWS && text <= MAX_TEXT;
 }
 
