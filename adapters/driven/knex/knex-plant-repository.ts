@@ -6,12 +6,11 @@ import {
   type Plant,
   type PlantId,
   type PlantRepository,
-  type PlantResult,
   StorageUnavailable,
 } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
-import { fitsStatement, selectPage, selectStored } from './rows.js';
+import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.js';
 
 /** Stores plants in the table `plants` of a SQL database. Subclasses run statements on a pool or in the caller's transaction. */
 export abstract class KnexPlantRepository implements PlantRepository {
@@ -65,8 +64,9 @@ export abstract class KnexPlantRepository implements PlantRepository {
       // A stored plant may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
       if (inUse.length === batch.length) await this.run(async (knex) => knex.raw(this.dialect.syncWrite));
       const stored = await this.run((knex) => selectStored(knex, this.dialect, inUse));
-      for (const [id, row] of stored) outcomeById.set(id, toConflict(row));
-      if (stored.size < inUse.length) throw new StorageUnavailable('plants disappeared from the storage during a read');
+      for (const row of stored) outcomeById.set(row.id, toConflict(row));
+      if (stored.length < inUse.length)
+        throw new StorageUnavailable('plants disappeared from the storage during a read');
     } catch (error) {
       if (this.dialect.classify(error) !== 'rejected') throw error;
       if (batch.length > 1) return this.#addHalves(batch, outcomeById);
@@ -86,7 +86,7 @@ export abstract class KnexPlantRepository implements PlantRepository {
     const read = (from: PlantId) => this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
     let page = read(MIN_PLANT_ID);
     for (;;) {
-      const plants = [...(await page).values()].map(toPlant);
+      const plants = (await page).map(toPlant);
       const last = plants.at(-1)?.id ?? MAX_PLANT_ID;
       const isLastPage = last === MAX_PLANT_ID;
       if (this.readsAhead && !isLastPage) {
@@ -106,12 +106,12 @@ function compareIds(a: Plant, b: Plant): number {
   return a.id < b.id ? -1 : 1;
 }
 
-function toConflict(row: PlantResult): AddOutcome {
-  if (row.kind === 'valid') return { kind: 'conflict', stored: row.plant };
+function toConflict({ content }: StoredRow): AddOutcome {
+  if (content.kind === 'valid') return { kind: 'conflict', stored: content.plant };
   return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
 }
 
-function toPlant(row: PlantResult): Plant {
-  if (row.kind === 'valid') return row.plant;
+function toPlant({ content }: StoredRow): Plant {
+  if (content.kind === 'valid') return content.plant;
   throw new StorageUnavailable('a stored row is not a valid plant');
 }

@@ -71,8 +71,8 @@ export const mysql: Dialect = {
         if (toCodes(error).errno !== ER_DUP_ENTRY) throw error;
         const stored = await selectStored(knex, mysql, free);
         // The operator has added a unique index on another column.
-        if (stored.size === 0) throw error;
-        free = free.filter(({ id }) => !stored.has(id));
+        if (stored.length === 0) throw error;
+        free = withoutIds(free, stored);
       }
     }
   },

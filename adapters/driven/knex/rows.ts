@@ -10,8 +10,11 @@ const MAX_TEXT = 1024 * 1024;
 /** A row of the table `plants`. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
 type Row = Readonly<Record<keyof NewPlant, string | null>>;
 
-/** Rows by id, ascending. They may be invalid, because another program may have written them. */
-type Rows = ReadonlyMap<PlantId, PlantResult>;
+/** A row read from the table. It may be invalid, because another program may have written it. */
+export interface StoredRow {
+  readonly id: PlantId;
+  readonly content: PlantResult;
+}
 
 /** Converts a plant to a row. */
 export function toRow({ id, name, tag }: Plant) {
@@ -39,28 +42,26 @@ export async function selectRows(
   condition: string,
   ids: readonly PlantId[],
   isLocking = false,
-): Promise<Rows> {
+): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
   const query = knex('plants').select(columns).whereRaw(condition, ids.map(String)).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
-  const results = new Map<PlantId, PlantResult>();
-  for (const { id, name, tag } of rows) {
+  return rows.map(({ id, name, tag }) => {
     const newPlant = { id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>;
-    results.set(newPlant.id, Plant.from(newPlant));
-  }
-  return results;
+    return { id: newPlant.id, content: Plant.from(newPlant) };
+  });
 }
 
 /** Selects the rows that have the ids of plants, in a transaction also those committed after its first read. */
-export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plant[]): Promise<Rows> {
+export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plant[]): Promise<readonly StoredRow[]> {
   const condition = `id IN (${plants.map(() => dialect.textToId)})`;
   const ids = plants.map(({ id }) => id);
   return selectRows(knex, dialect, condition, ids, knex.isTransaction && dialect.readsSnapshot);
 }
 
 /** Selects the rows of the page that starts at an id. */
-export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<Rows> {
+export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
   const { textToId } = dialect;
   return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [from, from]);
 }
