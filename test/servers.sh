@@ -13,7 +13,7 @@ trap 'exit' TERM INT
 
 # Database servers refuse to run as root.
 as_user=()
-if [ "$(id -u)" = 0 ]; then as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups); fi
+if [ "$(id -u)" = 0 ]; then as_user=(setpriv --reuid=daemon --regid=daemon --clear-groups); fi
 
 # Starts PostgreSQL from an npm package.
 start_postgres() {

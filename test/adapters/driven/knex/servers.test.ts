@@ -320,11 +320,11 @@ describe('The repository on MariaDB', () => {
 describe('The repository on MySQL', () => {
   const databases = databasesOn(mysqlServer);
 
-  for (const [what, ssl] of [
-    ['without TLS', undefined],
-    ['with TLS', '{"rejectUnauthorized":false}'],
+  for (const [title, ssl] of [
+    ['authenticates by caching_sha2_password without TLS', undefined],
+    ['authenticates by caching_sha2_password with TLS', '{"rejectUnauthorized":false}'],
   ] as const) {
-    it(`authenticates by caching_sha2_password ${what}`, async () => {
+    it(title, async () => {
       const url = new URL(await databases.create());
       const admin = databases.connect();
       const user = `plants_${ssl ? 'tls' : 'plain'}_${process.pid}`;
