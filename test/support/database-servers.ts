@@ -37,6 +37,10 @@ export const mysqlServer: DatabaseServer = {
   isOptional: true,
 };
 
+/** Returns a row while a transaction waits for a row lock. A view like `innodb_trx` stays as it is while it is polled. */
+export const INNODB_LOCK_WAITS =
+  "SHOW GLOBAL STATUS WHERE variable_name = 'Innodb_row_lock_current_waits' AND value > 0";
+
 let databases = 0;
 
 /**

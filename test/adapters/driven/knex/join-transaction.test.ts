@@ -4,6 +4,7 @@ import { after, describe, it } from 'mocha';
 import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
 import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
+import { INNODB_LOCK_WAITS } from '../../../support/database-servers.js';
 import { enginesOfTier, openStore } from '../../../support/engines.js';
 import { Program } from '../../../support/executable.js';
 import { inRepository } from '../../../support/paths.js';
@@ -238,7 +239,7 @@ for (const engine of enginesOfTier) {
         const adding = joinTransaction(mine).add([plant(1)]);
         const waiting = isPostgres
           ? "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants%'"
-          : "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+          : INNODB_LOCK_WAITS;
         await waitUntil('the plant waits for the other transaction', async () => {
           const result = await knex.raw(waiting);
           return (isPostgres ? result.rows : result[0]).length > 0;

@@ -11,6 +11,7 @@ import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import {
   databasesOn,
+  INNODB_LOCK_WAITS,
   mariadbServer,
   mysqlServer,
   newestPostgresServer,
@@ -307,7 +308,7 @@ describe('The repository on MariaDB', () => {
       await transaction('plants').insert({ id: 1, name: 'uncommitted' });
       const adding = repository.add(plants);
       await waitUntil('the insert waits', async () => {
-        const [rows] = await admin.raw("SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'");
+        const [rows] = await admin.raw(INNODB_LOCK_WAITS);
         return rows.length > 0;
       });
       await transaction.rollback();
