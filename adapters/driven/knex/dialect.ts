@@ -7,6 +7,8 @@ export interface Dialect {
   readonly textToId: string;
   /** SQL that converts the column `id` to decimal text. */
   readonly idToText: string;
+  /** SQL that selects the ids of a JSON array of decimal text, bound to its `?`. @default a `?` for each id */
+  readonly jsonToIds?: string;
   /**
    * The statements of each migration, by name and in order. The database stores the names, so they never change. If
    * the engine commits DDL implicitly, a statement may run again after a crash.

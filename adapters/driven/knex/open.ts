@@ -69,14 +69,7 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
     prepareFile(file, mustExist, options.readOnly);
     // Opened for reading, a missing file is a store without a schema.
     const connection = { filename: existsSync(file) ? file : ':memory:' };
-    // Otherwise, a ROLLBACK of the caller may overtake an insert, which then commits by itself.
-    const afterCreate = (database: { serialize(): void }, done: () => void) => {
-      database.serialize();
-      done();
-    };
-    if (driver === 'sqlite3') return { connection, pool: { afterCreate }, useNullAsDefault: true };
-    if (!isBuiltin(driver)) throw new StorageUnavailable(NO_DRIVER);
-    return { client: (await import('./node-sqlite.js')).NodeSqliteClient, connection, useNullAsDefault: true };
+    return { client: await loadSqliteClient(driver), connection, useNullAsDefault: true };
   });
 }
 
@@ -144,6 +137,12 @@ async function createKnex(config: Knex.Config): Promise<Knex> {
     if (!(error instanceof Error && error.message.includes('npm install'))) throw error;
     throw new StorageUnavailable(`the driver ${config.client} is not installed: npm install ${config.client}`);
   }
+}
+
+async function loadSqliteClient(driver: string): Promise<typeof Knex.Client> {
+  if (driver === 'sqlite3') return (await import('./sqlite3-client.js')).Sqlite3Client;
+  if (isBuiltin(driver)) return (await import('./node-sqlite-client.js')).NodeSqliteClient;
+  throw new StorageUnavailable(NO_DRIVER);
 }
 
 function canLoadSqlite3(): boolean {

@@ -35,16 +35,16 @@ export function insertJsonRows(idType: string, elements: string): string {
     SELECT CAST(value ->> 'id' AS ${idType}), value ->> 'name', value ->> 'tag' FROM ${elements}`;
 }
 
-/** Selects the rows that meet a condition in SQL, ascending by id. `ids` are bound to the condition. */
+/** Selects the rows that meet a condition in SQL with bindings, ascending by id. */
 export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  ids: readonly PlantId[],
+  bindings: readonly string[],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const query = knex('plants').select(columns).whereRaw(condition, ids.map(String)).orderBy('plants.id');
+  const query = knex('plants').select(columns).whereRaw(condition, bindings).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
@@ -55,15 +55,17 @@ export async function selectRows(
 
 /** Selects the rows that have the ids of plants, in a transaction also those committed after its first read. */
 export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plant[]): Promise<readonly StoredRow[]> {
-  const condition = `id IN (${plants.map(() => dialect.textToId)})`;
-  const ids = plants.map(({ id }) => id);
-  return selectRows(knex, dialect, condition, ids, knex.isTransaction && dialect.readsSnapshot);
+  const { jsonToIds, textToId, readsSnapshot } = dialect;
+  const ids = plants.map(({ id }) => `${id}`);
+  const bindings = jsonToIds === undefined ? ids : [JSON.stringify(ids)];
+  const condition = `id IN (${jsonToIds ?? ids.map(() => textToId)})`;
+  return selectRows(knex, dialect, condition, bindings, knex.isTransaction && readsSnapshot);
 }
 
 /** Selects the rows of the page that starts at an id. */
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
   const { textToId } = dialect;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [from, from]);
+  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [`${from}`, `${from}`]);
 }
 
 /** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not strings. */

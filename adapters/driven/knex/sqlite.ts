@@ -14,6 +14,8 @@ const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
 export const sqlite: Dialect = {
   textToId: 'CAST(? AS INTEGER)',
   idToText: 'CAST(id AS TEXT)',
+  // One statement for any number of ids, which stays prepared.
+  jsonToIds: 'SELECT CAST(value AS INTEGER) FROM json_each(?)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT'],
   },

@@ -62,5 +62,6 @@ function toDigest(token: string, index: number): Buffer {
 }
 
 function sha256(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
+  // Faster than the encoding 'buffer'.
+  return Buffer.from(hash('sha256', text, 'hex'), 'hex');
 }

@@ -8,6 +8,7 @@ import { after, describe, it } from 'mocha';
 import { openSqlite, type SqliteOptions } from '../../../../adapters/driven/knex/index.js';
 import { migrate } from '../../../../adapters/driven/knex/schema.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import { MAX_STATEMENTS } from '../../../../adapters/driven/knex/statement-cache.js';
 import { type Plant, type PlantRepository, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
@@ -154,6 +155,60 @@ describe('The SQLite repository', () => {
       );
     await waitUntil('a plant is added', isAdded);
     expect(await (await openRaw(path)).all('SELECT id FROM plants')).to.deep.equal([{ id: 2 }]);
+  });
+
+  describe('keeps its statements prepared, and', () => {
+    it('adds and reads plants after another program has changed the schema', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      const raw = await openRaw(path);
+      expect(await repository.add([plant(1n)])).to.deep.equal(ADDED);
+      await raw.exec(
+        `ALTER TABLE plants RENAME TO moved; CREATE TABLE plants (note TEXT, tag TEXT, name TEXT, id INTEGER PRIMARY KEY)`,
+      );
+      expect(await repository.add([plant(2n)])).to.deep.equal(ADDED);
+      expect(await readPlants(repository.readAll())).to.deep.equal([plant(2n)]);
+    });
+
+    it('lets the caller change and drop the tables of kept statements', async () => {
+      const { knex } = await open(newFile());
+      const read = () => knex.raw('SELECT * FROM pots');
+      await knex.raw('CREATE TABLE pots (id)');
+      await knex('pots').insert({ id: 1 });
+      expect(await read()).to.deep.equal([{ id: 1 }]);
+      await knex.raw('ALTER TABLE pots ADD COLUMN size');
+      expect(await read()).to.deep.equal([{ id: 1, size: null }]);
+      await knex.raw('DROP TABLE pots');
+      expect(await catchError(read())).to.match(/no such table: pots/);
+    });
+
+    it('reports a statement that cannot be prepared each time', async () => {
+      const { knex } = await open(newFile());
+      for (let attempt = 0; attempt < 2; attempt++)
+        expect(await catchError(knex.raw('SELECT size'))).to.match(/no such column: size/);
+    });
+
+    it('commits other statements after one that failed because another program wrote', async () => {
+      const path = newFile();
+      const repository = await open(path, { timeoutMs: 100 });
+      const raw = await openRaw(path);
+      await raw.exec('BEGIN IMMEDIATE');
+      expect(await catchError(repository.add([plant(1n)]))).to.be.instanceOf(StorageUnavailable);
+      await raw.exec('ROLLBACK');
+      // Writes with other statements than `add`.
+      await repository.ready();
+      await raw.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK');
+    });
+
+    it('closes the file, so that SQLite removes the write-ahead log', async () => {
+      const path = newFile();
+      const repository = await open(path);
+      await repository.add([plant(1n)]);
+      for (let id = 0; id < MAX_STATEMENTS + 10; id++) await repository.knex.raw(`SELECT ${id}`);
+      expect(existsSync(`${path}-wal`)).to.equal(true);
+      await repository.close();
+      expect(existsSync(`${path}-wal`)).to.equal(false);
+    });
   });
 
   it("waits for another program's lock for longer than SQLite's busy timeout", async () => {

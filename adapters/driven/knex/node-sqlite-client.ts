@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
+import { StatementCache } from './statement-cache.js';
 
 const require = createRequire(import.meta.url);
 
@@ -10,12 +11,24 @@ const { DatabaseSync }: { readonly DatabaseSync: new (filename: string) => Datab
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface Database {
-  prepare(sql: string): {
-    all(...bindings: readonly unknown[]): readonly object[];
-    run(...bindings: readonly unknown[]): { readonly lastInsertRowid: number; readonly changes: number };
-  };
+  prepare(sql: string): Statement;
   exec(sql: string): void;
   close(): void;
+}
+
+interface Statement {
+  all(...bindings: readonly unknown[]): readonly object[];
+  run(...bindings: readonly unknown[]): { readonly lastInsertRowid: number; readonly changes: number };
+}
+
+/** A connection with statements that stay prepared. */
+class Connection extends DatabaseSync {
+  // The garbage collector finalizes statements.
+  readonly #statements = new StatementCache<Statement>(() => {});
+
+  override prepare(sql: string): Statement {
+    return this.#statements.get(sql, () => super.prepare(sql));
+  }
 }
 
 /** What Knex runs. It expects the rows in `response`, or in `context` what a write did. */
@@ -33,7 +46,7 @@ export class NodeSqliteClient extends Client {
   }
 
   override async acquireRawConnection() {
-    const database = new DatabaseSync(Object(this.connectionSettings).filename);
+    const database = new Connection(Object(this.connectionSettings).filename);
     // Waits for locks only briefly, because the wait blocks the event loop.
     database.exec('PRAGMA busy_timeout = 20');
     return database;
