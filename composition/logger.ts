@@ -5,6 +5,8 @@ import { isInTime } from './time-limit.js';
 
 /** Maximum size of the lines that wait for standard error; further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
+/** Size of the lines that are written together, and the time after which fewer are, in milliseconds. */
+const [MIN_WRITE_BYTES, MAX_DELAY_MS] = [4096, 100];
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
 
@@ -24,9 +26,9 @@ export interface LogDestination {
 export async function openStandardError(): Promise<LogDestination> {
   // Node makes a pipe non-blocking when it creates this stream.
   const { fd, isTTY } = process.stderr;
-  // With a minLength of 0, flush would not wait.
-  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, minLength: 1 });
-  // A failed write is repeated with the next line.
+  const limits = { maxLength: MAX_PENDING_BYTES, minLength: MIN_WRITE_BYTES, periodicFlush: MAX_DELAY_MS };
+  const destination = pino.destination({ fd, sync: false, ...limits });
+  // A failed write is repeated later.
   destination.on('error', () => {});
   // pino calls it after a fatal line and at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
@@ -49,7 +51,9 @@ export function createLogger(destination: LogDestination, { logLevel: level }: P
 
 /** Waits until the log is written, or cannot be. */
 export async function flush(log: Logger): Promise<void> {
-  await isInTime(new Promise((resolve) => log.flush(resolve)), MAX_FLUSH_MS);
+  const flushed = () => new Promise((resolve) => log.flush(resolve));
+  // The first may end with a write in progress, which does not have the last lines.
+  await isInTime(flushed().then(flushed), MAX_FLUSH_MS);
 }
 
 /**

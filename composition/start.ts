@@ -66,8 +66,9 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
 async function stop(container: Container, timeoutMs: number): Promise<boolean> {
   const log = container.get(services.Logger);
   const deadline = performance.now() + timeoutMs;
-  const fail = (err: unknown) => {
+  const fail = async (err: unknown) => {
     log.error({ err }, 'a part failed to close');
+    await flush(log);
     return false;
   };
   await container.get(services.HttpServer).stop();

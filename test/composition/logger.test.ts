@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { describeError } from '../../composition/logger.js';
@@ -53,4 +55,19 @@ describe('describeError', () => {
       expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
     });
   }
+});
+
+describe('flush', () => {
+  it('writes every line before the process ends, also those logged during a write', async () => {
+    const module = import.meta.resolve('../../composition/logger.js');
+    const code = `const { createLogger, flush, openStandardError } = await import('${module}');
+      const log = createLogger(await openStandardError(), { logLevel: 'info' });
+      for (let line = 0; line < 100; line++) log.info('line');
+      log.fatal('last');
+      await flush(log);
+      process.exit();`;
+    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
+    expect(stderr.split('\n').length).to.equal(102);
+    expect(stderr).to.match(/"last"}\n$/);
+  });
 });
