@@ -1,4 +1,4 @@
-import { exec, execFileSync } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inRepository } from '../support/paths.js';
@@ -41,8 +41,7 @@ export async function runRound(program: Program, connections: number, seconds: n
     const last = runLoad(connections, 1);
     await setTimeout(500);
     await server.kill();
-    const count = `SELECT count(*) FROM plants WHERE id >= ${FIRST_ID}`;
-    const rows = program.storesNothing ? undefined : Number(execFileSync('sqlite3', [server.file, count]));
+    const rows = program.store === 'none' ? undefined : await server.store.count(FIRST_ID);
     checkRound([warmUp, measured], await last, rows);
     const { rate, p99Ms } = measured;
     return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms };

@@ -7,18 +7,28 @@ import { inRepository } from '../support/paths.js';
 import { compare, type Figures } from './compare.js';
 import { measureFloods, measureIdle } from './connections.js';
 import { runRound } from './load.js';
-import { koaEcho, koaKnex, type Program, singleFile, startServer, storingPeers, temporaryFolder } from './programs.js';
+import {
+  koaEcho,
+  koaKnex,
+  type Program,
+  singleFile,
+  singleFileOnPostgres,
+  startServer,
+  storingPeers,
+} from './programs.js';
+import { temporaryFolder } from './store.js';
 
 const USAGE = `Usage: npm run bench -- [NAME…] [--against FOLDER] [--rounds N] [--seconds N] [--plants N]
 
-Measures Plant Store and other programs in turn, and prints a table for each NAME. Needs wrk and sqlite3.
+Measures Plant Store and other programs in turn, and prints a table for each NAME. Needs wrk and sqlite3,
+and PostgreSQL for servers.
 
   --against FOLDER  instead of the other programs, another checkout of this project, which has been built
   --rounds N        measurements of each program [5]
   --seconds N       duration of each load [8]
   --plants N        plants of an import and an export [200000]
 
-Names: sqlite, memory, clients, bulk, start, idle, floods; all by default
+Names: clients, sqlite, servers, memory, bulk, start, idle, floods; all by default
 `;
 
 const { values, positionals } = parseArgs({
@@ -74,22 +84,31 @@ async function measureStart(program: Program): Promise<Figures> {
   return { 'start to first response, ms': server.startMs, 'processor, ms': cpuMs };
 }
 
-/** Settings of Plant Store, by what they add to its name. */
-type Settings = Readonly<Record<string, Readonly<Record<string, string>>>>;
+/** Settings of Plant Store and its store, by what they add to its name. */
+type Settings = Readonly<Record<string, Pick<Program, 'env' | 'store'>>>;
 
+const withoutLog = { ACCESS_LOG: 'off' };
+const inMemory = { DATABASE_URL: 'memory:' };
 const plain: Settings = { '': {} };
-const ours: Settings = { ...plain, ', ACCESS_LOG=off': { ACCESS_LOG: 'off' } };
-const DATABASE_URL = 'memory:';
-const inMemory = { ', memory:': { DATABASE_URL }, ', memory:, ACCESS_LOG=off': { DATABASE_URL, ACCESS_LOG: 'off' } };
-const heaps = { ...plain, ', heap of 256 MiB': { NODE_OPTIONS: '--max-old-space-size=256' } };
+const onSqlite: Settings = { ...plain, ', ACCESS_LOG=off': { env: withoutLog } };
+const onPostgres: Settings = {
+  ', PostgreSQL': { store: 'postgres' },
+  ', PostgreSQL, ACCESS_LOG=off': { store: 'postgres', env: withoutLog },
+};
+const onNothing: Settings = {
+  ', memory:': { store: 'none', env: inMemory },
+  ', memory:, ACCESS_LOG=off': { store: 'none', env: { ...inMemory, ...withoutLog } },
+};
+const heaps: Settings = { ...plain, ', heap of 256 MiB': { env: { NODE_OPTIONS: '--max-old-space-size=256' } } };
 
 /** What is measured of Plant Store, with which settings, and of which others. */
 type Bench = readonly [measure: (program: Program) => Promise<Figures>, Settings, others: readonly Program[]];
 
 const benches: Readonly<Record<string, Bench>> = {
-  sqlite: [load(64), ours, [singleFile, ...storingPeers, koaEcho]],
-  memory: [load(64), inMemory, [koaEcho]],
-  clients: [measureClients, ours, [singleFile, ...storingPeers]],
+  clients: [measureClients, onSqlite, [singleFile, ...storingPeers]],
+  sqlite: [load(64), onSqlite, [singleFile, ...storingPeers, koaEcho]],
+  servers: [measureClients, onPostgres, [singleFileOnPostgres]],
+  memory: [load(64), onNothing, [koaEcho]],
   bulk: [measureBulk, plain, []],
   start: [measureStart, plain, [singleFile, koaKnex]],
   idle: [measureIdle, plain, [singleFile, koaEcho]],
@@ -100,9 +119,9 @@ const benches: Readonly<Record<string, Bench>> = {
 function plantStores(settings: Settings, checkout: string, name: string): Program[] {
   const { bin } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const args = [resolve(checkout, bin['plant-store'])];
-  return Object.entries(settings).map(([setting, env]) => {
+  return Object.entries(settings).map(([setting, program]) => {
     const baseline = against && { baseline: against + setting };
-    return { name: name + setting, args, env, storesNothing: env['DATABASE_URL'] === DATABASE_URL, ...baseline };
+    return { name: name + setting, args, ...program, ...baseline };
   });
 }
 

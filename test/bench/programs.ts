@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { inRepository } from '../support/paths.js';
+import { createPostgresStore, createSqliteStore, temporaryFolder } from './store.js';
 
 /** A program that is measured. */
 export interface Program {
@@ -12,8 +12,8 @@ export interface Program {
   /** Arguments of Node. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it has no table `plants` in a SQLite file, with a write-ahead log and `synchronous=FULL`. */
-  readonly storesNothing?: boolean;
+  /** Where its table `plants` is: by default, in a SQLite file with a write-ahead log and `synchronous=FULL`. */
+  readonly store?: 'postgres' | 'none';
   /** Name of the program that it is compared to; the first by default. */
   readonly baseline?: string;
 }
@@ -30,12 +30,18 @@ const singleFileServer = inRepository('dist/docs/examples/single-file/server.js'
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const env = { GROUP_COMMIT: 'on' };
 
-export const koaEcho: Program = { name: 'Koa echo', args: [peer('koa-echo.js')], storesNothing: true };
+export const koaEcho: Program = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
 const groupCommit = ', better-sqlite3, group commit';
 export const singleFile: Program = {
   name: `single file${groupCommit}`,
   args: [...betterSqlite3, singleFileServer],
   env,
+};
+export const singleFileOnPostgres: Program = {
+  name: 'single file, pg, group commit',
+  args: ['--import', peer('sqlite3-on-pg.js'), singleFileServer],
+  env,
+  store: 'postgres',
 };
 export const koaKnex: Program = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 /** All others that store plants. */
@@ -48,24 +54,15 @@ export const storingPeers: readonly Program[] = [
   koaKnex,
 ];
 
-/** Creates a folder that is removed at the end of the process. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** Starts a program with an empty store in a temporary folder, and creates one plant. */
-export async function startServer({ name, args, env }: Program) {
-  const folder = temporaryFolder();
-  const file = join(folder, 'plants.db');
-  const log = join(folder, 'log');
+/** Starts a program with an empty store, and creates one plant. */
+export async function startServer({ name, args, env, store: kind }: Program) {
+  const store = await (kind === 'postgres' ? createPostgresStore() : createSqliteStore());
+  const log = join(temporaryFolder(), 'log');
   const output = openSync(log, 'w');
   const settings = { PORT: `${PORT}`, MANAGEMENT_PORT: 'off', ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
-  const store = { DATABASE_FILE: file, DATABASE_URL: `sqlite:${file}` };
   const began = performance.now();
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...settings, ...store, ...env },
+    env: { ...process.env, ...settings, ...store.env, ...env },
     stdio: ['ignore', output, output],
   });
   const kill = () => child.kill('SIGKILL');
@@ -80,7 +77,7 @@ export async function startServer({ name, args, env }: Program) {
   const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8');
   const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(read('status'))?.[1]) / 1024;
   return {
-    file,
+    store,
     /** The time from the start of the process to its first response. */
     startMs,
     isRunning: () => child.exitCode === null && child.signalCode === null,
