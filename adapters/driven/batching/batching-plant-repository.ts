@@ -27,8 +27,9 @@ interface PendingCall {
 }
 
 /**
- * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
+ * Group commit around any repository: calls that arrive while a write is in flight share the next write and its sync.
+ * It starts when that write ends or, up to `maxWrites`, when as many calls wait as the latest write has. Without a write
+ * in flight, it starts after this turn of the event loop. A call resolves once its plants are durable.
  * When a write times out, pending calls fail, and so do new calls for some seconds. A write runs in the
  * `AsyncLocalStorage` context of one of its calls, so the decorated repository must not read a context.
  */
@@ -38,6 +39,8 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   readonly #timeoutMs: number;
   #pending: PendingCall[] = [];
   #writes = 0;
+  /** Number of calls in the latest write. */
+  #latestCalls = 0;
   #pausedUntil = 0;
   /** Calls of {@link drain}. */
   readonly #draining: (() => void)[] = [];
@@ -69,8 +72,14 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   }
 
   readonly #startWrites = (): void => {
-    while (this.#pending.length > 0 && this.#writes < this.#maxWrites) void this.#write(this.#takeBatch());
+    while (this.#mayStartWrite()) void this.#write(this.#takeBatch());
   };
+
+  /** A write beside another one has to be as large, because small ones cost more than they gain if the disk is fast. */
+  #mayStartWrite(): boolean {
+    const minCalls = this.#writes === 0 ? 1 : this.#latestCalls;
+    return this.#writes < this.#maxWrites && this.#pending.length >= minCalls;
+  }
 
   /** Removes the calls of the next batch from the queue, at least one. */
   #takeBatch(): readonly PendingCall[] {
@@ -86,6 +95,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
 
   async #write(batch: readonly PendingCall[]): Promise<void> {
     this.#writes++;
+    this.#latestCalls = batch.length;
     try {
       const outcomes = await this.#withinTime(batch);
       let start = 0;

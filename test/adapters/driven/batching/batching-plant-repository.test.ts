@@ -43,6 +43,22 @@ describe('BatchingPlantRepository', () => {
     await Promise.all(calls);
   });
 
+  it('starts a concurrent write once as many calls wait as the latest write has', async () => {
+    const { repository, storage } = createRepository({ maxWrites: 2 });
+    storage.pauseWrites();
+    const calls: Promise<unknown>[] = [];
+    for (const ids of [[1n, 2n], [3n], [4n]]) {
+      calls.push(...ids.map((id) => repository.add([plant(id)])));
+      await setImmediate();
+    }
+    expect(storage.writes).to.deep.equal([
+      [1n, 2n],
+      [3n, 4n],
+    ]);
+    storage.resume();
+    await Promise.all(calls);
+  });
+
   it('runs a write in the AsyncLocalStorage context of one of its calls, and continues each call in its own', async () => {
     const tenants = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
