@@ -53,7 +53,9 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
 
   async #destroy(): Promise<void> {
     await Promise.allSettled(this.#callsInFlight);
-    await Promise.all([this.#pool.destroy(), this.knex.destroy()]);
+    await this.knex.destroy();
+    // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
+    await this.#pool.destroy();
   }
 
   /** Throws after `close`, and lets `close` wait for the call. */
