@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import { StatementCache } from './statement-cache.js';
+import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
 
@@ -23,11 +23,14 @@ interface Statement {
 
 /** A connection with statements that stay prepared. */
 class Connection extends DatabaseSync {
-  // The garbage collector finalizes statements.
-  readonly #statements = new StatementCache<Statement>(() => {});
+  readonly #statements = new Map<string, Statement>();
 
   override prepare(sql: string): Statement {
-    return this.#statements.get(sql, () => super.prepare(sql));
+    // The garbage collector finalizes them.
+    if (this.#statements.size === MAX_STATEMENTS) this.#statements.clear();
+    const statement = this.#statements.get(sql) ?? super.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 }
 

@@ -5,6 +5,9 @@ import { insertJsonRows, toRow, withoutIds } from './rows.js';
 // https://sqlite.org/rescode.html
 const [SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH] = [5, 15, 18, 19, 20];
 
+/** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
+export const MAX_STATEMENTS = 50;
+
 /** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */
 const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
 

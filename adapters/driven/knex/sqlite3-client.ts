@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import { StatementCache } from './statement-cache.js';
+import { MAX_STATEMENTS } from './sqlite.js';
 
 /** Knex's client for `sqlite3`. */
 const Client: typeof Knex.Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3');
@@ -34,7 +34,7 @@ export class Sqlite3Client extends Client {
  */
 class Connection {
   readonly #database: Database;
-  readonly #statements = new StatementCache<Statement>((statement) => statement.finalize());
+  readonly #statements = new Map<string, Statement>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -43,11 +43,13 @@ class Connection {
   all(sql: string, bindings: unknown, done: Callback): void {
     const end: Callback = (error, rows) => {
       // A statement that failed with SQLITE_BUSY is still running: the next ones would not commit.
-      if (error) this.#statements.delete(sql);
+      if (error) this.#finalize([sql]);
       done(error, rows);
     };
-    const prepare = () => this.#database.prepare(sql, (error) => error && end(error));
-    this.#database.wait(() => this.#statements.get(sql, prepare).all(bindings, end));
+    this.#database.wait(() => {
+      const statement = this.#statements.get(sql) ?? this.#prepare(sql, (error) => error && end(error));
+      statement.all(bindings, end);
+    });
   }
 
   /** Keeps no statement, because one that returns rows would stay open after the first. */
@@ -56,7 +58,21 @@ class Connection {
   }
 
   close(done: Callback): void {
-    this.#statements.clear();
+    this.#finalize(this.#statements.keys());
     this.#database.close(done);
+  }
+
+  #prepare(sql: string, done: Callback): Statement {
+    if (this.#statements.size === MAX_STATEMENTS) this.#finalize(this.#statements.keys());
+    const statement = this.#database.prepare(sql, done);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #finalize(statements: Iterable<string>): void {
+    for (const sql of statements) {
+      this.#statements.get(sql)?.finalize();
+      this.#statements.delete(sql);
+    }
   }
 }
