@@ -40,11 +40,11 @@ export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  bindings: readonly string[],
+  bindings: readonly (PlantId | string)[],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const query = knex('plants').select(columns).whereRaw(condition, bindings).orderBy('plants.id');
+  const query = knex('plants').select(columns).whereRaw(condition, bindings.map(String)).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
@@ -65,7 +65,7 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
 /** Selects the rows of the page that starts at an id. */
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
   const { textToId } = dialect;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [`${from}`, `${from}`]);
+  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [from, from]);
 }
 
 /** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not strings. */
