@@ -163,10 +163,10 @@ describe('The SQLite repository', () => {
       const raw = await openRaw(path);
       expect(await repository.add([plant(1n)])).to.deep.equal(ADDED);
       await raw.exec(
-        `ALTER TABLE plants RENAME TO moved; CREATE TABLE plants (note TEXT, tag TEXT, name TEXT, id INTEGER PRIMARY KEY)`,
+        'CREATE TABLE moved AS SELECT * FROM plants; DROP TABLE plants; ALTER TABLE moved RENAME TO plants',
       );
       expect(await repository.add([plant(2n)])).to.deep.equal(ADDED);
-      expect(await readPlants(repository.readAll())).to.deep.equal([plant(2n)]);
+      expect(await readPlants(repository.readAll())).to.deep.equal([plant(1n), plant(2n)]);
     });
 
     it('lets the caller change and drop the tables of kept statements', async () => {
