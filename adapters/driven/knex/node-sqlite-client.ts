@@ -26,9 +26,11 @@ class Connection extends DatabaseSync {
   readonly #statements = new Map<string, Statement>();
 
   override prepare(sql: string): Statement {
+    const kept = this.#statements.get(sql);
+    if (kept) return kept;
     // The garbage collector finalizes them.
     if (this.#statements.size === MAX_STATEMENTS) this.#statements.clear();
-    const statement = this.#statements.get(sql) ?? super.prepare(sql);
+    const statement = super.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
   }
