@@ -2,17 +2,22 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import { MAX_STATEMENTS } from './sqlite.js';
 
+const require = createRequire(import.meta.url);
+
 /** Knex's client for `sqlite3`. */
-const Client: typeof Knex.Client = createRequire(import.meta.url)('knex/lib/dialects/sqlite3');
+const Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3');
+
+const sqlite3: { readonly Database: new (...options: readonly unknown[]) => Database } = require('sqlite3');
 
 type Callback = (error: Error | null, rows?: unknown) => void;
 
 /** The part of `sqlite3` that is used here. Its types are missing where it is not installed. */
 interface Database {
-  prepare(sql: string, done: Callback): Statement;
-  run(sql: string, bindings: unknown, done: Callback): void;
+  serialize(): void;
   /** Calls `work` when the calls before it have ended. */
   wait(work: () => void): void;
+  prepare(sql: string, done: Callback): Statement;
+  all(sql: string, bindings: unknown, done: Callback): void;
   close(done: Callback): void;
 }
 
@@ -21,52 +26,39 @@ interface Statement {
   finalize(): void;
 }
 
-/** Knex on `sqlite3` with statements that stay prepared. Preparing takes a turn of its own on the thread pool. */
-export class Sqlite3Client extends Client {
-  override async acquireRawConnection() {
-    return new Connection(await super.acquireRawConnection());
-  }
-}
-
-/**
- * What Knex calls. One call runs after the other. Otherwise, a ROLLBACK of the caller may overtake an insert, which then
- * commits by itself.
- */
-class Connection {
-  readonly #database: Database;
+/** A connection with statements that stay prepared. Preparing takes a turn of its own on the thread pool. */
+class Connection extends sqlite3.Database {
   readonly #statements = new Map<string, Statement>();
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(...options: readonly unknown[]) {
+    super(...options);
+    // Otherwise, a ROLLBACK of the caller may overtake an insert, which then commits by itself.
+    this.serialize();
   }
 
-  all(sql: string, bindings: unknown, done: Callback): void {
+  override all(sql: string, bindings: unknown, done: Callback): void {
     const end: Callback = (error, rows) => {
       // A statement that failed with SQLITE_BUSY is still running: the next ones would not commit.
       if (error) this.#finalize([sql]);
       done(error, rows);
     };
-    this.#database.wait(() => {
-      const statement = this.#statements.get(sql) ?? this.#prepare(sql, (error) => error && end(error));
+    // A prepared statement does not wait by itself.
+    this.wait(() => {
+      const statement = this.#statements.get(sql) ?? this.prepare(sql, (error) => error && end(error));
       statement.all(bindings, end);
     });
   }
 
-  /** Keeps no statement, because one that returns rows would stay open after the first. */
-  run(sql: string, bindings: unknown, done: Callback): void {
-    this.#database.wait(() => this.#database.run(sql, bindings, done));
-  }
-
-  close(done: Callback): void {
-    this.#finalize(this.#statements.keys());
-    this.#database.close(done);
-  }
-
-  #prepare(sql: string, done: Callback): Statement {
+  override prepare(sql: string, done: Callback): Statement {
     if (this.#statements.size === MAX_STATEMENTS) this.#finalize(this.#statements.keys());
-    const statement = this.#database.prepare(sql, done);
+    const statement = super.prepare(sql, done);
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  override close(done: Callback): void {
+    this.#finalize(this.#statements.keys());
+    super.close(done);
   }
 
   #finalize(statements: Iterable<string>): void {
@@ -74,5 +66,12 @@ class Connection {
       this.#statements.get(sql)?.finalize();
       this.#statements.delete(sql);
     }
+  }
+}
+
+/** Knex on `sqlite3` with statements that stay prepared. */
+export class Sqlite3Client extends Client {
+  _driver() {
+    return { ...sqlite3, Database: Connection };
   }
 }
