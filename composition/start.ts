@@ -38,6 +38,8 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     let stopped: Promise<boolean> | undefined;
     return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
   } catch (error) {
+    // A plugin may have logged the cause.
+    await container.getAsync(services.Logger).then(flush, () => {});
     await isInTime(closeContainer(container), MIN_CLOSE_MS).catch(() => {});
     throw error;
   }

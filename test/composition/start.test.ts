@@ -85,13 +85,20 @@ describe('start', () => {
     expect(calls).to.deep.equal(['add 1', 'add 2', 'close']);
   });
 
-  it('closes the storage if another part cannot be created', async () => {
+  it('writes the log and closes the storage if another part cannot be created', async () => {
     const { calls, plugin } = recordStorage();
+    let isFlushed = false;
+    const flush = (done: () => void) => {
+      isFlushed = true;
+      done();
+    };
     const failing: Plugin = (container) => {
       plugin(container);
+      container.rebind(services.LogDestination).toConstantValue({ write: () => {}, flush });
       container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
     };
     expect(await catchError(startWith({ DATABASE_URL: 'recorded:' }, failing))).to.match(/no framework/);
+    expect(isFlushed).to.equal(true);
     expect(calls).to.deep.equal(['close']);
   });
 });
