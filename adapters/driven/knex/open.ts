@@ -90,7 +90,7 @@ export async function openPostgres({ url, maxConnections = 10, ...options }: Ser
  * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
  */
 export async function openMysql({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
-  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 1 }, options, (timeoutMs) =>
+  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, (timeoutMs) =>
     toMysqlConfig({ url, timeoutMs, maxConnections }),
   );
 }
