@@ -5,9 +5,15 @@ import { checkRound } from './load.js';
 
 describe('The benchmarks', () => {
   it('measure contenders in turn, and relate their figures round by round', async () => {
-    const figures = [2, 1, 9, 3, 4, 4];
-    const table = await compare([{ name: 'a' }, { name: 'b' }], async () => ({ rate: figures.shift() ?? 0 }), 3);
-    expect(table.split('\n').slice(2)).to.deep.equal(['| a | 4 (2–9) |', '| b | 3 × 0.5 (0.33–1) |']);
+    const figures = [2, 1, 10, 5, 9, 3, 20, 20, 4, 4, 30, 3];
+    const rate = async () => ({ rate: figures.shift() ?? 0 });
+    const time = async () => ({ time: figures.shift() ?? 0 });
+    const table = await compare([{ name: 'a' }, { name: 'b' }], [rate, time], 3);
+    expect(table.split('\n').filter((line) => !line.startsWith('|--'))).to.deep.equal([
+      '| | rate | time |',
+      '| a | 4 (2–9) | 20 (10–30) |',
+      '| b | 3 × 0.5 (0.33–1) | 5 × 0.5 (0.1–1) |',
+    ]);
   });
 
   const load = { responses: 100, failures: 0, broken: 0, rate: 1, p99Ms: 1, connections: 4 };

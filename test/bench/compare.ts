@@ -9,20 +9,23 @@ interface Contender {
 }
 
 /**
- * Measures contenders in turn (A B C A B C …), so that changes on the machine affect all of them, and returns a table of
- * medians with ranges, and of ratios, which are computed round by round.
+ * Takes each measure of contenders in turn (A B C A B C …), so that changes on the machine affect all of them. Returns a
+ * table of medians with ranges, and of ratios, which are computed round by round.
  */
 export async function compare<Each extends Contender>(
   contenders: readonly Each[],
-  measure: (contender: Each) => Promise<Figures>,
+  measures: readonly ((contender: Each) => Promise<Figures>)[],
   rounds: number,
 ): Promise<string> {
   const measured = new Map(contenders.map(({ name }): [string, Figures[]] => [name, []]));
-  for (let round = 1; round <= rounds; round++) {
-    for (const contender of contenders) {
-      const figures = await measure(contender);
-      measured.get(contender.name)?.push(figures);
-      process.stderr.write(`round ${round}: ${contender.name}: ${JSON.stringify(figures)}\n`);
+  for (let round = 0; round < rounds; round++) {
+    for (const measure of measures) {
+      for (const contender of contenders) {
+        const figures = await measure(contender);
+        const samples = measured.get(contender.name) ?? [];
+        samples[round] = { ...samples[round], ...figures };
+        process.stderr.write(`round ${round + 1}: ${contender.name}: ${JSON.stringify(figures)}\n`);
+      }
     }
   }
   const [first] = measured.keys();

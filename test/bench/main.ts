@@ -28,7 +28,7 @@ and PostgreSQL for servers.
   --seconds N       duration of each load [8]
   --plants N        plants of an import and an export [200000]
 
-Names: clients, sqlite, servers, memory, bulk, start, idle, floods; all by default
+Names: sqlite, servers, memory, bulk, start, idle, floods; all by default
 `;
 
 const { values, positionals } = parseArgs({
@@ -51,12 +51,11 @@ if (statfsSync(tmpdir()).type === TMPFS) throw new Error(`a sync in ${tmpdir()} 
 
 const load = (connections: number) => (program: Program) => runRound(program, connections, seconds);
 
-async function measureClients(program: Program): Promise<Figures> {
-  const figures: Record<string, number> = {};
-  for (const connections of [1, 4, 16, 64, 256])
-    figures[`${connections}`] = (await load(connections)(program))['requests/s'] ?? Number.NaN;
-  return figures;
-}
+/** The rate of some numbers of clients; of the largest, also the other figures. */
+const loads = [1, 4, 16, 64].map((connections) => async (program: Program) => {
+  const { 'requests/s': rate = Number.NaN, ...others } = await load(connections)(program);
+  return { [`${connections}`]: rate, ...(connections === 64 && others) };
+});
 
 /** Imports plants into an empty store, exports them, and compares the two files. */
 async function measureBulk({ args }: Program): Promise<Figures> {
@@ -102,17 +101,20 @@ const onNothing: Settings = {
 const heaps: Settings = { ...plain, ', heap of 256 MiB': { env: { NODE_OPTIONS: '--max-old-space-size=256' } } };
 
 /** What is measured of Plant Store, with which settings, and of which others. */
-type Bench = readonly [measure: (program: Program) => Promise<Figures>, Settings, others: readonly Program[]];
+type Bench = readonly [
+  measures: readonly ((program: Program) => Promise<Figures>)[],
+  Settings,
+  others: readonly Program[],
+];
 
 const benches: Readonly<Record<string, Bench>> = {
-  clients: [measureClients, onSqlite, [singleFile, ...storingPeers]],
-  sqlite: [load(64), onSqlite, [singleFile, ...storingPeers, koaEcho]],
-  servers: [measureClients, onPostgres, [singleFileOnPostgres]],
-  memory: [load(64), onNothing, [koaEcho]],
-  bulk: [measureBulk, plain, []],
-  start: [measureStart, plain, [singleFile, koaKnex]],
-  idle: [measureIdle, plain, [singleFile, koaEcho]],
-  floods: [measureFloods, heaps, [singleFile]],
+  sqlite: [loads, onSqlite, [singleFile, ...storingPeers]],
+  servers: [loads, onPostgres, [singleFileOnPostgres]],
+  memory: [[load(64)], onNothing, [koaEcho]],
+  bulk: [[measureBulk], plain, []],
+  start: [[measureStart], plain, [singleFile, koaKnex]],
+  idle: [[measureIdle], plain, [singleFile, koaEcho]],
+  floods: [[measureFloods], heaps, [singleFile]],
 };
 
 /** Returns Plant Store with each of some settings, from a checkout. */
@@ -133,12 +135,13 @@ if (values.help || hasUnknown || ![rounds, seconds, plants].every((number) => nu
 }
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
 Medians of ${rounds} rounds × ratio to ${against ?? 'the first row of the table'} (range)\n`);
-for (const [name, [measure, settings, others]] of Object.entries(benches)) {
+for (const [name, [measures, settings, others]] of Object.entries(benches)) {
   if (!names.includes(name)) continue;
-  const before = against === undefined ? others : plantStores(settings, against, against);
-  const programs = [...before, ...plantStores(settings, inRepository('.'), 'Plant Store')];
+  const [first = [], rest = []] =
+    against === undefined ? [others.slice(0, 1), others.slice(1)] : [plantStores(settings, against, against)];
+  const programs = [...first, ...plantStores(settings, inRepository('.'), 'Plant Store'), ...rest];
   try {
-    process.stdout.write(`\n## ${name}\n\n${await compare(programs, measure, rounds)}\n`);
+    process.stdout.write(`\n## ${name}\n\n${await compare(programs, measures, rounds)}\n`);
   } catch (error) {
     process.stdout.write(`\n## ${name}: ${error}\n`);
     process.exitCode = 1;
