@@ -2,7 +2,6 @@ import type { Container } from 'inversify';
 import { type Config, version } from './config.js';
 import { closeContainer, closeStorage, createContainer, httpModule, managementModule } from './container.js';
 import { flush } from './logger.js';
-import { measure } from './measure.js';
 import type { Plugin } from './plugins.js';
 import { services } from './services.js';
 import { isInTime } from './time-limit.js';
@@ -33,7 +32,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
   const container = await createContainer(config, httpModule, ...(hasManagement ? [managementModule] : []));
   try {
     await plugin(container);
-    if (hasManagement) measure(container);
+    if (hasManagement) (await import('./measure.js')).measure(container);
     const urls = await listen(container, config);
     let stopped: Promise<boolean> | undefined;
     return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
