@@ -12,7 +12,7 @@ describe('The benchmarks', () => {
     expect(table.split('\n').filter((line) => !line.startsWith('|--'))).to.deep.equal([
       '| | rate | time |',
       '| a | 4 (2–9) | 20 (10–30) |',
-      '| b | 3 × 0.5 (0.33–1) | 5 × 0.5 (0.1–1) |',
+      '| b | 3 ×0.5 (0.33–1) | 5 ×0.5 (0.1–1) |',
     ]);
   });
 

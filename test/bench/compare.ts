@@ -37,7 +37,7 @@ export async function compare<Each extends Contender>(
       if (baseline === name) return `${threeDigits.format(median(samples))} ${toRange(samples, threeDigits)}`;
       const ratios = samples.map((sample, round) => sample / (others[round] ?? Number.NaN));
       const ratio = twoDigits.format(median(ratios));
-      return `${threeDigits.format(median(samples))} × ${ratio} ${toRange(ratios, twoDigits)}`;
+      return `${threeDigits.format(median(samples))} ×${ratio} ${toRange(ratios, twoDigits)}`;
     });
     return `| ${[name, ...cells].join(' | ')} |`;
   });
