@@ -36,6 +36,11 @@ export class FaultyProxy {
     for (const connection of this.#connections) connection.isLost = true;
   }
 
+  /** Waits until the client has closed every connection. */
+  async disconnected(): Promise<void> {
+    await Promise.all(this.#connections.map(({ client }) => client.closed || once(client, 'close')));
+  }
+
   /** Resets every connection. Still accepts new ones. */
   reset(): void {
     for (const { client, server } of this.#connections) {

@@ -24,8 +24,10 @@ export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server
   };
   const prepare = async (client: PostgresClient) => {
     const { connection } = client;
+    const { stream } = connection;
     // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
-    onStall(connection.stream, timeoutMs, (destroy) => requestCancel(client).once('close', destroy));
+    const unresponsive = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
+    onStall(stream, timeoutMs, () => requestCancel(client).once('close', () => stream.destroy(unresponsive)));
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
       if (routine === 'SyncRepWaitForLSN')
@@ -43,7 +45,8 @@ export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server
 export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
   const seconds = Math.ceil(timeoutMs / 1000);
   const prepare = async (connection: MysqlConnection) => {
-    onStall(connection.stream, timeoutMs);
+    // Without an error, which mysql2 would throw if the pool has closed the connection.
+    onStall(connection.stream, timeoutMs, () => connection.stream.destroy());
     const session = connection.promise();
     // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
     // another character set.
@@ -66,14 +69,12 @@ export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): 
 }
 
 /**
- * Destroys a connection that has had no traffic for a second longer than a statement may take: its packets are lost,
- * which TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. The
- * pool usually closes an idle connection before.
- * @param end Makes the server cancel the statement, and calls `destroy`; otherwise connections would pile up there.
+ * Ends a connection that has had no traffic for a second longer than a statement may take: its packets are lost, which
+ * TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. The pool
+ * usually closes an idle connection before.
  */
-function onStall(socket: Socket, timeoutMs: number, end = (destroy: () => void) => destroy()): void {
-  const error = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
-  socket.setTimeout(timeoutMs + 1000, () => end(() => socket.destroy(error)));
+function onStall(socket: Socket, timeoutMs: number, end: () => void): void {
+  socket.setTimeout(timeoutMs + 1000, end);
 }
 
 /** Asks the server, or a pooler, to cancel a statement (PostgreSQL, 54.2.8: Canceling Requests in Progress). */

@@ -204,6 +204,18 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       await repository.close();
     });
 
+    it('closes idle connections while their packets are lost', async () => {
+      const proxy = await FaultyProxy.to(server.url, isPostgres ? 5432 : 3306);
+      const url = proxy.toProxiedUrl(await databases.create());
+      const repository = await openDatabase({ url, timeoutMs: 100 });
+      proxy.losePackets();
+      await proxy.disconnected();
+      await proxy.restore();
+      await repository.ready();
+      await repository.close();
+      await proxy.refuseConnections();
+    });
+
     it('reports why it cannot open a database, without the password', async () => {
       const url = new URL(server.url);
       url.pathname = '/no_such_database';
