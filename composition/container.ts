@@ -63,12 +63,13 @@ const api = new ContainerModule(({ bind }) => {
 export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) => {
   const { HttpApi, NodeHttpServer } = await import('../adapters/driving/http/index.js');
   const { createKoaApp } = await import('../adapters/driving/koa/index.js');
+  bind(services.HttpCreatePlant).toResolvedValue((createPlant) => createPlant, [services.CreatePlant]);
   bind(services.HttpApi).toResolvedValue(
     (config, createPlant, tokenVerifier, codec, log, routes) =>
       new HttpApi({ ...config, createPlant, tokenVerifier, codec, log, routes }),
     [
       services.Config,
-      services.CreatePlant,
+      services.HttpCreatePlant,
       services.TokenVerifier,
       services.PlantCodec,
       services.Logger,

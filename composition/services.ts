@@ -3,7 +3,7 @@ import type { ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Metrics } from '../adapters/driven/metrics/index.js';
 import type { PlantCodec } from '../adapters/driving/api/index.js';
-import type { HttpApi, HttpRoute, NodeHttpServer } from '../adapters/driving/http/index.js';
+import type { HttpApi, HttpApiOptions, HttpRoute, NodeHttpServer } from '../adapters/driving/http/index.js';
 import type { ReadinessCheck } from '../adapters/driving/management/index.js';
 import type {
   CreatePlantsUseCase,
@@ -53,6 +53,8 @@ export const services = {
   Logger: identifier<Logger>('Logger'),
 
   // Driving adapters.
+  /** What HTTP calls to create a plant: `CreatePlant`, or a function that returns one for the authenticated client. */
+  HttpCreatePlant: identifier<HttpApiOptions['createPlant']>('HttpCreatePlant'),
   /** Decodes and encodes the JSON of plants. */
   PlantCodec: identifier<PlantCodec>('PlantCodec'),
   /** A public route beside the operations; may be bound several times. */

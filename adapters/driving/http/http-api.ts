@@ -48,7 +48,11 @@ export interface HttpApiOptions extends OperationOptions {
 /** Handles a request of any method: resolves to the reply to write, whatever happens, and logs a line. */
 export type Handle = (request: HttpRequest) => Promise<Reply>;
 
-type ReportedRequest = FinishedRequest & { readonly requestId: string; readonly url?: string };
+type ReportedRequest = FinishedRequest & {
+  readonly requestId: string;
+  readonly url?: string;
+  readonly traceparent?: string | undefined;
+};
 
 /** The HTTP API, for any framework: the framework finds the handler for a path, and writes its reply. */
 export class HttpApi {
@@ -145,21 +149,33 @@ export class HttpApi {
     // The client has disconnected.
     else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    this.#report({ requestId, method: req.method, url, route, durationMs }, reply);
+    this.#report({ requestId, traceparent: toTraceparent(req), method: req.method, url, route, durationMs }, reply);
     return reply;
   }
 
   /** Tells the observers of the end of a request, and logs it. */
-  #report({ requestId, method, url = '', route, durationMs }: ReportedRequest, reply: Reply): void {
+  #report(request: ReportedRequest, reply: Reply): void {
+    const { requestId, traceparent, method, url = '', route, durationMs } = request;
     const { error, cause, reason, subject, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
     try {
-      if (cause !== undefined) this.#log?.error({ requestId, error, err: cause }, 'request failed');
+      if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
       if (!this.#accessLog) return;
       const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
       const client = escapeControls(subject);
-      const fields = { requestId, method, path, subject: client, status, error, reason, aborted, durationMs };
+      const fields = {
+        requestId,
+        traceparent,
+        method,
+        path,
+        subject: client,
+        status,
+        error,
+        reason,
+        aborted,
+        durationMs,
+      };
       this.#accessLog.info(fields, 'request');
     } catch {
       // The response does not depend on the log.
@@ -200,6 +216,11 @@ function toClientError(error: Error): ApiError | undefined {
 function toRequestId({ headers }: IncomingMessage, res: ServerResponse): string {
   const [sent] = /^[\w.:-]{1,128}(?=, |$)/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
   return `${res.getHeader(REQUEST_ID) ?? sent ?? randomUUID()}`;
+}
+
+/** Returns the trace of which the request is a part, if the client sent a valid one (W3C Trace Context §3.2). */
+function toTraceparent({ headers }: IncomingMessage): string | undefined {
+  return /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.exec(`${headers['traceparent']}`)?.[0];
 }
 
 /** Escapes characters with which a terminal executes a command, ends a line or reorders it. */

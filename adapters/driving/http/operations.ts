@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { CreatePlantUseCase, TokenVerifier } from '../../../core/index.js';
+import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '../../../core/index.js';
 import {
   type ApiError,
   apiErrors,
+  authenticate,
   JsonPlantCodec,
   type OpenApiDescription,
   openApiDescription,
@@ -14,9 +15,22 @@ import { ABORTED, errorReply, failureReply, type HttpRequest, type HttpRoute, JS
 
 const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 
+/** What an operation calls to create a plant: a `CreatePlantUseCase`, or a decorator of one that declines some plants. */
+export interface CreatePlantOrDecline {
+  execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
+}
+
+/** A decision of the application, such as a missing permission. */
+export interface Declined {
+  readonly kind: 'declined';
+  /** For example `{ error: 40301, message: 'Only gardeners create plants' }`. Its status is 403. */
+  readonly error: ApiError;
+}
+
 /** Options of {@link Operations}. */
 export interface OperationOptions {
-  readonly createPlant: CreatePlantUseCase;
+  /** Or a function that returns it for the authenticated client. */
+  readonly createPlant: CreatePlantOrDecline | ((principal: Principal) => CreatePlantOrDecline);
   readonly tokenVerifier: TokenVerifier;
   /** @default `docs/openapi.yaml` */
   readonly description?: OpenApiDescription;
@@ -31,15 +45,22 @@ export interface OperationOptions {
 }
 
 type Parts = Required<OperationOptions>;
-type Operation = (body: Uint8Array, params: HttpRequest['params'], parts: Parts) => Promise<Reply>;
+type Operation = (body: Uint8Array, request: AuthenticatedRequest, parts: Parts) => Promise<Reply>;
+
+interface AuthenticatedRequest {
+  readonly params: HttpRequest['params'];
+  readonly principal: Principal;
+}
 
 /** What each operation does for an authenticated client, by `operationId`. */
 const operations: Readonly<Record<string, Operation>> = {
-  async createPlant(body, _params, { codec, createPlant }) {
+  async createPlant(body, { principal }, { codec, createPlant }) {
     const decoded = codec.decodeNewPlant(body);
     if (decoded.kind === 'rejected') return errorReply(decoded.error);
-    const outcome = await createPlant.execute(decoded.newPlant);
+    const useCase = typeof createPlant === 'function' ? createPlant(principal) : createPlant;
+    const outcome = await useCase.execute(decoded.newPlant);
     if (outcome.kind === 'created') return { status: 200, headers: JSON_TYPE, body: codec.encodePlant(outcome.plant) };
+    if (outcome.kind === 'declined') return errorReply(outcome.error);
     return errorReply(toApiError(outcome), { cause: outcome.kind === 'rejected' ? outcome.error : undefined });
   },
 };
@@ -79,16 +100,14 @@ export class Operations {
     if (this.inFlight >= this.#parts.maxInFlight) return errorReply(apiErrors.overloaded);
     this.inFlight++;
     try {
-      // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
-      const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.req.headers.authorization ?? '') ?? [];
-      if (token === undefined) return errorReply(apiErrors.noCredential);
-      const verification = await this.#parts.tokenVerifier.verify(token);
-      // A verifier in JavaScript may return another value.
-      if (verification?.kind !== 'valid') return errorReply(apiErrors.invalidToken, { reason: verification?.reason });
-      const use = (body: Uint8Array) => operation(body, request.params, this.#parts);
+      const client = await authenticate(request.req.headers.authorization, this.#parts.tokenVerifier);
+      if (client.kind === 'rejected') return errorReply(client.error, { reason: client.reason });
+      const { principal } = client;
+      const authenticated = { params: request.params, principal };
+      const use = (body: Uint8Array) => operation(body, authenticated, this.#parts);
       const replied = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
       const { status, headers, body, log } = await replied.catch(failureReply);
-      return { status, headers, body, log: { ...log, subject: verification.principal.subject } };
+      return { status, headers, body, log: { ...log, subject: principal.subject } };
     } finally {
       this.inFlight--;
     }

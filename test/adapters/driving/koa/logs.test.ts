@@ -62,6 +62,14 @@ httpSuite('The log', sharedOptions, ({ server, start }) => {
     ]);
   });
 
+  it('has the traceparent of a request if it is valid', async () => {
+    const { lines, options } = recordLog();
+    const own = await start(options);
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    for (const sent of [traceparent, CANARY]) await own.send(post(newPlant(), { Traceparent: sent }));
+    expect(lines.map((line) => line['traceparent'])).to.deep.equal([traceparent, undefined]);
+  });
+
   it('has a line for malformed HTTP, and the metrics count it', async () => {
     const { lines, options } = recordLog();
     const ended: object[] = [];

@@ -1,0 +1,26 @@
+import type { Principal, TokenVerifier } from '../../../core/index.js';
+import { type ApiError, apiErrors } from './api-errors.js';
+
+/** The result of {@link authenticate}. */
+export type Authentication =
+  | { readonly kind: 'authenticated'; readonly principal: Principal }
+  /** `reason` is a word for the log. */
+  | { readonly kind: 'rejected'; readonly error: ApiError; readonly reason?: string | undefined };
+
+/**
+ * Authenticates a client by its header `Authorization`, such as `Bearer correct-horse-battery`.
+ * @throws {TokenIssuerUnavailable} The token cannot be checked now.
+ */
+export async function authenticate(
+  authorization: string | null | undefined,
+  tokenVerifier: TokenVerifier,
+): Promise<Authentication> {
+  // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) return { kind: 'rejected', error: apiErrors.noCredential };
+  const verification = await tokenVerifier.verify(token);
+  // A verifier in JavaScript may return another value.
+  if (verification?.kind !== 'valid')
+    return { kind: 'rejected', error: apiErrors.invalidToken, reason: verification?.reason };
+  return { kind: 'authenticated', principal: verification.principal };
+}
