@@ -149,6 +149,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     }
   });
   const config: Config = Object.fromEntries(entries);
+  if (config.port === config.managementPort && config.port !== 0) problems.push('PORT and MANAGEMENT_PORT must differ');
   if (config.requestTimeoutMs < config.headersTimeoutMs)
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');
   if (config.maxInFlightBytes < config.bodyLimitBytes)

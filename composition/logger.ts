@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
 import type { Config } from './config.js';
@@ -10,6 +11,9 @@ const [MIN_WRITE_BYTES, MAX_DELAY_MS] = [4096, 100];
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
 
+/** What journald takes for the priority of a line, by pino's levels (sd-daemon(3)). */
+const PRIORITIES: Readonly<Record<number, number>> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 };
+
 /** Receives the lines of the log. */
 export interface LogDestination {
   write(line: string): void;
@@ -20,8 +24,8 @@ export interface LogDestination {
 }
 
 /**
- * Opens standard error for the log, and formats the lines if it is a terminal. Writing never blocks, throws or ends the
- * process; lines that cannot be written are dropped.
+ * Opens standard error for the log. Formats the lines if it is a terminal, and prefixes them with a priority if it is the
+ * systemd journal. Writing never blocks, throws or ends the process; lines that cannot be written are dropped.
  */
 export async function openStandardError(): Promise<LogDestination> {
   // Node makes a pipe non-blocking when it creates this stream.
@@ -32,14 +36,30 @@ export async function openStandardError(): Promise<LogDestination> {
   destination.on('error', () => {});
   // pino calls it after a fatal line and at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
-  if (!isTTY) return destination;
-  const { prettyFactory } = await import('pino-pretty');
-  const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
-  return {
-    write: (line) => destination.write(format(line)),
-    flush: (done) => destination.flush(done),
-    on: (event, listener) => destination.on(event, listener),
+  const others = {
+    flush: (done: () => void) => destination.flush(done),
+    on: (event: 'drop', listener: () => void) => destination.on(event, listener),
   };
+  if (isTTY) {
+    const { prettyFactory } = await import('pino-pretty');
+    const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
+    return { write: (line) => destination.write(format(line)), ...others };
+  }
+  if (!isJournal(fd)) return destination;
+  const journal = {
+    // Lets pino set `lastLevel`.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 30,
+    write: (line: string) => destination.write(`<${PRIORITIES[journal.lastLevel]}>${line}`),
+    ...others,
+  };
+  return journal;
+}
+
+/** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
+function isJournal(fd: number): boolean {
+  const { dev, ino } = fstatSync(fd);
+  return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
 }
 
 /** Creates a logger that writes JSON lines without user data. */

@@ -1,16 +1,27 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ResolutionContext } from 'inversify';
-import { InvalidServerUrl, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
+import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
-import type { PlantStorage } from '../core/index.js';
+import { isStorageUnavailable, type PlantStorage } from '../core/index.js';
 import { InvalidConfig } from './config.js';
 import { services } from './services.js';
+
+/** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
+const MAX_WAIT_MS = 60_000;
+/** Pause between attempts, in milliseconds. */
+const PAUSE_MS = 1000;
+/** Codes of a server that does not respond. `57P03`: PostgreSQL is starting. */
+const NO_RESPONSE = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
+  ...['57P03', 'PROTOCOL_CONNECTION_LOST'],
+];
 
 /** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
 export interface Storage extends PlantStorage {
   /** Its name without a password. @default the scheme of `DATABASE_URL` */
   readonly name?: string;
   readonly driver?: string;
-  /** What opening found or did: for example `created`, `migrated` or `current`. */
+  /** What opening found or did: `created`, `migrated` or `current`; if the storage is only read, also `missing`. */
   readonly schema?: string;
   /** The migrations that `serve` would apply, if the storage is only read. */
   readonly pending?: readonly string[];
@@ -39,34 +50,51 @@ const sqlite: OpenStorage = ({ url, ...options }) => {
   return openSqlite({ path, mustExist: mode !== undefined, ...options });
 };
 
-/** Reports an invalid URL as a setting. */
-const onServer =
+/** Reports an invalid URL, or a missing driver, as a setting. */
+const withDriver =
   (open: OpenStorage): OpenStorage =>
   async (options) => {
     try {
       return await open(options);
     } catch (error) {
-      throw error instanceof InvalidServerUrl ? new InvalidConfig(`DATABASE_URL: ${error.message}`) : error;
+      const isSetting = error instanceof InvalidServerUrl || error instanceof MissingDriver;
+      throw isSetting ? new InvalidConfig(`DATABASE_URL: ${error.message}`) : error;
     }
   };
 
 /** The storages of this package, by the scheme of their URLs. */
 export const storages: Readonly<Record<string, OpenStorage>> = {
-  sqlite,
-  postgres: onServer(openPostgres),
-  postgresql: onServer(openPostgres),
-  mysql: onServer(openMysql),
+  sqlite: withDriver(sqlite),
+  postgres: withDriver(openPostgres),
+  postgresql: withDriver(openPostgres),
+  mysql: withDriver(openMysql),
   memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
 };
 
-/** Opens the storage that the scheme of `DATABASE_URL` selects. */
+/** Opens the storage that the scheme of `DATABASE_URL` selects. Waits for a server that does not respond yet. */
 export async function openStorage(context: ResolutionContext): Promise<Storage> {
   const { database: url, storageTimeoutMs: timeoutMs } = context.get(services.Config);
+  const readOnly = context.get(services.ReadOnly);
   const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
   const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
   if (open === undefined)
     throw new InvalidConfig(
       'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
     );
-  return open({ url, timeoutMs, readOnly: context.get(services.ReadOnly) });
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await open({ url, timeoutMs, readOnly });
+    } catch (error) {
+      if (readOnly || !isUnresponsive(error) || performance.now() > deadline) throw error;
+      if (isFirst) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
+      await setTimeout(PAUSE_MS);
+    }
+  }
+}
+
+function isUnresponsive(error: unknown): boolean {
+  if (!isStorageUnavailable(error)) return false;
+  const { cause } = error;
+  return cause instanceof Object && 'code' in cause && NO_RESPONSE.includes(`${cause.code}`);
 }

@@ -11,7 +11,8 @@ export async function run(config: Config): Promise<number> {
   const container = await createContainer(config);
   container.rebind(services.ReadOnly).toConstantValue(true);
   try {
-    const { name = 'the storage', pending = [] } = await container.getAsync(services.Storage);
+    const { name = 'the storage', schema, pending = [] } = await container.getAsync(services.Storage);
+    if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
     if (pending.length > 0)
       throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
     const readPlants = await container.getAsync(services.ReadPlants);

@@ -2,8 +2,11 @@ import { parseArgs } from 'node:util';
 import { type Config, readConfig, settings, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
-/** Runs a command with its argument. Resolves to the exit code of the process. */
-type Run = (config: Config, file: string | undefined) => Promise<number>;
+/**
+ * Runs a command with its argument. Resolves to the exit code of the process.
+ * @param environment Includes the flags.
+ */
+type Run = (config: Config, file: string | undefined, environment: NodeJS.ProcessEnv) => Promise<number>;
 
 const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
@@ -30,10 +33,11 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     // A flag takes precedence, also over the file that contains its value.
     const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
     const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
+    const effective = { ...others, ...Object.fromEntries(entries) };
     // By default, SIGHUP would end the process; the service handles it once it can reload its tokens.
     if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
-    return await run(readConfig(Object.fromEntries(entries)), file);
+    return await run(readConfig(effective), file, effective);
   } catch (error) {
     return reportFailure(error);
   }

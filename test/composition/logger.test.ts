@@ -57,6 +57,26 @@ describe('describeError', () => {
   }
 });
 
+describe('A line for the systemd journal', () => {
+  it('starts with the priority of its level', async () => {
+    const module = import.meta.resolve('../../composition/logger.js');
+    const code = `const { dev, ino } = fs.fstatSync(2);
+      process.env.JOURNAL_STREAM = dev + ':' + ino;
+      const { createLogger, flush, openStandardError } = await import('${module}');
+      const log = createLogger(await openStandardError(), { logLevel: 'trace' });
+      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) log[level]('');
+      await flush(log);`;
+    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
+    const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, priority, level]) => [
+      level,
+      priority,
+    ]);
+    expect(Object.fromEntries(priorities)).to.deep.equal({
+      ...{ trace: '7', debug: '7', info: '6', warn: '4', error: '3', fatal: '2' },
+    });
+  });
+});
+
 describe('flush', () => {
   it('writes every line before the process ends, also those logged during a write', async () => {
     const module = import.meta.resolve('../../composition/logger.js');

@@ -11,6 +11,8 @@ interface DriverCodes {
 /** Returns the codes that a driver gave an error. */
 export function toCodes(error: unknown): DriverCodes {
   if (!(error instanceof Error)) return {};
+  // The timeouts of Knex and pg, which have no code.
+  if (error.name === 'KnexTimeoutError' || error.message === 'timeout expired') return { code: 'ETIMEDOUT' };
   const { code, errno, sqlState }: Error & DriverCodes = error;
   return { code, errno, sqlState };
 }
@@ -29,7 +31,7 @@ export function toFailure(error: unknown): StorageUnavailable {
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toReason(error: unknown): string {
   if (isStorageUnavailable(error)) return error.message;
-  if (toCode(error) === 'KnexTimeoutError') return 'the server does not respond';
+  if (toCode(error) === 'ETIMEDOUT') return 'the server does not respond';
   const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
   return message.split('\n', 1)[0] || toCode(error);
 }

@@ -2,6 +2,7 @@ export { joinTransaction } from './join-transaction.js';
 export {
   type DatabaseOptions,
   type KnexStorage,
+  MissingDriver,
   openMysql,
   openPostgres,
   openSqlite,

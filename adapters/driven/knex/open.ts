@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode, toReason } from './driver-errors.js';
+import { toCode, toCodes, toReason } from './driver-errors.js';
 import { KnexPlantStorage, retryWhileBusy } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
@@ -14,8 +14,11 @@ import { toMysqlName, toPostgresName } from './server-url.js';
 import { sqlite } from './sqlite.js';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Why there is no driver, and what to do. */
-const NO_DRIVER = `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`;
+
+/** The driver of a database is not installed. The message says what to do. */
+export class MissingDriver extends Error {
+  override readonly name = 'MissingDriver';
+}
 
 /** Options of any database. */
 export interface DatabaseOptions {
@@ -60,7 +63,8 @@ export interface KnexStorage extends PlantStorage, SchemaState {
 
 /**
  * Opens a SQLite file and migrates its schema. Uses `sqlite3` if it can be loaded, otherwise `node:sqlite`.
- * @throws {StorageUnavailable} The file cannot be opened. The message has the reason.
+ * @throws {MissingDriver}
+ * @throws {StorageUnavailable} The file cannot be opened. The message has the reason, and `cause` the driver's codes.
  */
 export function openSqlite({ path, mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
   const file = resolve(path);
@@ -76,7 +80,8 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
 /**
  * Opens a PostgreSQL database and migrates its schema.
  * @throws {InvalidServerUrl}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
+ * @throws {MissingDriver}
+ * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
  */
 export async function openPostgres({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
   return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, (timeoutMs) =>
@@ -87,7 +92,8 @@ export async function openPostgres({ url, maxConnections = 10, ...options }: Ser
 /**
  * Opens a MySQL or MariaDB database and migrates its schema.
  * @throws {InvalidServerUrl}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason.
+ * @throws {MissingDriver}
+ * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
  */
 export async function openMysql({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
   return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, (timeoutMs) =>
@@ -122,7 +128,8 @@ async function open(
       }
     });
   } catch (error) {
-    throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`);
+    if (error instanceof MissingDriver) throw error;
+    throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`, { cause: toCodes(error) });
   }
 }
 
@@ -135,14 +142,16 @@ async function createKnex(config: Knex.Config): Promise<Knex> {
     return knexFactory({ compileSqlOnError: false, log, ...config });
   } catch (error) {
     if (!(error instanceof Error && error.message.includes('npm install'))) throw error;
-    throw new StorageUnavailable(`the driver ${config.client} is not installed: npm install ${config.client}`);
+    throw new MissingDriver(`the driver ${config.client} is not installed: npm install ${config.client}`);
   }
 }
 
 async function loadSqliteClient(driver: string): Promise<typeof Knex.Client> {
   if (driver === 'sqlite3') return (await import('./sqlite3-client.js')).Sqlite3Client;
   if (isBuiltin(driver)) return (await import('./node-sqlite-client.js')).NodeSqliteClient;
-  throw new StorageUnavailable(NO_DRIVER);
+  throw new MissingDriver(
+    `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`,
+  );
 }
 
 function canLoadSqlite3(): boolean {

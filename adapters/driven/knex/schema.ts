@@ -9,8 +9,11 @@ const TABLE = 'plant_store_migrations';
 
 /** The state of the schema of a database. */
 export interface SchemaState {
-  /** Whether opening created or migrated the schema, or found it current; `pending`: opened for reading, and neither. */
-  readonly schema: 'created' | 'migrated' | 'current' | 'pending';
+  /**
+   * Whether opening created or migrated the schema, or found it current. Opening for reading may find it `missing`, or
+   * migrations `pending`.
+   */
+  readonly schema: 'created' | 'migrated' | 'current' | 'missing' | 'pending';
   /** The names of pending migrations. */
   readonly pending: readonly string[];
 }
@@ -18,6 +21,7 @@ export interface SchemaState {
 /** Reads the state of the schema, which must have the table of plants unless migrations are pending. */
 export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const pending = await readPending(knex, dialect);
+  if (pending.length === Object.keys(dialect.migrations).length) return { schema: 'missing', pending };
   if (pending.length > 0) return { schema: 'pending', pending };
   await assertTable(knex, dialect);
   return { schema: 'current', pending };

@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '../../../core/index.js';
+import type {
+  CreatePlantOutcome,
+  CreatePlantUseCase,
+  NewPlant,
+  Principal,
+  TokenVerifier,
+} from '../../../core/index.js';
 import {
   type ApiError,
   apiErrors,
@@ -15,10 +21,10 @@ import { ABORTED, errorReply, failureReply, type HttpRequest, type HttpRoute, JS
 
 const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 
-/** What an operation calls to create a plant: a `CreatePlantUseCase`, or a decorator of one that declines some plants. */
-export interface CreatePlantOrDecline {
-  execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
-}
+/** What creates plants: the use case of the core, or a decorator of it that declines some. */
+export type HttpCreatePlant =
+  | CreatePlantUseCase
+  | { execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined> };
 
 /** A decision of the application, such as a missing permission. */
 export interface Declined {
@@ -30,7 +36,7 @@ export interface Declined {
 /** Options of {@link Operations}. */
 export interface OperationOptions {
   /** Or a function that returns it for the authenticated client. */
-  readonly createPlant: CreatePlantOrDecline | ((principal: Principal) => CreatePlantOrDecline);
+  readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant);
   readonly tokenVerifier: TokenVerifier;
   /** @default `docs/openapi.yaml` */
   readonly description?: OpenApiDescription;

@@ -32,7 +32,9 @@ describe('The command', () => {
   it('line may have flags, which take precedence over variables', async () => {
     const environment = { DATABASE_URL: 'x', DATABASE_URL_FILE: 'x', PORT: 'x' };
     const { stdout } = await run(['check', '--database-url=memory:', '--port', '0'], environment);
-    expect(stdout).to.match(/^storage: memory:/);
+    expect(stdout)
+      .to.match(/^PORT=0\n/m)
+      .and.to.match(/^storage: memory:/m);
   });
 
   for (const [line, environment, exitCode, problem] of [
@@ -44,14 +46,9 @@ describe('The command', () => {
     ['--access-tokens=canary', {}, 64, /^Unknown option '--access-tokens'; see/],
     ['check', { PORT: 'http', DOCS: '1' }, 78, /^PORT: must be .*\nplant-store: DOCS: must be one of on, off$/],
     ['check', { PLUGINS: './none.js' }, 78, /^PLUGINS: \.\/none\.js: Cannot find module .*$/],
-    [
-      'check',
-      OTHER_HOSTS,
-      78,
-      /^(ACCESS_TOKENS, .* must be set|cannot open sqlite:).*\n.*(ACCESS_TOKENS, |cannot open)/,
-    ],
-    ['check', { ...OTHER_HOSTS, ACCESS_TOKENS: 'secret' }, 1, /^cannot open sqlite:[^\n]*$/],
+    ['serve', { PORT: '3000', MANAGEMENT_PORT: '3000' }, 78, /^PORT and MANAGEMENT_PORT must differ$/],
     ['export', { DATABASE_URL: 'sqlite:none.db?mode=rw' }, 1, /^cannot open sqlite:[^\n]*$/],
+    ['export', { DATABASE_URL: 'sqlite:none.db' }, 1, /^there is no store at sqlite:\/.*none\.db; check DATABASE_URL$/],
     ['import none.ndjson', {}, 1, /^ENOENT: no such file or directory, open 'none\.ndjson'$/],
     ['import .', {}, 1, /^EISDIR: illegal operation on a directory, read$/],
   ] as const) {
@@ -63,15 +60,35 @@ describe('The command', () => {
     });
   }
 
-  it('check says what serve would do to the storage, and creates nothing', async () => {
-    const database = folder.newDatabase();
-    const before = await run(['check'], database);
+  it('check prints the settings without secrets, and what serve would do to the storage, and creates nothing', async () => {
+    const { DATABASE_URL } = folder.newDatabase();
+    const settings = { DATABASE_URL, ACCESS_TOKENS: 'canary', PORT: '0', ACCESS_LOG: '' };
+    const before = await run(['check'], settings);
     expect(before).to.include({ exitCode: 0, stderr: '' });
-    expect(before.stdout).to.match(/^storage: sqlite:.*, driver \S+; serve will apply 001_plants\b/);
-    expect(existsSync(folder.fileOf(database))).to.equal(false);
-    expect((await run(['migrate'], database)).stdout).to.match(/^sqlite:.*: schema created\n$/);
-    expect((await run(['check'], database)).stdout).to.match(/^storage: sqlite:.*, driver \S+\n$/);
+    expect(toLines(before.stdout)).to.include.members([
+      ...['PORT=0', 'ACCESS_LOG=on', `DATABASE_URL=${DATABASE_URL}`, 'ACCESS_TOKENS=(not shown)'],
+      'not checked: privileges to create plants, and whether the ports are free',
+    ]);
+    expect(before.stdout).to.match(
+      /^storage: sqlite:.*, driver \S+; there is no store yet; serve will apply 001_plants$/m,
+    );
+    expect(existsSync(folder.fileOf(settings))).to.equal(false);
+    expect((await run(['migrate'], settings)).stdout).to.match(/^sqlite:.*: schema created\n$/);
+    expect((await run(['check'], settings)).stdout).to.match(/^storage: sqlite:.*, driver \S+$/m);
     expect((await run(['migrate'], { DATABASE_URL: 'memory:' })).stdout).to.equal('memory:: no schema\n');
+  });
+
+  it('check reports every problem, in one line each', async () => {
+    const { exitCode, stderr } = await run(['check'], { ...OTHER_HOSTS, ACCESS_TOKEN: 'canary', log_level: 'x' });
+    expect([exitCode, toLines(stderr).length]).to.deep.equal([78, 4]);
+    for (const problem of [
+      /: ACCESS_TOKEN: no such setting; did you mean ACCESS_TOKENS\?$/m,
+      /: log_level: no such setting; did you mean LOG_LEVEL\?$/m,
+      /: ACCESS_TOKENS, .* must be set/,
+      /: cannot open sqlite:/,
+    ])
+      expect(stderr).to.match(problem);
+    expect(await run(['check'], { ...OTHER_HOSTS, ACCESS_TOKENS: 'secret' })).to.include({ exitCode: 1 });
   });
 
   it('import reads a file or standard input; repeated, it counts every plant as already stored', async () => {

@@ -216,6 +216,16 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       await proxy.refuseConnections();
     });
 
+    it('reports the code of a server that does not respond', async () => {
+      const proxy = await FaultyProxy.to(server.url, isPostgres ? 5432 : 3306);
+      const url = proxy.toProxiedUrl(server.url);
+      proxy.losePackets();
+      const silent = await catchError(openDatabase({ url, timeoutMs: 100 }));
+      await proxy.refuseConnections();
+      const refused = await catchError(openDatabase({ url }));
+      expect([silent, refused].map((error) => Object(error).cause.code)).to.deep.equal(['ETIMEDOUT', 'ECONNREFUSED']);
+    });
+
     it('reports why it cannot open a database, without the password', async () => {
       const url = new URL(server.url);
       url.pathname = '/no_such_database';

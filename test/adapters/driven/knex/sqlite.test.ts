@@ -226,7 +226,7 @@ describe('The SQLite repository', () => {
     writeFileSync(empty, '');
     for (const path of [empty, missing]) {
       const { schema, pending } = await open(path, { readOnly: true });
-      expect({ schema, pending }).to.deep.equal({ schema: 'pending', pending: Object.keys(sqlite.migrations) });
+      expect({ schema, pending }).to.deep.equal({ schema: 'missing', pending: Object.keys(sqlite.migrations) });
     }
     expect(statSync(empty).size).to.equal(0);
     expect(existsSync(missing)).to.equal(false);
