@@ -10,7 +10,7 @@ import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { runContract } from '../support/run-contract.js';
 import { TOKEN } from '../support/service.js';
-import { installPackage } from './interop.js';
+import { installPackage, outputOf } from './interop.js';
 
 const SETTINGS = { PORT: '0', ACCESS_TOKENS: TOKEN, LOG_LEVEL: 'warn' };
 const CLI = 'node_modules/plant-store/dist/composition/cli/main.js';
@@ -27,6 +27,11 @@ describe('With the packed package,', () => {
     return new Program(folder, [process.execPath, file, ...args], environment);
   }
 
+  const compile = (file: string) => {
+    const options = '--noCheck --experimentalDecorators --module esnext --moduleResolution bundler --target es2023';
+    outputOf(folder, [process.execPath, 'node_modules/typescript/bin/tsc', ...options.split(' '), file]);
+  };
+
   const targetOf = async (service: Program, path = '') => {
     return { baseUrl: `http://127.0.0.1:${await service.port()}${path}`, token: TOKEN };
   };
@@ -38,16 +43,19 @@ describe('With the packed package,', () => {
     expect(await service.stop()).to.equal(0);
   });
 
-  it('the HTTP API mounted in a Koa app meets the specification, and leaves other routes alone', async () => {
-    const app = start('koa-mounted', 'app.js', { ...SETTINGS, DATABASE_URL: 'sqlite:mounted.db' });
-    const target = await targetOf(app, '/garden');
-    for (const { group, run } of httpContract) if (group === 'specification') await run(target);
-    const headers = { 'Content-Type': 'application/json' };
-    const notes = (body: string) => fetch(new URL('/notes', target.baseUrl), { method: 'POST', headers, body });
-    expect(await (await notes('{"id":9007199254740993}')).text()).to.equal('{"noted":{"id":9007199254740992}}');
-    expect((await notes('{"id":')).status).to.equal(400);
-    expect(await app.stop()).to.equal(0);
-  });
+  for (const framework of ['express', 'fastify', 'hono', 'koa', 'nest'] as const) {
+    it(`the HTTP API mounted in an app of ${framework} meets the specification, and leaves other routes alone`, async () => {
+      cpSync(inRepository('docs/examples/mounted'), folder, { recursive: true });
+      if (framework === 'nest') compile('nest.ts');
+      const app = start('mounted', `${framework}.js`, { ...SETTINGS, DATABASE_URL: 'sqlite:mounted.db' });
+      const target = await targetOf(app, '/garden');
+      for (const { group, run } of httpContract) if (group === 'specification') await run(target);
+      const headers = { 'Content-Type': 'application/json' };
+      const notes = (body: string) => fetch(new URL('/notes', target.baseUrl), { method: 'POST', headers, body });
+      expect(await (await notes('{"id":9007199254740993}')).text()).to.equal('{"noted":{"id":9007199254740992}}');
+      expect((await notes('{"id":')).status).to.equal(400);
+    });
+  }
 
   for (const [column, example, main] of [
     [1, 'single-file', 'server.js'],

@@ -1,0 +1,20 @@
+import { Body, Controller, Module, Post } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { plants } from './plants.js';
+
+@Controller()
+class Notes {
+  @Post('notes')
+  create(@Body() noted: object) {
+    return { noted };
+  }
+}
+
+@Module({ controllers: [Notes] })
+class Garden {}
+
+const app = await NestFactory.create(Garden, { logger: ['error'] });
+// `listen` adds Nest's body parser, so this is before it.
+app.use('/garden', plants);
+await app.listen(Number(process.env.PORT), '127.0.0.1');
+console.log(`listens on ${await app.getUrl()}`);
