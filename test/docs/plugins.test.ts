@@ -117,13 +117,11 @@ describe('The plugin of docs/plugins.md', () => {
     });
   });
 
-  describe('that decorates the use case', () => {
-    start('Use case decorator');
-    it('changes what it gets', async () => {
-      expect([await service.create(), await service.create(undefined, { id: 1n, name: 'Monstera' })]).to.deep.equal([
-        200, 40902,
-      ]);
-      await service.stop();
+  describe('for the use case of HTTP', () => {
+    start('Use case of HTTP', { ACCESS_TOKENS: 'of-a-gardener,of-a-visitor' });
+    it('declines plants of some clients', async () => {
+      expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
+      expect(await service.stop()).to.match(/"subject":"static-token-2","status":403,"error":40301/);
     });
   });
 

@@ -1,3 +1,13 @@
+// A plugin that stores plants in a PostgreSQL table of your own. Run the commands where `pg` and `plant-store` are
+// installed:
+//
+//   psql "$GARDEN_URL" -c 'CREATE TABLE garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)'
+//   export PLUGINS=./garden.js DATABASE_URL="garden${GARDEN_URL#postgres}"
+//   npx plant-store import plants.ndjson
+//   npx plant-store serve
+//
+// If a plant can violate a constraint of your table, return `{ kind: 'rejected', error }` for it and add the others
+// without it. This example instead reports a violation as `StorageUnavailable`.
 import pg from 'pg';
 import { services } from 'plant-store/composition';
 import { Plant, StorageUnavailable } from 'plant-store/core';

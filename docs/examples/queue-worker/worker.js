@@ -1,3 +1,16 @@
+// The core behind a queue: reads jobs from standard input, one NewPlant per line, and writes a result to standard output
+// once the plant is durable. Jobs in flight share one write and one sync.
+//
+// $ echo '{"id":9007199254740993,"name":"Monstera"}' | node worker.js
+// {"job":1,"state":"accepted"}
+//
+// If the result is lost, the queue delivers the job again, and the plant is still stored once:
+//
+// $ echo '{"id":9007199254740993,"name":"Monstera"}' | node worker.js
+// {"job":1,"state":"accepted","error":40902,"message":"This exact plant is already stored; no further retry is needed"}
+//
+// Adapt the loop at the end to the client of your queue. On several machines, replace `openSqlite` with `openPostgres` or
+// `openMysql`.
 import { createInterface } from 'node:readline';
 import { failureToApiError, JsonPlantCodec, toApiError } from 'plant-store/adapters/api';
 import { BatchingPlantRepository } from 'plant-store/adapters/batching';
