@@ -46,7 +46,8 @@ describe('Monitoring as in the guide', () => {
 
     // Each kind of line: a create, a rejection, malformed HTTP, a client that disconnects, and a failure.
     const canaries = { name: 'canary-name', tag: 'canary-tag' };
-    for (const id of [1n, 1n, 2n]) await create(port, { id, ...canaries });
+    const traced = { Traceparent: `00-${'4b'.repeat(16)}-${'f0'.repeat(8)}-01` };
+    for (const id of [1n, 1n, 2n]) await create(port, { id, ...canaries }, traced);
     await exchange(port, request('CANARY /made-up?canary-query', { Authorization: 'Bearer canary-token' }));
     await exchange(port, 'no request\r\n\r\n');
     (await beginCreate(port, { id: 3n, name: 'Monstera' })).client.socket.resetAndDestroy();
@@ -89,8 +90,8 @@ describe('Monitoring as in the guide', () => {
 
   it('every metric of a rule or of the dashboard exists', () => {
     const exported = [...metrics.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
-    // Prometheus itself adds the metric `up`.
-    const known = ['up', ...rules.map(({ record }) => record), ...exported];
+    // Prometheus itself adds `up`, and node_exporter what the guide's backup writes.
+    const known = ['up', 'plant_store_backup_timestamp_seconds', ...rules.map(({ record }) => record), ...exported];
     for (const expr of [...rules.map((rule) => rule.expr), ...queries]) {
       const names = expr.match(/\b((plant_store|process|nodejs|instance_error:)\w*[\w:]*|up)\b/g) ?? [];
       expect(known, expr).to.include.members(names.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
