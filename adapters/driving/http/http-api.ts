@@ -156,26 +156,15 @@ export class HttpApi {
   /** Tells the observers of the end of a request, and logs it. */
   #report(request: ReportedRequest, reply: Reply): void {
     const { requestId, traceparent, method, url = '', route, durationMs } = request;
-    const { error, cause, reason, subject, aborted } = reply.log ?? {};
+    const { error, cause, reason, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
     try {
       if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
       if (!this.#accessLog) return;
       const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-      const client = escapeControls(subject);
-      const fields = {
-        requestId,
-        traceparent,
-        method,
-        path,
-        subject: client,
-        status,
-        error,
-        reason,
-        aborted,
-        durationMs,
-      };
+      const subject = escapeControls(reply.log?.subject);
+      const fields = { requestId, traceparent, method, path, subject, status, error, reason, aborted, durationMs };
       this.#accessLog.info(fields, 'request');
     } catch {
       // The response does not depend on the log.
