@@ -60,7 +60,8 @@ describe('describeError', () => {
 describe('A line for the systemd journal', () => {
   it('starts with the priority of its level', async () => {
     const module = import.meta.resolve('../../composition/logger.js');
-    const code = `const { dev, ino } = fs.fstatSync(2);
+    const code = `import { fstatSync } from 'node:fs';
+      const { dev, ino } = fstatSync(2);
       process.env.JOURNAL_STREAM = dev + ':' + ino;
       const { createLogger, flush, openStandardError } = await import('${module}');
       const log = createLogger(await openStandardError(), { logLevel: 'trace' });

@@ -70,7 +70,7 @@ describe('The command', () => {
       'not checked: privileges to create plants, and whether the ports are free',
     ]);
     expect(before.stdout).to.match(
-      /^storage: sqlite:.*, driver \S+; there is no store yet; serve will apply 001_plants$/m,
+      /^storage: sqlite:.*, driver \S+; there is no store yet; serve will apply 001_plants\b/m,
     );
     expect(existsSync(folder.fileOf(settings))).to.equal(false);
     expect((await run(['migrate'], settings)).stdout).to.match(/^sqlite:.*: schema created\n$/);
