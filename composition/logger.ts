@@ -1,4 +1,5 @@
-import { fstatSync } from 'node:fs';
+import { fstat } from 'node:fs';
+import { promisify } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
 import type { Config } from './config.js';
@@ -45,7 +46,7 @@ export async function openStandardError(): Promise<LogDestination> {
     const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
     return { write: (line) => destination.write(format(line)), ...others };
   }
-  if (!isJournal(fd)) return destination;
+  if (!(await isJournal(fd))) return destination;
   const journal = {
     // Lets pino set `lastLevel`.
     [Symbol.for('pino.metadata')]: true,
@@ -57,8 +58,9 @@ export async function openStandardError(): Promise<LogDestination> {
 }
 
 /** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
-function isJournal(fd: number): boolean {
-  const { dev, ino } = fstatSync(fd);
+async function isJournal(fd: number): Promise<boolean> {
+  // After `fstatSync` of a pipe or a socket, Node 20 resolves symbolic links in paths of modules wrongly.
+  const { dev, ino } = await promisify(fstat)(fd);
   return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
 }
 
