@@ -1,5 +1,4 @@
-import { fstat } from 'node:fs';
-import { promisify } from 'node:util';
+import { fstatSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
 import type { Config } from './config.js';
@@ -46,7 +45,7 @@ export async function openStandardError(): Promise<LogDestination> {
     const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
     return { write: (line) => destination.write(format(line)), ...others };
   }
-  if (!(await isJournal(fd))) return destination;
+  if (!isJournal(fd)) return destination;
   const journal = {
     // Lets pino set `lastLevel`.
     [Symbol.for('pino.metadata')]: true,
@@ -58,9 +57,9 @@ export async function openStandardError(): Promise<LogDestination> {
 }
 
 /** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
-async function isJournal(fd: number): Promise<boolean> {
-  // After `fstatSync` of a pipe or a socket, Node 20 resolves symbolic links in paths of modules wrongly.
-  const { dev, ino } = await promisify(fstat)(fd);
+function isJournal(fd: number): boolean {
+  // As numbers, they would remain in a buffer in which Node 20 looks before it follows symbolic links to modules.
+  const { dev, ino } = fstatSync(fd, { bigint: true });
   return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
 }
 

@@ -60,9 +60,8 @@ describe('describeError', () => {
 describe('A line for the systemd journal', () => {
   it('starts with the priority of its level', async () => {
     const module = import.meta.resolve('../../composition/logger.js');
-    const code = `import { fstat } from 'node:fs';
-      import { promisify } from 'node:util';
-      const { dev, ino } = await promisify(fstat)(2);
+    const code = `import { fstatSync } from 'node:fs';
+      const { dev, ino } = fstatSync(2, { bigint: true });
       process.env.JOURNAL_STREAM = dev + ':' + ino;
       const { createLogger, flush, openStandardError } = await import('${module}');
       const log = createLogger(await openStandardError(), { logLevel: 'trace' });
