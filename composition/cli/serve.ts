@@ -4,6 +4,7 @@ import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
+import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
@@ -21,6 +22,7 @@ export async function run(config: Config): Promise<number> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
   });
   const log = container.get(services.Logger);
+  if (process.env['NOTIFY_SOCKET']) void notifySystemd(container.get(services.Storage), log);
   const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
