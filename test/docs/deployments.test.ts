@@ -17,8 +17,9 @@ describe('The deployments in docs/operate', () => {
   it('set only variables that the service knows, to valid values', () => {
     const ofImage = Object.fromEntries(toPairs(/^ENV (.*)$/m.exec(image)?.[1]));
     const ofUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, text]) => toPairs(text));
-    const known = ['NODE_ENV', ...Object.values(settings).map(({ variable }) => variable)];
-    for (const assigned of [ofImage, compose.environment, Object.fromEntries(ofUnit)]) {
+    const ofFile = [...read('environment').matchAll(/^#?([A-Z_]+=.*)$/gm)].flatMap(([, text]) => toPairs(text));
+    const known = ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', ...Object.values(settings).map(({ variable }) => variable)];
+    for (const assigned of [ofImage, compose.environment, Object.fromEntries([...ofUnit, ...ofFile])]) {
       expect(known).to.include.members(Object.keys(assigned));
       const values = Object.entries<string>(assigned).map(([name, value]) => [name, value.replaceAll('%i', '1')]);
       readConfig(Object.fromEntries(values.filter(([name = '']) => !name.endsWith('_FILE'))));
