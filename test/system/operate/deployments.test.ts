@@ -57,14 +57,3 @@ describe('compose.yaml', () => {
     ]);
   });
 });
-
-describe('The systemd unit', () => {
-  it('has valid directives and an exposure level of at most 1.5 out of 10', function () {
-    skipUnlessInstalled(this, 'systemd-analyze', '--version');
-    const unit = inRepository('docs/operate/plant-store@.service');
-    const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
-    expect(analyze('verify').stderr).not.to.match(/Unknown|Invalid|Failed to parse|ignoring/i);
-    const { stdout } = analyze('security', '--offline=true', '--no-pager');
-    expect(Number(/Overall exposure level for plant-store@\S*: ([\d.]+)/.exec(stdout)?.[1])).to.be.at.most(1.5);
-  });
-});

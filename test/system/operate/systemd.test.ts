@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { create, toLines } from '../../support/client.js';
+import { databasesOn, postgresServer } from '../../support/database-servers.js';
+import { FaultyProxy } from '../../support/faulty-proxy.js';
+import { inRepository } from '../../support/paths.js';
+import { freePort } from '../../support/port.js';
+import { exchange, request } from '../../support/raw-http.js';
+import { TOKEN } from '../../support/service.js';
+import { skipUnlessInstalled } from '../../support/skip-unless.js';
+import { waitUntil } from '../../support/wait-until.js';
+import { commandsUnder } from './guide.js';
+import { bootSystemd } from './systemd.js';
+
+/** Time after which a database that is late responds, in milliseconds. */
+const LATE_MS = 2000;
+/** The commands of the guide: those before the service can be configured, and those that start it. */
+const [INSTALL, START] = commandsUnder('Under systemd')
+  .join('')
+  .split(/(?=^systemctl)/m);
+const PLANTS = '{"id":1,"name":"Monstera"}\n{"id":2,"name":"Calathea","tag":"indoor"}\n';
+
+describe('The systemd unit', () => {
+  it('has valid directives and an exposure level of at most 1.5 out of 10', function () {
+    skipUnlessInstalled(this, 'systemd-analyze', '--version');
+    const unit = inRepository('docs/operate/plant-store@.service');
+    const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+    expect(analyze('verify').stderr).not.to.match(/Unknown|Invalid|Failed to parse|ignoring/i);
+    const { stdout } = analyze('security', '--offline=true', '--no-pager');
+    expect(Number(/Overall exposure level for plant-store@\S*: ([\d.]+)/.exec(stdout)?.[1])).to.be.at.most(1.5);
+  });
+});
+
+describe('Under systemd, the service', () => {
+  const systemd = bootSystemd();
+  let port: number;
+  let managementPort: number;
+  /** Runs a command that must succeed, and returns its standard output. */
+  const run = async (command: string, input?: string) => {
+    const { exitCode, stdout, stderr } = await systemd.run(command, input);
+    const journal = exitCode === 0 ? undefined : await systemd.run('journalctl --sync; journalctl --lines=20');
+    expect(exitCode, `${command}: ${stdout}${stderr}${journal?.stdout}`).to.equal(0);
+    return stdout;
+  };
+  const writeSecret = (name: string, text: string) =>
+    run(`cat | install -m 640 -g plant-store-secrets /dev/stdin /etc/plant-store/${name}`, text);
+  /** Writes the example of the settings and further lines, which take precedence. */
+  const configure = (...lines: string[]) => {
+    const example = readFileSync(inRepository('docs/operate/environment'), 'utf8');
+    return run('cat >/etc/plant-store/environment', [example, `PORT=${port}`, ...lines].join('\n'));
+  };
+  /** Returns properties of the unit, as lines. */
+  const show = async (properties: string) =>
+    toLines(await run(`systemctl show plant-store@0 --property=${properties}`));
+  const outcomeOfCreate = async (id: bigint, token = TOKEN) =>
+    (await create(port, { id, name: 'Ficus' }, { Authorization: `Bearer ${token}` }))?.outcome;
+
+  before(async () => {
+    [port, managementPort] = [await freePort(), await freePort()];
+    await run(`cat | { ${INSTALL} }`, TOKEN);
+  });
+  beforeEach(() => writeSecret('tokens', TOKEN));
+  afterEach(async () => {
+    await run("systemctl stop 'plant-store*'; systemctl reset-failed; rm -rf /var/lib/private/plant-store");
+  });
+
+  it('creates plants as soon as systemctl start returns, also without or with a public management listener', async () => {
+    const listeners = [['MANAGEMENT_PORT=off'], ['MANAGEMENT_HOST=127.0.0.2', `MANAGEMENT_PORT=${managementPort}`]];
+    for (const [index, lines] of listeners.entries()) {
+      await configure(...lines);
+      await run(`systemctl stop plant-store@0; ${START}`);
+      expect(await outcomeOfCreate(BigInt(index)), lines.join()).to.equal(200);
+      expect(await show('ActiveState,NRestarts')).to.have.members(['ActiveState=active', 'NRestarts=0']);
+    }
+  });
+
+  it('does not restart after an invalid setting', async () => {
+    await configure('PORT=x');
+    expect(await systemd.run('systemctl start plant-store@0')).to.include({ exitCode: 1 });
+    const state = await show('ActiveState,ExecMainStatus,NRestarts');
+    expect(state).to.have.members(['ActiveState=failed', 'ExecMainStatus=78', 'NRestarts=0']);
+  });
+
+  it('accepts the tokens of a changed file after systemctl reload', async () => {
+    await configure('MANAGEMENT_PORT=off');
+    await run('systemctl start plant-store@0');
+    expect(await outcomeOfCreate(1n, 'new-token')).to.equal(40102);
+    await writeSecret('tokens', 'new-token');
+    await run('systemctl reload plant-store@0');
+    await waitUntil('tokens reloaded', async () => (await outcomeOfCreate(1n, 'new-token')) !== 40102);
+    expect(await outcomeOfCreate(1n)).to.equal(40102);
+  });
+
+  it('logs every request to the journal, beyond the rate limit of journald, and errors with their priority', async () => {
+    await configure('MANAGEMENT_PORT=off');
+    await run('systemctl start plant-store@0');
+    await writeSecret('tokens', '');
+    await run('systemctl reload plant-store@0');
+    const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
+    for (const path of paths) await exchange(port, request(`GET ${path}`));
+    await run('systemctl stop plant-store@0');
+    const journal = 'journalctl --identifier=plant-store --output=cat';
+    const lines = await run(`journalctl --sync; ${journal}`);
+    expect(lines.match(/(?<="path":")\/\d+/g)).to.deep.equal(paths);
+    expect(await run(`${journal} -p err`)).to.match(/^{"level":"error".*"keeping the previous tokens"}\n$/);
+  });
+
+  it('shares its plants with the commands of plant-store.sh, before its first start and while it runs', async () => {
+    await configure('MANAGEMENT_PORT=off');
+    expect(await systemd.run('plant-store export')).to.include({ exitCode: 1 });
+    await run('plant-store import', PLANTS);
+    await run('systemctl start plant-store@0');
+    expect(await outcomeOfCreate(1n)).to.equal(40901);
+    expect(await outcomeOfCreate(3n)).to.equal(200);
+    const owner = () => run('stat --format=%u /var/lib/plant-store/plants.db');
+    const before = await owner();
+    await run('plant-store import', '{"id":4,"name":"Pilea"}\n');
+    expect(await owner()).to.equal(before);
+    expect(await outcomeOfCreate(4n)).to.equal(40901);
+    const plants = `${PLANTS}{"id":3,"name":"Ficus"}\n{"id":4,"name":"Pilea"}\n`;
+    expect(await run('plant-store export | gzip | gunzip')).to.equal(plants);
+  });
+
+  it('has commands in plant-store.sh that return their exit code, and fail if a signal ends them', async () => {
+    await configure();
+    expect(await systemd.run('plant-store check')).to.include({ exitCode: 0 });
+    expect(await systemd.run('plant-store import', 'no plant')).to.include({ exitCode: 1 });
+    expect(await systemd.run('plant-store pick')).to.include({ exitCode: 64 });
+    const units = "systemctl list-units --plain --no-legend 'plant-store-command-*'";
+    await run('mkfifo /run/endless');
+    const startImport = async () => {
+      const program = systemd.spawn('plant-store import <>/run/endless');
+      await waitUntil('the import runs', async () => /activating/.test(await run(units)));
+      return program;
+    };
+    const stopped = await startImport();
+    await run("systemctl stop 'plant-store-command-*'");
+    expect(await stopped.exited()).not.to.equal(0);
+    // As Ctrl-C does.
+    (await startImport()).killGroup('SIGINT');
+    await waitUntil('the import ends', async () => (await run(units)) === '');
+  });
+
+  describe('on a database server', () => {
+    const databases = databasesOn(postgresServer);
+
+    it('waits at startup until the server responds', async () => {
+      const proxy = await FaultyProxy.to(await databases.create(), 5432);
+      await proxy.refuseConnections();
+      await writeSecret('database-url', proxy.toProxiedUrl(proxy.target));
+      await configure('MANAGEMENT_PORT=off', 'DATABASE_URL_FILE=/etc/plant-store/database-url');
+      const start = systemd.spawn('systemctl start plant-store@0');
+      await setTimeout(LATE_MS);
+      expect(start.isRunning, 'while it waits').to.equal(true);
+      await proxy.restore();
+      expect(await start.exited()).to.equal(0);
+      expect(await outcomeOfCreate(1n)).to.equal(200);
+      expect(await show('NRestarts')).to.deep.equal(['NRestarts=0']);
+      await run('systemctl stop plant-store@0');
+      await proxy.refuseConnections();
+    });
+  });
+});
