@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
@@ -9,7 +9,7 @@ import { inRepository } from '../support/paths.js';
 import { freePort } from '../support/port.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { commandsUnder, run } from '../system/operate/guide.js';
+import { run } from '../system/operate/guide.js';
 
 /** Image that replaces the official Node image, with a compiler. With the suffix `-slim`: without one. */
 const NODE_IMAGE = 'localhost/node:test';
@@ -65,7 +65,8 @@ describe('The container', () => {
        [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
     );
     await run(BUILD_NODE_IMAGES, folder, environment);
-    const commands = commandsUnder('In a container').join('');
+    const comments = readFileSync(inRepository('docs/operate/Containerfile'), 'utf8').matchAll(/^# {3}(.*\n)/gm);
+    const commands = Array.from(comments, ([, line]) => line).join('');
     const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
     const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
     await run(podmanBuild, inRepository('.'), environment);

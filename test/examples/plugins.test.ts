@@ -1,29 +1,26 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { create } from '../support/client.js';
 import { type Program, plantStore } from '../support/executable.js';
-import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 
 const MONSTERA = { id: 1n, name: ' Monstera ' };
 
-/** Starts the service with the plugin of a section of docs/plugins.md, on default settings but for the ports. */
+/** Starts the service with a plugin of docs/examples, on default settings but for the ports. */
 class PluggedService {
   readonly folder: string = temporaryFolder();
   readonly program: Program;
 
-  constructor(heading: string, settings: Readonly<Record<string, string>> = {}) {
+  constructor(example: string, settings: Readonly<Record<string, string>> = {}) {
     mkdirSync(join(this.folder, 'node_modules'));
     symlinkSync(inRepository(''), join(this.folder, 'node_modules/plant-store'));
     writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(this.folder, 'tokens.txt'), 'ali\n');
-    writeFileSync(join(this.folder, 'listener.js'), readFileSync(inRepository('docs/examples/node-http/plugin.js')));
-    const code = codeBlocks(section('docs/plugins.md', heading)).find(({ language }) => language === 'js');
-    writeFileSync(join(this.folder, 'plugin.js'), code?.text ?? '');
+    copyFileSync(inRepository(`docs/examples/${example}`), join(this.folder, 'plugin.js'));
     this.program = plantStore(this.folder, [], {
       PLUGINS: './plugin.js',
       PORT: '0',
@@ -57,15 +54,15 @@ class PluggedService {
   }
 }
 
-describe('The plugin of docs/plugins.md', () => {
+describe('The example of a plugin', () => {
   let service: PluggedService;
-  const start = (heading: string, settings = {}) =>
+  const start = (example: string, settings = {}) =>
     before(() => {
-      service = new PluggedService(heading, settings);
+      service = new PluggedService(example, settings);
     });
 
   describe('for a storage', () => {
-    start('Storage', { DATABASE_URL: 'garden:' });
+    start('plugins/storage.js', { DATABASE_URL: 'garden:' });
     it('is selected by its scheme, measured and closed', async () => {
       expect(await service.create()).to.equal(200);
       expect(await service.manage('/metrics')).to.include('plant_store_plants_total{outcome="added"} 1');
@@ -74,7 +71,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for a token verifier', () => {
-    start('Token verifier', { HOST: '0.0.0.0' });
+    start('plugins/token-verifier.js', { HOST: '0.0.0.0' });
     it('replaces the tokens of the settings, and reloads its own', async () => {
       expect([await service.create('ali'), await service.create('beri')]).to.deep.equal([200, 40102]);
       writeFileSync(join(service.folder, 'tokens.txt'), 'beri\n');
@@ -87,7 +84,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for an HTTP framework', () => {
-    start('HTTP framework');
+    start('node-http/plugin.js');
     it('keeps limits, log and metrics', async () => {
       expect(await service.create()).to.equal(200);
       expect(await service.manage('/metrics')).to.match(
@@ -98,7 +95,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for a log destination', () => {
-    start('Log destination');
+    start('plugins/log-destination.js');
     it('receives every line', async () => {
       expect(await service.create()).to.equal(200);
       expect(await service.stop()).to.equal('');
@@ -109,7 +106,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('that decorates the repository', () => {
-    start('Repository decorator');
+    start('plugins/repository-decorator.js');
     it('sees each call', async () => {
       expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
       await service.stop();
@@ -118,7 +115,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for the use case of HTTP', () => {
-    start('Use case of HTTP', { ACCESS_TOKENS: 'of-a-gardener,of-a-visitor' });
+    start('plugins/http-use-case.js', { ACCESS_TOKENS: 'of-a-gardener,of-a-visitor' });
     it('declines plants of some clients', async () => {
       expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
       expect(await service.stop()).to.match(/"subject":"static-token-2","status":403,"error":40301/);
@@ -126,7 +123,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for a metric', () => {
-    start('Metric');
+    start('plugins/metric.js');
     it('adds it', async () => {
       expect(await service.manage('/metrics')).to.match(/^plant_store_garden_beds 3$/m);
       await service.stop();
@@ -134,7 +131,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for a route', () => {
-    start('Route');
+    start('plugins/route.js');
     it('adds it to the log and the metrics', async () => {
       expect(await service.get('/hello')).to.equal('Hello, gardener');
       expect(await service.manage('/metrics')).to.include('method="GET",route="/hello",status="200"');
@@ -143,7 +140,7 @@ describe('The plugin of docs/plugins.md', () => {
   });
 
   describe('for a readiness check', () => {
-    start('Readiness check');
+    start('plugins/readiness-check.js');
     it('decides on /readyz', async () => {
       expect(await service.manage('/readyz')).to.include('"storage":"ok","pump":"unavailable"');
       writeFileSync(join(service.folder, 'pump.pid'), '1');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -10,28 +10,28 @@ import { httpContract } from '../contract/http/index.js';
 import { tokenVerifierContract } from '../contract/index.js';
 import { serve } from '../support/client.js';
 import { Program } from '../support/executable.js';
-import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-describe('The code in the guides', () => {
+describe('The example', () => {
   const folder = temporaryFolder();
   before(() => {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   });
 
-  /** Writes the first JavaScript block of a section to a file, and returns its path. */
-  function writeCode(guide: string, heading: string, name: string): string {
-    const code = codeBlocks(section(guide, heading)).find(({ language }) => language === 'js');
-    writeFileSync(join(folder, name), code?.text ?? '');
-    return join(folder, name);
+  /** Copies an example, so that it imports the package by its name, and returns its path. */
+  function copy(example: string): string {
+    const path = join(folder, basename(example));
+    copyFileSync(inRepository(`docs/examples/${example}`), path);
+    return path;
   }
 
-  it('runs the HTTP contract under node:test, which passes for this service', async () => {
-    const file = writeCode('docs/http-api.md', 'Test your own implementation', 'contract.test.mjs');
+  it('http-contract runs the HTTP contract under node:test, which passes for this service', async () => {
+    const file = copy('http-contract/http-contract.test.js');
     const BASE_URL = `http://127.0.0.1:${await serve(folder, { DATABASE_URL: 'memory:' }).port()}`;
     const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
     const nodeTest = new Program(folder, [process.execPath, ...args], { BASE_URL, TOKEN });
@@ -42,7 +42,7 @@ describe('The code in the guides', () => {
     expect(names).to.deep.equal(expected.map(({ name }) => name));
   });
 
-  describe('for a token verifier makes a plugin, which', () => {
+  describe('introspection', () => {
     /** The only token that the issuer knows. */
     const VALID_TOKEN = 'Correct-horse.battery~staple+/9';
     let isAvailable = true;
@@ -57,7 +57,7 @@ describe('The code in the guides', () => {
     const create = async () => {
       process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
       const container = await createContainer(readConfig({}));
-      const plugin = await import(writeCode('docs/adapters.md', 'Write a token verifier', 'verifier.mjs'));
+      const plugin = await import(copy('introspection/verifier.js'));
       await plugin.default(container);
       return container.getAsync(services.TokenVerifier);
     };

@@ -1,0 +1,30 @@
+// A plugin that asks an issuer about each token (RFC 7662).
+import { services } from 'plant-store/composition';
+import { TokenIssuerUnavailable } from 'plant-store/core';
+
+export class IntrospectionVerifier {
+  #url;
+
+  constructor(url) {
+    this.#url = url;
+  }
+
+  async verify(token) {
+    const signal = AbortSignal.timeout(5000);
+    try {
+      const response = await fetch(this.#url, { method: 'POST', body: new URLSearchParams({ token }), signal });
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const { active, sub } = await response.json();
+      return active && sub
+        ? { kind: 'valid', principal: { subject: `${sub}` } }
+        : { kind: 'invalid', reason: 'inactive' };
+    } catch (cause) {
+      throw new TokenIssuerUnavailable('the issuer does not respond', { cause });
+    }
+  }
+}
+
+export default (container) => {
+  const verifier = new IntrospectionVerifier(process.env.INTROSPECTION_URL);
+  container.rebind(services.TokenVerifier).toConstantValue(verifier);
+};

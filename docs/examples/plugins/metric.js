@@ -1,0 +1,8 @@
+import { services } from 'plant-store/composition';
+
+export default (container) => {
+  container.onActivation(services.Metrics, (_, metrics) => {
+    metrics.gauge('garden_beds', 'Beds in the garden.', () => 3);
+    return metrics;
+  });
+};

@@ -1,0 +1,6 @@
+import { access } from 'node:fs/promises';
+import { services } from 'plant-store/composition';
+
+export default (container) => {
+  container.bind(services.ReadinessCheck).toConstantValue({ name: 'pump', check: () => access('pump.pid') });
+};

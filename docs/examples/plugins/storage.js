@@ -1,0 +1,9 @@
+import { MemoryPlantRepository } from 'plant-store/adapters/memory';
+import { services } from 'plant-store/composition';
+
+export default (container) => {
+  container
+    .bind(services.OpenStorage)
+    .toConstantValue(() => new MemoryPlantRepository())
+    .whenNamed('garden');
+};
