@@ -70,9 +70,9 @@ export function createLogger(destination: LogDestination, { logLevel: level }: P
   return pino({ level, base: null, timestamp, formatters, serializers: { err: describeError } }, destination);
 }
 
-/** Waits until the log is written, or cannot be. */
-export async function flush(log: Logger): Promise<void> {
-  const flushed = () => new Promise((resolve) => log.flush(resolve));
+/** Waits until the log is written, or cannot be. Tracers may wrap the logger, so that it no longer flushes. */
+export async function flush(destination: LogDestination): Promise<void> {
+  const flushed = () => new Promise<void>((resolve) => (destination.flush ? destination.flush(resolve) : resolve()));
   // The first may end with a write in progress, which does not have the last lines.
   await isInTime(flushed().then(flushed), MAX_FLUSH_MS);
 }

@@ -38,7 +38,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
   } catch (error) {
     // A plugin may have logged the cause.
-    await container.getAsync(services.Logger).then(flush, () => {});
+    await container.getAsync(services.LogDestination).then(flush, () => {});
     await isInTime(closeContainer(container), MIN_CLOSE_MS).catch(() => {});
     throw error;
   }
@@ -66,17 +66,18 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
 
 async function stop(container: Container, timeoutMs: number): Promise<boolean> {
   const log = container.get(services.Logger);
+  const destination = container.get(services.LogDestination);
   const deadline = performance.now() + timeoutMs;
   const fail = async (err: unknown) => {
     log.error({ err }, 'a part failed to close');
-    await flush(log);
+    await flush(destination);
     return false;
   };
   await container.get(services.HttpServer).stop();
   const timeLeft = Math.max(deadline - performance.now(), MIN_CLOSE_MS);
   const closed = await isInTime(closeStorage(container), timeLeft).catch(fail);
   log.info({ closed }, 'stopped');
-  await flush(log);
+  await flush(destination);
   // Management, what plugins have opened, and the log.
   await isInTime(container.unbindAllAsync(), MIN_CLOSE_MS).catch(fail);
   return closed;

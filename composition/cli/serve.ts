@@ -41,7 +41,7 @@ function exitOnUncaughtException(container: Container): void {
     try {
       const log = await container.getAsync(services.Logger);
       log.fatal({ err: error }, 'uncaught exception; exiting');
-      await flush(log);
+      await flush(await container.getAsync(services.LogDestination));
     } finally {
       process.exit(1);
     }

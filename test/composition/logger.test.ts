@@ -64,9 +64,10 @@ describe('A line for the systemd journal', () => {
       const { dev, ino } = fstatSync(2, { bigint: true });
       process.env.JOURNAL_STREAM = dev + ':' + ino;
       const { createLogger, flush, openStandardError } = await import('${module}');
-      const log = createLogger(await openStandardError(), { logLevel: 'trace' });
+      const destination = await openStandardError();
+      const log = createLogger(destination, { logLevel: 'trace' });
       for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) log[level]('');
-      await flush(log);`;
+      await flush(destination);`;
     const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
     const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, priority, level]) => [
       level,
@@ -82,10 +83,11 @@ describe('flush', () => {
   it('writes every line before the process ends, also those logged during a write', async () => {
     const module = import.meta.resolve('../../composition/logger.js');
     const code = `const { createLogger, flush, openStandardError } = await import('${module}');
-      const log = createLogger(await openStandardError(), { logLevel: 'info' });
+      const destination = await openStandardError();
+      const log = createLogger(destination, { logLevel: 'info' });
       for (let line = 0; line < 100; line++) log.info('line');
       log.fatal('last');
-      await flush(log);
+      await flush(destination);
       process.exit();`;
     const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
     expect(stderr.split('\n').length).to.equal(102);
