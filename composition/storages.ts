@@ -12,7 +12,7 @@ const MAX_WAIT_MS = 60_000;
 const PAUSE_MS = 1000;
 /** Codes of a server that does not respond. `57P03`: PostgreSQL is starting. */
 const NO_RESPONSE = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
   ...['57P03', 'PROTOCOL_CONNECTION_LOST'],
 ];
 

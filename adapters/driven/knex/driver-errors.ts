@@ -13,6 +13,8 @@ export function toCodes(error: unknown): DriverCodes {
   if (!(error instanceof Error)) return {};
   // The timeouts of Knex and pg, which have no code.
   if (error.name === 'KnexTimeoutError' || error.message === 'timeout expired') return { code: 'ETIMEDOUT' };
+  // A Unix socket does not exist while its server is down. A missing certificate file has this code, too.
+  if (error.message.startsWith('connect ENOENT')) return { code: 'ECONNREFUSED' };
   const { code, errno, sqlState }: Error & DriverCodes = error;
   return { code, errno, sqlState };
 }

@@ -223,7 +223,12 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       const silent = await catchError(openDatabase({ url, timeoutMs: 100 }));
       await proxy.refuseConnections();
       const refused = await catchError(openDatabase({ url }));
-      expect([silent, refused].map((error) => Object(error).cause.code)).to.deep.equal(['ETIMEDOUT', 'ECONNREFUSED']);
+      const socket = new URL(url);
+      socket.searchParams.set(isPostgres ? 'host' : 'socketPath', '/no/such/socket');
+      const missing = await catchError(openDatabase({ url: socket.href }));
+      expect([silent, refused, missing].map((error) => Object(error).cause.code)).to.deep.equal([
+        ...['ETIMEDOUT', 'ECONNREFUSED', 'ECONNREFUSED'],
+      ]);
     });
 
     it('reports why it cannot open a database, without the password', async () => {
