@@ -96,6 +96,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   async #write(batch: readonly PendingCall[]): Promise<void> {
     this.#writes++;
     this.#latestCalls = batch.length;
+    const deadline = performance.now() + this.#timeoutMs;
     try {
       const outcomes = await this.#withinTime(batch);
       let start = 0;
@@ -105,6 +106,8 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
+      // Also if the storage has the same time limit and was first.
+      if (performance.now() >= deadline) this.#pause(error);
     }
     // Runs before the callers continue, so that the storage is not idle meanwhile.
     this.#writes--;
@@ -116,14 +119,16 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
   #withinTime(batch: readonly PendingCall[]): Promise<readonly AddOutcome[]> {
     const write = this.decorated.add(batch.flatMap(({ plants }) => plants));
     return new Promise((resolve, reject) => {
-      const timeOut = () => {
-        const error = new StorageUnavailable(`the storage did not respond within ${this.#timeoutMs} ms`);
-        this.#pausedUntil = performance.now() + PAUSE_MS;
-        for (const call of this.#pending.splice(0)) call.reject(error);
-        reject(error);
-      };
-      const timer = setTimeout(timeOut, this.#timeoutMs);
+      const timeOut = () => reject(new StorageUnavailable(`the storage did not respond within ${this.#timeoutMs} ms`));
+      // A timer may fire up to a millisecond early.
+      const timer = setTimeout(timeOut, this.#timeoutMs + 1);
       write.then(resolve, reject).finally(() => clearTimeout(timer));
     });
+  }
+
+  /** Rejects the pending calls, and new ones for some seconds. */
+  #pause(error: unknown): void {
+    this.#pausedUntil = performance.now() + PAUSE_MS;
+    for (const { reject } of this.#pending.splice(0)) reject(error);
   }
 }

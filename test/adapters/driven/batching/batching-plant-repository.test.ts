@@ -100,6 +100,21 @@ describe('BatchingPlantRepository', () => {
     expect(storage.writes).to.deep.equal([[1n]]);
     storage.resume();
   });
+
+  it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {
+    const locked = new StorageUnavailable('the database is locked');
+    const storage = new ControlledRepository();
+    storage.add = async (plants) => {
+      storage.writes.push(plants.map(({ id }) => id));
+      // Blocks the event loop, so that the time limit cannot be first.
+      for (const start = performance.now(); performance.now() < start + 5; );
+      throw locked;
+    };
+    const repository = new BatchingPlantRepository(storage, { timeoutMs: 5, maxBatchRows: 1 });
+    const calls = [1n, 2n].map((id) => catchError(repository.add([plant(id)])));
+    expect(await Promise.all(calls)).to.deep.equal([locked, locked]);
+    expect(storage.writes).to.deep.equal([[1n]]);
+  });
 });
 
 function createRepository(limits: BatchLimits) {
