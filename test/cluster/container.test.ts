@@ -65,7 +65,7 @@ describe('The container', () => {
        [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
     );
     await run(BUILD_NODE_IMAGES, folder, environment);
-    const comments = readFileSync(inRepository('docs/operate/Containerfile'), 'utf8').matchAll(/^# {3}(.*\n)/gm);
+    const comments = readFileSync(inRepository('Containerfile'), 'utf8').matchAll(/^# {3}(.*\n)/gm);
     const commands = Array.from(comments, ([, line]) => line).join('');
     const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
     const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);

@@ -5,10 +5,11 @@ import { parse } from 'yaml';
 import { readConfig, settings } from '../../composition/config.js';
 import { inRepository } from '../support/paths.js';
 
-const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
+const readText = (path: string) => readFileSync(inRepository(path), 'utf8');
+const read = (name: string) => readText(`docs/operate/${name}`);
 
 describe('The deployments in docs/operate', () => {
-  const [image, unit, proxy] = [read('Containerfile'), read('plant-store@.service'), read('nginx.conf')];
+  const [image, unit, proxy] = [readText('Containerfile'), read('plant-store@.service'), read('nginx.conf')];
   const { services, secrets } = parse(read('compose.yaml'));
   const compose = services['plant-store'];
   const defaults = readConfig({});
@@ -47,7 +48,7 @@ describe('The deployments in docs/operate', () => {
 
   it('keep the secrets out of git and of the image', () => {
     for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).to.match(/^secrets\//);
-    expect(read('Containerfile.dockerignore').split('\n')).to.include('secrets');
-    expect(readFileSync(inRepository('.gitignore'), 'utf8').split('\n')).to.include('/secrets/');
+    expect(readText('.dockerignore').split('\n')).to.include('secrets');
+    expect(readText('.gitignore').split('\n')).to.include('/secrets/');
   });
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary.js';
 export const installed = (path: string): string => inRepository(`test/interop/node_modules/${path}`);
 
 if (!existsSync(installed('typescript')))
-  throw new Error('run npm run test:interop, which installs what these tests need');
+  throw new Error('run npm test -- interop, which installs what these tests need');
 
 /** Runs a program until it exits, and returns its output; throws if it fails. */
 export function outputOf(folder: string, [program, ...args]: readonly [string, ...string[]]): string {

@@ -8,7 +8,7 @@ import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** What the tutorial calls the product. */
-const PRODUCT = /^(core|adapters|composition)\/|^docs\/openapi\.yaml$|^tsconfig\.json$/;
+const PRODUCT = /^(core|adapters|composition)\/|^docs\/openapi\.yaml$/;
 const [, ...steps] = readFileSync(inRepository('docs/tutorial.md'), 'utf8').split(/^## (?=\d)/m);
 
 describe('docs/tutorial.md', () => {
@@ -41,7 +41,7 @@ describe('docs/tutorial.md', () => {
       const textsOf = (language: string) =>
         codeBlocks(step).flatMap((block) => (block.language === language ? [block.text.trim()] : []));
       expect(patch.split('\n')).to.include.members(textsOf('diff').flatMap((text) => text.split('\n')));
-      // After a failed attempt.
+      // After the step before.
       run('git restore .; git clean --quiet --force -d');
       for (const commands of textsOf('sh')) run(commands);
     }).timeout(600_000);

@@ -55,7 +55,7 @@ export interface KnexStorage extends PlantStorage, SchemaState {
   readonly name: string;
   /** The npm package of the driver, or `node:sqlite`. */
   readonly driver: string;
-  /** Number of batches to write concurrently; measured, see docs/decisions/0012-group-commit.md. */
+  /** Number of batches to write concurrently; measured, see docs/decisions/0003-group-commit.md. */
   readonly maxWrites: number;
   /** Set if the server acknowledges plants before they are durable; names the settings. */
   readonly warning: string | undefined;

@@ -1,0 +1,59 @@
+// Builds, and runs tiers of tests: npm test -- engines system
+// Files or folders replace the tiers: npm test -- test/core/plant.test.ts --grep int64
+import { spawnSync } from 'node:child_process';
+
+/** Files in test/, and how many of them run at once on two cores, because many tests wait for a process. */
+const tiers = {
+  unit: { jobs: 1, files: ['core/*', 'adapters/driven/{batching,memory,static-token}/*', 'adapters/driving/api/*'] },
+  test: {
+    jobs: 4,
+    files: ['{adapters,bench,composition,contract-mutants,core,docs,examples}/**/*'],
+    except: ['adapters/driven/knex/servers', 'examples/order-with-plant'],
+  },
+  engines: {
+    jobs: 2,
+    files: ['adapters/driven/knex/{servers,join-transaction}', 'examples/order-with-plant'],
+  },
+  system: { jobs: 3, files: ['system/**/*'] },
+  sqlite: {
+    jobs: 2,
+    files: ['adapters/driven/knex/{sqlite,join-transaction}', 'system/faults/sqlite', 'composition/cli/commands'],
+  },
+  interop: { jobs: 3, files: ['interop/*'], packages: 'test/interop' },
+  cluster: { jobs: 1, files: ['cluster/*'] },
+};
+
+const words = process.argv.slice(2);
+const isPath = (word) => /^(dist\/)?test\//.test(word);
+const isTier = (word) => Object.hasOwn(tiers, word);
+const paths = words.filter(isPath);
+const options = words.filter((word) => !isPath(word) && !isTier(word));
+// CI runs on busy machines. A test that passes at the second attempt is reported; mend it.
+if (process.env.CI) options.push('--retries', '1');
+
+run('node', 'build.js');
+if (paths.length > 0) {
+  mocha('--fail-zero', ...paths.map((path) => `dist/${path.replace(/^dist\//, '').replace(/\.ts$/, '.js')}`));
+} else {
+  const names = words.filter(isTier);
+  for (const name of names.length > 0 ? names : ['test']) runTier(name);
+}
+
+function runTier(name) {
+  const { jobs, files, except = [], packages } = tiers[name];
+  if (packages) run('npm', 'install', '--prefix', packages);
+  process.env.TEST_TIER = name;
+  const toPath = (file) => `dist/test/${file}.test.js`;
+  const ignored = except.flatMap((file) => ['--ignore', toPath(file)]);
+  // In parallel mode, `--fail-zero` expects a test in each file.
+  mocha(...(jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : ['--fail-zero']), ...ignored, ...files.map(toPath));
+}
+
+function mocha(...args) {
+  run('node', 'node_modules/mocha/bin/mocha.js', ...options, ...args);
+}
+
+function run(program, ...args) {
+  const { status } = spawnSync(program, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
