@@ -7,7 +7,7 @@ const tiers = {
   unit: { jobs: 1, files: ['core/*', 'adapters/driven/{batching,memory,static-token}/*', 'adapters/driving/api/*'] },
   test: {
     jobs: 4,
-    files: ['{adapters,bench,composition,contract-mutants,core,docs,examples}/**/*'],
+    files: ['{adapters,bench,composition,contract-mutants,core,docs,examples,structure}/**/*'],
     except: ['adapters/driven/knex/servers', 'examples/order-with-plant'],
   },
   engines: {

@@ -1,14 +1,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import {
-  type AddOutcome,
-  CreatePlant,
-  type NewPlant,
-  Plant,
-  PlantRepositoryDecorator,
-  ReadPlants,
-} from '../../core/index.js';
+import { type AddOutcome, CreatePlant, type NewPlant, Plant } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { readPlants } from '../support/read-plants.js';
@@ -48,6 +41,12 @@ describe('CreatePlant', () => {
     await expectStored();
   });
 
+  it('does not call the storage if no plant is valid', async () => {
+    await repository.close();
+    expect(await createPlant.execute(INVALID)).to.have.property('kind', 'invalid');
+    expect(await createPlant.executeAll([])).to.deep.equal([]);
+  });
+
   it('returns the error of a plant that the storage rejects', async () => {
     const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
     repository.add = async () => [rejected];
@@ -60,11 +59,4 @@ describe('CreatePlant', () => {
     expect(error).to.be.instanceOf(TypeError);
     expect(error).to.have.property('message', 'PlantRepository.add must return one outcome per plant');
   });
-});
-
-it('ReadPlants reads every plant, ordered by id, also through a decorator', async () => {
-  const repository = new PlantRepositoryDecorator(new MemoryPlantRepository());
-  const plants = [-2n, 0n, 3n, 10n].map((id) => toPlant({ id, name: `plant ${id}` }));
-  await repository.add(plants.toReversed());
-  expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);
 });

@@ -1,0 +1,15 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
+import { ReadPlants } from '../../core/index.js';
+import { toPlant } from '../support/plants.js';
+import { readPlants } from '../support/read-plants.js';
+
+describe('ReadPlants', () => {
+  it('reads every plant, ordered by id', async () => {
+    const repository = new MemoryPlantRepository();
+    const plants = [-2n, 0n, 3n, 10n].map((id) => toPlant({ id, name: 'Monstera' }));
+    await repository.add(plants.toReversed());
+    expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);
+  });
+});
