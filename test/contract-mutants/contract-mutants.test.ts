@@ -19,17 +19,19 @@ const verifierHarness = verifiers.createHarness();
 describe('The contract of PlantRepository', () => {
   describe('accepts a correct repository:', () => runContract(plantRepositoryContract(repositoryHarness)));
 
-  for (const [name, Repository] of Object.entries(repositories.faultyRepositories))
-    it(`rejects a repository that ${toWords(Repository.name)}: ${name}`, () =>
-      expectViolation(plantRepositoryContract(repositories.createHarness(Repository)), name));
+  describe('finds a repository that breaks a case:', () => {
+    for (const [name, Repository] of Object.entries(repositories.faultyRepositories))
+      it(name, () => expectViolation(plantRepositoryContract(repositories.createHarness(Repository)), name));
+  });
 });
 
 describe('The contract of TokenVerifier', () => {
   describe('accepts a correct verifier:', () => runContract(tokenVerifierContract(verifierHarness)));
 
-  for (const [name, fault] of Object.entries(verifiers.verifierFaults))
-    it(`rejects a faulty verifier: ${name}`, () =>
-      expectViolation(tokenVerifierContract(verifiers.createHarness(fault)), name));
+  describe('finds a verifier that breaks a case:', () => {
+    for (const [name, fault] of Object.entries(verifiers.verifierFaults))
+      it(name, () => expectViolation(tokenVerifierContract(verifiers.createHarness(fault)), name));
+  });
 });
 
 describe('The contracts', () => {
@@ -56,27 +58,35 @@ describe('The contracts', () => {
       .with.property('message', 'a call did not settle within 0.045 seconds');
   });
 
-  const nothing = async () => JSON.parse('{}');
-  for (const [what, group, wrong, message] of [
-    ['open resolves to no repository', 'every repository', { open: nothing }, /^open\(\) must resolve to a repository/],
-    ['whileUnavailable does not call work', 'outages', { whileUnavailable: nothing }, /^whileUnavailable\(work\) must/],
-    ['validToken is short', 'every verifier', { validToken: 'short' }, /^validToken must have at least 12 ASCII char/],
-  ] as const)
-    it(`report a wrong harness: ${what}`, async () => {
+  it('report a harness that is wrong', async () => {
+    const nothing = async () => JSON.parse('{}');
+    for (const [caseName, wrong, message] of [
+      [
+        'adds each id once for concurrent calls and overlapping batches',
+        { open: nothing },
+        /^open\(\) must resolve to a/,
+      ],
+      [
+        'close succeeds, and leaves no timer running',
+        { whileUnavailable: nothing },
+        /^whileUnavailable\(work\) must call/,
+      ],
+      [
+        'checks concurrent tokens independently',
+        { validToken: 'short' },
+        /^validToken must have at least 12 ASCII char/,
+      ],
+    ] as const) {
       const harness = { ...repositoryHarness, ...verifierHarness, ...wrong };
       const cases = [...plantRepositoryContract(harness).cases, ...tokenVerifierContract(harness).cases];
-      const error = await catchError(cases.filter((each) => each.group.startsWith(group))[0]?.run() ?? nothing());
+      const error = await catchError(cases.find(({ name }) => name === caseName)?.run() ?? nothing());
       expect(error).to.be.instanceOf(InvalidHarness).with.property('message').that.matches(message);
-    });
+    }
+  });
 });
 
 /** Asserts that a case of the contract fails. */
 async function expectViolation({ cases }: Contract, name: string): Promise<void> {
   const found = cases.find((each) => each.name === name);
   expect(await catchError(found?.run() ?? Promise.resolve())).to.be.instanceOf(ContractViolation);
-}
-
-/** Converts `RoundsIds` to `rounds ids`. */
-function toWords(className: string): string {
-  return className.replace(/\B[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }

@@ -1,7 +1,5 @@
-/** A fault between the client and a correct service. Texts are the bytes of one packet, in Latin-1. */
+/** A fault between the client and a correct service. Strings are the bytes of one packet, in Latin-1. */
 export interface HttpFault {
-  /** A case that must fail. */
-  readonly caseName: string;
   /** Changes what the client sends. */
   readonly request?: (text: string) => string;
   /** Responds in place of the service. */
@@ -28,53 +26,42 @@ const rejecting = (pattern: RegExp, error: number) => (request: string) => {
 const onErrors = (change: (text: string) => string) => (text: string) =>
   /^HTTP\/1\.1 [45]/.test(text) ? change(text) : text;
 
-/** What a faulty service does, and a case that detects it. */
+/** Faults of a service, by the case that detects each. */
 export const httpFaults = (token: string): Readonly<Record<string, HttpFault>> => ({
-  'sends errors as HTML': {
-    caseName: 'sends an Error object with every 400',
+  'rejects a NewPlant without name': {
     response: onErrors(editBody(() => '<h1>Bad Request</h1>')),
   },
-  'needs no credential': {
-    caseName: 'rejects a request without a credential',
+  'rejects a request without a credential': {
     request: (text) =>
       text.includes('\r\nAuthorization:') ? text : text.replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`),
   },
-  'converts ids to floating-point numbers': {
-    caseName: 'distinguishes ids beyond 2^53 that round to the same floating-point number',
+  'distinguishes ids beyond 2^53 that round to the same floating-point number': {
     request: editBody((body) =>
       body.replace(/"id":(-?\d+)/, (_, id) => `"id":${BigInt.asIntN(64, BigInt(Number(id)))}`),
     ),
   },
-  'normalises strings': {
-    caseName: 'stores decomposed characters exactly',
+  'stores decomposed characters exactly': {
     request: editBody((body) => body.normalize('NFC')),
   },
-  'replaces invalid UTF-8': {
-    caseName: 'responds 40001 to invalid JSON: with a byte that is never UTF-8, in an unknown field',
+  'responds 40001 to a byte that is never UTF-8, in an unknown field': {
     request: (text) => text.replace('"y":"\xff"', '"y":"?"'),
   },
-  'sends no WWW-Authenticate': {
-    caseName: 'responds 40101 to a request with no Authorization, and stores nothing',
+  'responds 40101 to a request without Authorization, and stores nothing': {
     response: (text) => text.replace(/^WWW-Authenticate: .*\r\n/im, ''),
   },
-  'sends the token in a message': {
-    caseName: 'sends no message with a token, a stack or a path',
+  'sends no message with a token, a stack or a path': {
     response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${token}: `))),
   },
-  'ignores the letter case of paths': {
-    caseName: 'responds 40401 to a path in another letter case',
+  'responds 40401 to a path in another letter case': {
     request: (text) => text.replace(/\/PLANTS/i, '/plants'),
   },
-  'sends 100 Continue before it checks the credential': {
-    caseName: 'rejects a request with no credential without waiting for a body, and sends no 100 Continue',
+  'waits for no body, and sends no 100 Continue, without a credential': {
     response: (text, request) => (request.includes('Expect:') ? `HTTP/1.1 100 Continue\r\n\r\n${text}` : text),
   },
-  'rejects pipelined requests': {
-    caseName: 'responds to 16 pipelined requests in order',
+  'responds to 16 pipelined requests in order': {
     respond: rejecting(/POST .*POST /s, 40000),
   },
-  'accepts malformed HTTP': {
-    caseName: 'responds 40000 to two Content-Lengths, and closes the connection',
+  'responds 40000 to two Content-Lengths, and closes the connection': {
     request: (text) => text.replace('Content-Length: 5\r\n', ''),
   },
 });

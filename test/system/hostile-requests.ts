@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BAD_CHUNKS, CHANGES } from '../contract/http/malformed-http.js';
+import { MALFORMED } from '../contract/http/malformed-http.js';
 import { TOKEN } from '../support/service.js';
 
 /** The parts of one request, as plain values, so that a counterexample is readable. */
@@ -64,13 +64,6 @@ export const lastCreate: HostileRequest = {
 const SMUGGLED_REQUEST =
   `POST /plants HTTP/1.1\r\nHost: test\r\nX-Request-Id: smuggled\r\n${GOOD_TOKEN}\r\n${JSON_TYPE}\r\n` +
   'Content-Length: 28\r\n\r\n{"id":-77,"name":"smuggled"}';
-
-/** Changes to a valid request that make it malformed: the cases of the HTTP contract. */
-const MALFORMED: Record<string, (request: string) => string> = { ...CHANGES };
-for (const [what, chunks] of Object.entries(BAD_CHUNKS)) {
-  const body = `Transfer-Encoding: chunked\r\n\r\n${chunks}${SMUGGLED_REQUEST}`;
-  MALFORMED[`a chunk with ${what}`] = (request) => request.replace(/Content-Length[\s\S]*/, body);
-}
 
 /** Generates `usual` with the given weight, or one of `others`. */
 function mostly<T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
