@@ -118,7 +118,7 @@ export const repositoryCases: Cases<TestStorage> = {
       // Readers that stop early, or before they start, must release what they hold.
       for await (const _ of repository.readAll()) break;
       await repository.readAll()[Symbol.asyncIterator]().return?.();
-      await readPlants(repository);
+      await readPlants(repository.readAll());
     }
     await addAll(repository, [plant(1100n, 'later')]);
   },

@@ -63,10 +63,13 @@ export async function assertRaces(one: PlantRepository, other: PlantRepository):
   for (const repository of [one, other]) await assertContent(repository, [...winners.values()]);
 }
 
-/** Reads every plant, up to a number that no case adds. */
-export async function readPlants(repository: PlantRepository, maxPlants = 100_000): Promise<Plant[]> {
+/** Reads every plant of a reader, up to a number that no case adds. */
+export async function readPlants(
+  batches: ReturnType<PlantRepository['readAll']>,
+  maxPlants = 100_000,
+): Promise<Plant[]> {
   const read: Plant[] = [];
-  for await (const batch of repository.readAll()) {
+  for await (const batch of batches) {
     read.push(...assertBatch(batch));
     if (read.length > maxPlants) break;
   }
@@ -79,7 +82,7 @@ export async function assertContent(
   expected: readonly Plant[],
   what = 'plants read',
 ): Promise<void> {
-  assertEqual(await readPlants(repository, expected.length), sortById(expected), what);
+  assertEqual(await readPlants(repository.readAll(), expected.length), sortById(expected), what);
 }
 
 /** Asserts that a reader returned at least one plant and not too many. */
