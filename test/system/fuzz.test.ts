@@ -9,7 +9,6 @@ import { sqliteStore } from '../support/engines.js';
 import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { type HostileRequest, hostileRequest, lastCreate, split, toBytes } from './hostile-requests.js';
-import { memoryMib } from './measure.js';
 
 const CLIENTS = 32;
 /** Connections of each client, with nine requests on average. */
@@ -26,7 +25,7 @@ const packetCuts = fc.oneof(
 describe('The service under hostile requests', () => {
   const folder = temporaryFolder();
 
-  it(`sends at most one response, declared and below 500, to each of ${CLIENTS * CONNECTIONS * 9} requests and executes no smuggled request`, async function () {
+  it('sends at most one response, declared and below 500, to each request, and executes no smuggled request', async function () {
     this.timeout(600_000);
     const service = serve(folder, { DATABASE_URL: 'sqlite:fuzz.db', LOG_LEVEL: 'info' });
     const port = await service.port();
@@ -57,10 +56,10 @@ describe('The service under hostile requests', () => {
         Array.from({ length: CLIENTS }, (_, client) => fc.assert(property, { numRuns, seed: seed + client })),
       );
     await run(CONNECTIONS / 10, seed);
-    const memoryBefore = memoryMib(service);
+    const memoryBefore = service.memoryMib();
     await run(CONNECTIONS, seed + CLIENTS);
 
-    expect(memoryMib(service) - memoryBefore, 'MiB more memory than after a tenth of the requests').to.be.below(64);
+    expect(service.memoryMib() - memoryBefore, 'MiB more memory than after a tenth of the requests').to.be.below(64);
     const last = { id: -(2n ** 62n), name: 'last' };
     expect((await create(port, last))?.status, 'afterwards').to.equal(200);
     expect(await service.stop()).to.equal(0);
