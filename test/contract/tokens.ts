@@ -14,34 +14,29 @@ export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly
   'rejects another token': (valid) => ['b3RoZXI', 'a', '0', 'null', 'undefined', 'true', 'x'.repeat(valid.length)],
   'rejects every part of a valid token, and an empty one': (valid) =>
     positionsOf(valid).flatMap((at) => [valid.slice(0, at), valid.slice(at), valid.slice(at + 1), valid.charAt(at)]),
-  'rejects a valid token inside a longer string': (valid) => [
-    ...[...AFFIXES, valid].flatMap((affix) => [valid + affix, affix + valid, affix + valid + affix, affix]),
-    ...[`[${valid}]`, `<${valid}>`, `(${valid})`, `["${valid}"]`, `${valid}${valid}${valid}`],
-  ],
-  'rejects a valid token with one or two characters changed': (valid) => [
-    ...positionsOf(valid).flatMap((at) => [
+  'rejects a valid token inside a longer string': (valid) =>
+    [...AFFIXES, valid].flatMap((affix) => [valid + affix, affix + valid, affix + valid + affix, affix]),
+  'rejects a valid token with one or two characters changed': (valid) =>
+    positionsOf(valid).flatMap((at) => [
       replaceAt(valid, at, differentCharacter(valid.charAt(at))),
-      replaceAt(valid, at, reverse(valid.slice(at, at + 2))),
+      replaceAt(valid, at, [...valid.slice(at, at + 2)].reverse().join('')),
     ]),
-    ...[reverse(valid), [...valid].sort().join('')],
-  ],
   'rejects a valid token in another letter case, in similar or with invisible characters': (valid) => [
-    ...[valid.toLowerCase(), valid.toUpperCase(), swapCase(valid), valid.replace(/[a-z]/i, swapCase)],
-    ...[0x80, 0x100, 0x200, 0x1000, 0xfee0].map((offset) => shift(valid, offset)),
-    replaceAt(valid, 0, shift(valid.charAt(0), 0x100)),
+    ...[valid.toLowerCase(), valid.toUpperCase(), valid.replace(/[a-z]/i, differentCharacter)],
+    // Characters that lose their high bits, and full-width ones.
+    ...[0x100, 0xfee0].map((offset) => valid.replace(/./g, (each) => String.fromCharCode(each.charCodeAt(0) + offset))),
     ...IGNORABLE.map((character) => valid.slice(0, 5) + character + valid.slice(5)),
   ],
   'rejects an encoded valid token': (valid) => [
-    ...[toHex(valid), toHex(valid).toUpperCase(), btoa(valid), toBase64Url(valid), toPercent(valid), encodeURI(valid)],
-    ...[toPercent(valid.charAt(0)), `&#${valid.charCodeAt(0)};`, `\\u00${toHex(valid.charAt(0))}`].map(
+    ...[toHex(valid), toHex(valid).toUpperCase(), btoa(valid), toBase64Url(valid), encodeURI(valid)],
+    ...[`%${toHex(valid.charAt(0))}`, `&#${valid.charCodeAt(0)};`, `\\u00${toHex(valid.charAt(0))}`].map(
       (first) => first + valid.slice(1),
     ),
   ],
   'rejects a pattern that matches a valid token, or code': (valid) => [
-    ...['%', '*', '.*', '.+', '^', '$', '()', '[^]*', '^.*$', '\\S+'],
-    ...['_', '?'].map((wildcard) => wildcard.repeat(valid.length)),
+    ...['%', '*', '.*', '^.*$', '_'.repeat(valid.length), '?'.repeat(valid.length)],
     ...['%', '*', '.*', '_', '?'].map((wildcard) => valid.slice(0, 4) + wildcard),
-    ...[`^${valid}$`, `.${valid.slice(1)}`, `_${valid.slice(1)}`, `${valid}|a`, `${valid}' --`, `!${valid}`],
+    ...[`^${valid}$`, `.${valid.slice(1)}`, `_${valid.slice(1)}`, `${valid}|a`, `${valid}' --`],
     ...["' OR '1'='1", "' OR 1=1 --", '" or ""="', '{"$ne":null}', '{"$gt":""}', '*)(uid=*'],
   ],
   'rejects the name of an object member': () =>
@@ -77,24 +72,14 @@ export function revealsToken(text: string, token: string): boolean {
 
 /** Returns a character whose highest bits differ in Base64, because the lowest bits of a last character have no meaning. */
 function differentCharacter(character: string): string {
-  return /[a-z]/i.test(character) ? swapCase(character) : 'A';
-}
-
-function swapCase(text: string): string {
-  return Array.from(text, (each) => (each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase())).join('');
+  if (!/[a-z]/i.test(character)) return 'A';
+  return character === character.toUpperCase() ? character.toLowerCase() : character.toUpperCase();
 }
 
 function replaceAt(text: string, at: number, part: string): string {
   return text.slice(0, at) + part + text.slice(at + part.length);
 }
 
-const codesOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0));
 const positionsOf = (text: string) => Array.from(text, (_, index) => index);
-const reverse = (text: string) => [...text].reverse().join('');
-const shift = (text: string, offset: number) => String.fromCharCode(...codesOf(text).map((code) => code + offset));
-const toHex = (text: string) =>
-  codesOf(text)
-    .map((code) => code.toString(16).padStart(2, '0'))
-    .join('');
-const toPercent = (text: string) => toHex(text).replace(/../g, '%$&');
+const toHex = (ascii: string) => Array.from(ascii, (each) => each.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 const toBase64Url = (ascii: string) => btoa(ascii).replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_');
