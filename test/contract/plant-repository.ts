@@ -1,5 +1,5 @@
 import { isStorageUnavailable, Plant, type PlantStorage } from '../../core/index.js';
-import { assertEqual, assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
+import { assertEqual, assertRejects, type Cases, ContractViolation, describe } from './contract.js';
 import {
   addAll,
   assertCompleteOrUnavailable,
@@ -156,8 +156,6 @@ export const repositoryCases: Cases<TestStorage> = {
       await stopping.return?.();
       await readRest().finally(() => closing);
     });
-    // Gives background work time to reject, which fails the case.
-    await pause(50);
   },
 
   'close leaves no timer running': ({ open }) =>
