@@ -47,7 +47,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     return standby;
   }
 
-  it(`keep every guarantee with ${CLIENTS} clients during two failovers`, async () => {
+  it('keep every guarantee under load during two failovers', async () => {
     let primary = await start(privateServers.postgres);
     let standby = await addStandby(primary);
     proxy = await FaultyProxy.to(primary.url);

@@ -11,11 +11,11 @@ import { Load } from './load.js';
 const MAX_CREATES = 500;
 
 for (const engine of [sqliteEngine, postgresEngine, mariadbEngine, mysqlEngine]) {
-  describe(`Exactly the acknowledged plants are stored on ${engine.name}`, () => {
+  describe(engine.name, () => {
     const folder = temporaryFolder();
     const stores = engine.stores();
 
-    it('after kill -9 of two services under load, at random moments', async () => {
+    it('stores exactly the acknowledged plants after kill -9 of two services under load, at random moments', async () => {
       const store = await stores.create();
       const start = () => serve(folder, { DATABASE_URL: store.url, LOG_LEVEL: 'warn' });
       const load = new Load();
