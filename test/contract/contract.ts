@@ -63,9 +63,6 @@ export function selectCases<Harness, Context>(
 /** Most cases take milliseconds. The rest is for slow storage, timeouts of the adapter and busy machines. */
 const DEFAULT_TIMEOUT_MS = 90_000;
 
-/** Node's `process`: absent in browsers, partial in other runtimes. */
-export const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
-
 /** Runs a case. Rejects if `check` does or takes too long. */
 async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<void> {
   // Before the timeout of the test runner, so that this message reaches it.
