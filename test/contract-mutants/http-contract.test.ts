@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { ContractViolation, checkHttpTarget, httpContract } from '../contract/http/index.js';
+import { ContractViolation, httpContract } from '../contract/http/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
@@ -117,14 +117,6 @@ describe('The contract of the HTTP API', () => {
 
   it('has unique names', () => {
     expect(new Set(httpContract.map(({ name }) => name))).to.have.lengthOf(httpContract.length);
-  });
-
-  it('has a check that reports a service that does not listen, lacks /plants or does not accept the token', async () => {
-    const nothing = { baseUrl: 'http://127.0.0.1:1', token: TOKEN };
-    const wrongToken = { ...toTarget(port, '/garden'), token: 'wrong' };
-    expect(`${await catchError(checkHttpTarget(nothing))}`).to.match(/\/plants: connect ECONNREFUSED 127.0.0.1:1$/);
-    expect(`${await catchError(checkHttpTarget(toTarget(port)))}`).to.match(/does not exist \(status 404\)/);
-    expect(`${await catchError(checkHttpTarget(wrongToken))}`).to.match(/does not accept the token/);
   });
 
   it('never reports the token, even if the service returns it', async () => {

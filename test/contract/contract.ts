@@ -16,7 +16,6 @@ export interface ContractCase {
   readonly timeoutMs: number;
   /**
    * @throws {ContractViolation} The adapter breaks the guarantee. Errors of the adapter propagate.
-   * @throws {InvalidHarness} The harness does not do what its type says.
    */
   run(): Promise<void>;
 }
@@ -24,11 +23,6 @@ export interface ContractCase {
 /** Describes the expected and the actual behaviour of an adapter. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
-}
-
-/** Describes what is wrong with the harness. The adapter was not tested. */
-export class InvalidHarness extends Error {
-  override readonly name = 'InvalidHarness';
 }
 
 /** Cases by name; each gets its context from the harness. */
@@ -95,7 +89,7 @@ export async function runDuring<Name extends string>(
     result = work();
     await result;
   });
-  if (result === undefined) throw new InvalidHarness(`${name}(work) must call work`);
+  if (result === undefined) throw new TypeError(`${name}(work) must call work`);
   // Rejects if the harness has caught the error.
   await result;
 }

@@ -1,5 +1,5 @@
 import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '../../core/index.js';
-import { assertEqual, ContractViolation, describe, InvalidHarness, pause } from './contract.js';
+import { assertEqual, ContractViolation, describe, pause } from './contract.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
 /** Maximum number of plants per batch of a reader, which must not collect them all. */
@@ -143,7 +143,7 @@ export async function isAvailable(work: () => Promise<unknown>): Promise<boolean
     return true;
   } catch (error) {
     if (isStorageUnavailable(error)) return false;
-    if (error instanceof ContractViolation || error instanceof InvalidHarness) throw error;
+    if (error instanceof ContractViolation) throw error;
     throw new ContractViolation(`expected StorageUnavailable, got ${error}`);
   }
 }

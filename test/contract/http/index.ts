@@ -9,7 +9,7 @@ import { earlyRejectionCases, orderCases } from './order.js';
 import { pathCases } from './paths.js';
 import { pipelineCases } from './pipelines.js';
 import { idCases, responseCases, textCases } from './plants.js';
-import { type HttpContractTarget, newPlant, Service, simpleId } from './service.js';
+import { type HttpContractTarget, Service } from './service.js';
 import { specificationCases } from './specification.js';
 
 export { ContractViolation } from '../contract.js';
@@ -67,11 +67,7 @@ export const httpContract: readonly HttpContractCase[] = Object.entries(topics).
   const group = topic === 'specification' ? 'specification' : 'plant-store';
   const timeoutMs = cases === timeoutCases ? TIMEOUTS_TIMEOUT_MS : TIMEOUT_MS;
   return Object.entries(cases).map(([name, check]): HttpContractCase => {
-    const run = (target: HttpContractTarget) =>
-      runCase(target, check, timeoutMs).catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : `${error}`;
-        throw new ContractViolation(message.replaceAll(target.token, '<token>'));
-      });
+    const run = (target: HttpContractTarget) => runCase(target, check, timeoutMs);
     return { name, group, topic, timeoutMs, run };
   });
 });
@@ -80,25 +76,12 @@ async function runCase(target: HttpContractTarget, check: Cases<Service>[string]
   const service = new Service(target);
   try {
     if (await settlesWithin(timeoutMs, check(service))) return;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : `${error}`;
+    throw new ContractViolation(message.replaceAll(target.token, '<token>'));
   } finally {
     service.close();
   }
   const received = `received neither within ${timeoutMs / 1000} seconds`;
   throw new ContractViolation(`expected a response or a closed connection; ${received}`);
-}
-
-/**
- * Checks the base URL and the token with one create. Call this first to get one error instead of one per case.
- * @throws {Error} No service with a path `/plants` responds at the base URL, or it does not accept the token.
- */
-export async function checkHttpTarget(target: HttpContractTarget): Promise<void> {
-  const check = async (service: Service) => {
-    const { status } = await service.create(newPlant({}, simpleId()));
-    if ([401, 403].includes(status)) throw new Error(`does not accept the token (status ${status})`);
-    if ([404, 405].includes(status)) throw new Error(`does not exist (status ${status}); the base URL may be wrong`);
-    if (!(status < 500)) throw new Error(`is not ready (status ${status})`);
-  };
-  await runCase(target, check, TIMEOUT_MS).catch(({ message }: Error) => {
-    throw new Error(`POST ${target.baseUrl.replace(/\/$/, '')}/plants: ${message}`);
-  });
 }
