@@ -23,14 +23,13 @@ describe('The benchmarks', () => {
     for (const rows of [110, 118, undefined]) checkRound([load], killed, rows);
   });
 
-  for (const [what, whole, last, rows] of [
-    ['119 plants for 110 responses and 8 in flight', load, killed, 119],
-    ['1 of 110 acknowledged plants are missing', load, killed, 109],
-    ['1 responses were not 200', load, { ...killed, failures: 1 }, 110],
-    ['connections broke', { ...load, broken: 1 }, killed, 110],
-    ['a load got no response', { ...load, responses: 0 }, killed, 10],
-  ] as const)
-    it(`reject a round: ${what}`, () => {
-      expect(() => checkRound([whole], last, rows)).to.throw(what);
-    });
+  it('reject a round with lost or surplus plants, failures, broken connections or no responses', () => {
+    const check = (whole: object, last: object, rows: number) => () =>
+      checkRound([{ ...load, ...whole }], { ...killed, ...last }, rows);
+    expect(check({}, {}, 119)).to.throw('119 plants for 110 responses and 8 in flight');
+    expect(check({}, {}, 109)).to.throw('1 of 110 acknowledged plants are missing');
+    expect(check({}, { failures: 1 }, 110)).to.throw('1 responses were not 200');
+    expect(check({ broken: 1 }, {}, 110)).to.throw('connections broke');
+    expect(check({ responses: 0 }, {}, 10)).to.throw('a load got no response');
+  });
 });

@@ -1,44 +1,31 @@
 /** Figures of one round, by title of their column. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** What is measured. */
-interface Contender {
-  readonly name: string;
-  /** Name of the one that its figures are divided by; the first by default. */
-  readonly baseline?: string;
-}
-
 /**
  * Takes each measure of contenders in turn (A B C A B C …), so that changes on the machine affect all of them. Returns a
- * table of medians with ranges, and of ratios, which are computed round by round.
+ * table of medians with ranges and, below the first row, of ratios to it, which are computed round by round.
  */
-export async function compare<Each extends Contender>(
-  contenders: readonly Each[],
-  measures: readonly ((contender: Each) => Promise<Figures>)[],
+export async function compare<Contender extends { readonly name: string }>(
+  contenders: readonly Contender[],
+  measures: readonly ((contender: Contender) => Promise<Figures>)[],
   rounds: number,
 ): Promise<string> {
-  const measured = new Map(contenders.map(({ name }): [string, Figures[]] => [name, []]));
+  const samples = contenders.map((): Figures[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const measure of measures) {
-      for (const contender of contenders) {
+      for (const [index, contender] of contenders.entries()) {
         const figures = await measure(contender);
-        const samples = measured.get(contender.name) ?? [];
-        samples[round] = { ...samples[round], ...figures };
+        const own = samples[index] ?? [];
+        own[round] = { ...own[round], ...figures };
         process.stderr.write(`round ${round + 1}: ${contender.name}: ${JSON.stringify(figures)}\n`);
       }
     }
   }
-  const [first] = measured.keys();
-  const [columns = []] = [...measured.values()].map(([figures]) => Object.keys(figures ?? {}));
-  const rows = contenders.map(({ name, baseline = first }) => {
-    const cells = columns.map((column) => {
-      const samplesOf = (each = '') => measured.get(each)?.map((figures) => figures[column] ?? Number.NaN) ?? [];
-      const [samples, others] = [samplesOf(name), samplesOf(baseline)];
-      if (baseline === name) return `${threeDigits.format(median(samples))} ${toRange(samples, threeDigits)}`;
-      const ratios = samples.map((sample, round) => sample / (others[round] ?? Number.NaN));
-      const ratio = twoDigits.format(median(ratios));
-      return `${threeDigits.format(median(samples))} ×${ratio} ${toRange(ratios, twoDigits)}`;
-    });
+  const columns = Object.keys(samples[0]?.[0] ?? {});
+  const valuesOf = (index: number, column: string) =>
+    samples[index]?.map((figures) => figures[column] ?? Number.NaN) ?? [];
+  const rows = contenders.map(({ name }, index) => {
+    const cells = columns.map((column) => toCell(valuesOf(index, column), index > 0 ? valuesOf(0, column) : undefined));
     return `| ${[name, ...cells].join(' | ')} |`;
   });
   return [`| | ${columns.join(' | ')} |`, `|---${'|--:'.repeat(columns.length)}|`, ...rows].join('\n');
@@ -47,12 +34,18 @@ export async function compare<Each extends Contender>(
 const twoDigits = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
 const threeDigits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
-function median(samples: readonly number[]): number {
-  const sorted = samples.toSorted((a, b) => a - b);
-  const at = (index: number) => sorted.at(index) ?? Number.NaN;
-  return (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;
+function toCell(values: readonly number[], baseline: readonly number[] | undefined): string {
+  const figure = threeDigits.format(median(values));
+  if (baseline === undefined) return `${figure} ${toRange(values, threeDigits)}`;
+  const ratios = values.map((value, round) => value / (baseline[round] ?? Number.NaN));
+  return `${figure} ×${twoDigits.format(median(ratios))} ${toRange(ratios, twoDigits)}`;
 }
 
-function toRange(samples: readonly number[], format: Intl.NumberFormat): string {
-  return `(${format.format(Math.min(...samples))}–${format.format(Math.max(...samples))})`;
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+function toRange(values: readonly number[], format: Intl.NumberFormat): string {
+  return `(${format.format(Math.min(...values))}–${format.format(Math.max(...values))})`;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Figures } from './compare.js';
-import { PORT, type Program, startServer } from './programs.js';
+import { type Contender, PORT, startServer } from './programs.js';
 
 /** Opens connections that send `bytes`, and ignores their errors. */
 function openAll(count: number, bytes: string): Socket[] {
@@ -14,21 +14,21 @@ function openAll(count: number, bytes: string): Socket[] {
 }
 
 /** Measures how much memory 1,000 connections that had one response each add to that with 500. */
-export async function measureIdle(program: Program): Promise<Figures> {
-  const server = await startServer(program);
+export async function measureIdle(contender: Contender): Promise<Figures> {
+  const { program, kill } = await startServer(contender);
   const sockets: Socket[] = [];
   const memoryMibWith = async (count: number) => {
     const opened = openAll(count, 'POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\n\r\n');
     sockets.push(...opened);
     await Promise.all(opened.map((socket) => once(socket, 'data')));
     await setTimeout(1000);
-    return server.memoryMib();
+    return program.memoryMib();
   };
   const before = await memoryMibWith(500);
   const figures = { 'MiB per 1,000 idle connections': (await memoryMibWith(1000)) - before };
-  if (sockets.some((socket) => socket.closed)) throw new Error(`${program.name} closed idle connections`);
+  if (sockets.some((socket) => socket.closed)) throw new Error(`${contender.name} closed idle connections`);
   for (const socket of sockets) socket.destroy();
-  await server.kill();
+  await kill();
   return figures;
 }
 
@@ -36,16 +36,16 @@ export async function measureIdle(program: Program): Promise<Figures> {
  * Measures the peak memory while 100 or 500 connections without a credential send 199 requests with 14.5 kB of headers
  * each. It is NaN if the program does not survive.
  */
-export async function measureFloods(program: Program): Promise<Figures> {
+export async function measureFloods(contender: Contender): Promise<Figures> {
   const request = `POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\nX: ${'x'.repeat(14_500)}\r\n\r\n`;
   const figures: Record<string, number> = {};
   for (const count of [100, 500]) {
-    const server = await startServer(program);
+    const { program, kill } = await startServer(contender);
     const sockets = openAll(count, request.repeat(199));
     await Promise.race([Promise.all(sockets.map((socket) => once(socket, 'close'))), setTimeout(10_000)]);
-    figures[`${count} connections, MiB`] = server.isRunning() ? server.peakMemoryMib() : Number.NaN;
+    figures[`${count} connections, MiB`] = program.isRunning ? program.memoryMib('VmHWM') : Number.NaN;
     for (const socket of sockets) socket.destroy();
-    await server.kill();
+    await kill();
   }
   return figures;
 }

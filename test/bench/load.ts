@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inRepository } from '../support/paths.js';
 import type { Figures } from './compare.js';
-import { FIRST_ID, PORT, type Program, startServer, TOKEN } from './programs.js';
+import { type Contender, PORT, startServer, TOKEN } from './programs.js';
 
 /** What wrk counts, and its number of connections. */
 export interface LoadResult {
@@ -17,6 +17,11 @@ export interface LoadResult {
   readonly connections: number;
 }
 
+/** Duration of the measured load, in seconds. */
+const LOAD_SECONDS = 3;
+/** The first id of a load. */
+const FIRST_ID = 1e9;
+
 let loads = 0;
 
 /** Creates plants in a closed loop: each connection sends the next request when it has the response. */
@@ -28,27 +33,25 @@ async function runLoad(connections: number, seconds: number): Promise<LoadResult
 }
 
 /**
- * Runs one round: start, warm-up, measured load, and `kill -9` within a last load. Then checks that the store has every
- * plant that was acknowledged.
+ * Returns a measure of one round: start, warm-up, measured load, and `kill -9` within a last load. Then checks that the
+ * store has every plant that was acknowledged.
  */
-export async function runRound(program: Program, connections: number, seconds: number): Promise<Figures> {
-  const server = await startServer(program);
-  try {
+export function measureLoad(connections: number) {
+  return async (contender: Contender): Promise<Figures> => {
+    const server = await startServer(contender);
     // With many clients, so that V8 has compiled the program when few are measured.
     const warmUp = await runLoad(64, 2);
     const cpuMs = server.cpuMs();
-    const measured = await runLoad(connections, seconds);
+    const measured = await runLoad(connections, LOAD_SECONDS);
     const cpuUs = ((server.cpuMs() - cpuMs) * 1000) / measured.responses;
     const last = runLoad(connections, 1);
     await setTimeout(500);
     await server.kill();
-    const rows = program.store === 'none' ? undefined : await server.store.count(FIRST_ID);
-    checkRound([warmUp, measured], await last, rows);
+    const stored = contender.store === 'none' ? undefined : await server.store.readPlants();
+    checkRound([warmUp, measured], await last, stored?.filter(({ id }) => id >= FIRST_ID).length);
     const { rate, p99Ms } = measured;
     return { 'requests/s': rate, 'processor, µs/request': cpuUs, 'p99, ms': p99Ms };
-  } finally {
-    await server.kill();
-  }
+  };
 }
 
 /**

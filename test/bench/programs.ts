@@ -1,97 +1,126 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { connectTo, postgresServer } from '../support/database-servers.js';
+import { serverStore, sqliteStore, type TestStore } from '../support/engines.js';
+import { CLI, Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
-import { createPostgresStore, createSqliteStore, temporaryFolder } from './store.js';
 
 /** A program that is measured. */
-export interface Program {
+export interface Contender {
   readonly name: string;
   /** Arguments of Node. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its table `plants` is: by default, in a SQLite file with a write-ahead log and `synchronous=FULL`. */
   readonly store?: 'postgres' | 'none';
-  /** Name of the program that it is compared to; the first by default. */
-  readonly baseline?: string;
 }
 
 /** Port and access token of every program. */
 export const PORT = 3905;
 export const TOKEN = 'bench-token-0123456789';
-/** The first id of a load. */
-export const FIRST_ID = 1e9;
 
 const peer = (file: string) => inRepository(`test/bench/peers/${file}`);
 const betterSqlite3 = ['--import', peer('sqlite3-on-better-sqlite3.js')];
 const singleFileServer = inRepository('dist/docs/examples/single-file/server.js');
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
-const env = { GROUP_COMMIT: 'on' };
+const groupCommit = { GROUP_COMMIT: 'on' };
+const withoutLog = { ACCESS_LOG: 'off' };
+const inMemory = { DATABASE_URL: 'memory:' };
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=256' };
 
-export const koaEcho: Program = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
-const groupCommit = ', better-sqlite3, group commit';
-export const singleFile: Program = {
-  name: `single file${groupCommit}`,
+const koaEcho: Contender = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
+const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
+const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
+const singleFile: Contender = {
+  name: 'single file, better-sqlite3, group commit',
   args: [...betterSqlite3, singleFileServer],
-  env,
+  env: groupCommit,
 };
-export const singleFileOnPostgres: Program = {
-  name: 'single file, pg, group commit',
-  args: ['--import', peer('sqlite3-on-pg.js'), singleFileServer],
-  env,
-  store: 'postgres',
-};
-export const koaKnex: Program = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
-/** All others that store plants. */
-export const storingPeers: readonly Program[] = [
-  { name: `two ports${groupCommit}`, args: [...betterSqlite3, twoPortsServer], env },
-  { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer] },
-  { name: 'single file, sqlite3, group commit', args: [singleFileServer], env },
-  { name: 'single file, sqlite3', args: [singleFileServer] },
-  { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
-  koaKnex,
-];
 
-/** Starts a program with an empty store, and creates one plant. */
-export async function startServer({ name, args, env, store: kind }: Program) {
-  const store = await (kind === 'postgres' ? createPostgresStore() : createSqliteStore());
-  const log = join(temporaryFolder(), 'log');
-  const output = openSync(log, 'w');
-  const settings = { PORT: `${PORT}`, MANAGEMENT_PORT: 'off', ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
+/** The programs of each table, the first of which the others are compared to. */
+export const contenders = {
+  sqlite: [
+    singleFile,
+    plantStore,
+    { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: withoutLog },
+    {
+      name: 'two ports, better-sqlite3, group commit',
+      args: [...betterSqlite3, twoPortsServer],
+      env: groupCommit,
+    },
+    { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer] },
+    { name: 'single file, sqlite3, group commit', args: [singleFileServer], env: groupCommit },
+    { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
+    koaKnex,
+  ],
+  servers: [
+    {
+      name: 'single file, pg, group commit',
+      args: ['--import', peer('sqlite3-on-pg.js'), singleFileServer],
+      env: groupCommit,
+      store: 'postgres',
+    },
+    { name: 'Plant Store, PostgreSQL', args: [CLI], store: 'postgres' },
+    { name: 'Plant Store, PostgreSQL, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
+  ],
+  memory: [
+    koaEcho,
+    { name: 'Plant Store, memory:', args: [CLI], store: 'none', env: inMemory },
+    { name: 'Plant Store, memory:, ACCESS_LOG=off', args: [CLI], store: 'none', env: { ...inMemory, ...withoutLog } },
+  ],
+  bulk: [plantStore],
+  start: [singleFile, plantStore, koaKnex],
+  idle: [singleFile, plantStore, koaEcho],
+  floods: [singleFile, plantStore, { name: 'Plant Store, heap of 256 MiB', args: [CLI], env: smallHeap }],
+} satisfies Readonly<Record<string, readonly Contender[]>>;
+
+const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+
+/** Creates a folder that is removed at the end of the process. */
+export function newFolder(): string {
+  return mkdtempSync(join(root, '-'));
+}
+
+const postgresUrl = new URL(postgresServer.url);
+postgresUrl.searchParams.set('options', '-c search_path=plant_store_bench');
+const postgres = connectTo({ ...postgresServer, url: postgresUrl.href });
+
+/** Creates a store; on PostgreSQL, instead of that of an earlier round. */
+async function createStore(kind: Contender['store'], folder: string): Promise<TestStore> {
+  if (kind !== 'postgres') return sqliteStore(join(folder, 'plants.db'));
+  await postgres.raw('DROP SCHEMA IF EXISTS plant_store_bench CASCADE; CREATE SCHEMA plant_store_bench');
+  return serverStore(postgresUrl.href, postgres);
+}
+
+/** Starts a program with an empty store and a log in a file, and creates one plant. */
+export async function startServer({ args, env, store: kind }: Contender) {
+  const folder = newFolder();
+  const store = await createStore(kind, folder);
+  const settings = { PORT: `${PORT}`, ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
+  const stores = { DATABASE_FILE: join(folder, 'plants.db'), DATABASE_URL: store.url };
   const began = performance.now();
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...settings, ...store.env, ...env },
-    stdio: ['ignore', output, output],
-  });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
-  const exit = once(child, 'exit').finally(() => process.off('exit', kill));
+  const command = ['sh', '-c', 'exec "$@" >log 2>&1', 'sh', process.execPath, ...args] as const;
+  const program = new Program(folder, command, { ...settings, ...stores, ...env });
   // Each attempt has another id, because a program may store a plant and lose its response.
   for (let id = 1; !(await create(id)); id++) {
-    if (child.exitCode !== null) throw new Error(`${name} did not start: ${readFileSync(log, 'utf8').slice(0, 2000)}`);
+    if (!program.isRunning) throw new Error(readFileSync(join(folder, 'log'), 'utf8').slice(0, 2000));
     await setTimeout(5);
   }
-  const startMs = performance.now() - began;
-  const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8');
-  const mib = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(read('status'))?.[1]) / 1024;
   return {
+    program,
     store,
     /** The time from the start of the process to its first response. */
-    startMs,
-    isRunning: () => child.exitCode === null && child.signalCode === null,
+    startMs: performance.now() - began,
     /** Returns the user and system processor time so far, in steps of 10 ms (`man 5 proc`). */
     cpuMs() {
-      const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+) /s.exec(read('stat')) ?? [];
+      const stat = readFileSync(`/proc/${program.process.pid}/stat`, 'utf8');
+      const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+) /s.exec(stat) ?? [];
       return (Number(user) + Number(system)) * 10;
     },
-    memoryMib: () => mib('VmRSS'),
-    peakMemoryMib: () => mib('VmHWM'),
-    async kill() {
-      kill();
-      await exit;
-    },
+    kill: () => program.killGroup('SIGKILL').exited(),
   };
 }
 
@@ -101,7 +130,6 @@ async function create(id: number): Promise<boolean> {
   const body = `{"id":${id},"name":"Monstera","tag":"indoor"}`;
   const response = fetch(`http://127.0.0.1:${PORT}/plants`, { method: 'POST', headers, body });
   const text = await response.then((each) => each.text()).catch(() => undefined);
-  if (text === undefined) return false;
-  if (text !== '{"name":"Monstera","tag":"indoor"}') throw new Error(`a create failed: ${text}`);
-  return true;
+  if (text !== undefined && text !== '{"name":"Monstera","tag":"indoor"}') throw new Error(`a create failed: ${text}`);
+  return text !== undefined;
 }

@@ -6,10 +6,10 @@ import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
 import { openMysql } from '../../adapters/driven/knex/index.js';
 import type { PlantStorage } from '../../core/index.js';
-import { serve, type TestPlant } from '../support/client.js';
+import { serve } from '../support/client.js';
 import { readTable } from '../support/engines.js';
 import { Program } from '../support/executable.js';
-import { toPlant } from '../support/plants.js';
+import { type TestPlant, toPlant } from '../support/plants.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -145,9 +145,9 @@ describe('Three services, each on its own node of a Galera cluster', () => {
   };
 
   /** Faults of nodes; the services of the first `alive` nodes recover. */
-  const faults: readonly { what: string; alive: 2 | 3; inject(load: Load): unknown; heal?(): unknown }[] = [
+  const faults: readonly { title: string; alive: 2 | 3; inject(load: Load): unknown; heal?(): unknown }[] = [
     {
-      what: 'return 503 on an isolated node, which catches up when the network is restored',
+      title: 'return 503 on an isolated node, which catches up when the network is restored',
       alive: 3,
       inject: async (load) => {
         // Drops every packet between the last host and the others. This process still reaches all of them.
@@ -166,7 +166,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       },
     },
     {
-      what: 'lose nothing when all nodes are killed simultaneously and recovered',
+      title: 'lose nothing when all nodes are killed simultaneously and recovered',
       alive: 3,
       inject: () => Promise.all(nodes.map(({ server }) => server.kill())),
       heal: async () => {
@@ -175,13 +175,13 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       },
     },
     {
-      what: 'lose no acknowledged plant and store no id twice when a node is killed under load',
+      title: 'lose no acknowledged plant and store no id twice when a node is killed under load',
       alive: 2,
       inject: () => nodes[2].server.kill(),
     },
   ];
-  for (const [index, { what, alive, inject, heal }] of faults.entries()) {
-    it(what, async () => {
+  for (const [index, { title, alive, inject, heal }] of faults.entries()) {
+    it(title, async () => {
       const database = await createDatabase(`faults_${index}`);
       const services = nodes.map((node) => serve(folder, { DATABASE_URL: node.url(database) }));
       const ports = await Promise.all(services.map((service) => service.port()));

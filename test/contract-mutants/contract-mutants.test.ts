@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { selectCases } from '../contract/contract.js';
-import {
-  type Contract,
-  ContractViolation,
-  InvalidHarness,
-  plantRepositoryContract,
-  tokenVerifierContract,
-} from '../contract/index.js';
+import { type Contract, ContractViolation, plantRepositoryContract, tokenVerifierContract } from '../contract/index.js';
 import { catchError } from '../support/catch-error.js';
 import { runContract } from '../support/run-contract.js';
 import * as repositories from './repositories.js';
@@ -19,17 +13,19 @@ const verifierHarness = verifiers.createHarness();
 describe('The contract of PlantRepository', () => {
   describe('accepts a correct repository:', () => runContract(plantRepositoryContract(repositoryHarness)));
 
-  for (const [name, Repository] of Object.entries(repositories.faultyRepositories))
-    it(`rejects a repository that ${toWords(Repository.name)}: ${name}`, () =>
-      expectViolation(plantRepositoryContract(repositories.createHarness(Repository)), name));
+  describe('finds a repository that breaks a case:', () => {
+    for (const [name, Repository] of Object.entries(repositories.faultyRepositories))
+      it(name, () => expectViolation(plantRepositoryContract(repositories.createHarness(Repository)), name));
+  });
 });
 
 describe('The contract of TokenVerifier', () => {
   describe('accepts a correct verifier:', () => runContract(tokenVerifierContract(verifierHarness)));
 
-  for (const [name, fault] of Object.entries(verifiers.verifierFaults))
-    it(`rejects a faulty verifier: ${name}`, () =>
-      expectViolation(tokenVerifierContract(verifiers.createHarness(fault)), name));
+  describe('finds a verifier that breaks a case:', () => {
+    for (const [name, fault] of Object.entries(verifiers.verifierFaults))
+      it(name, () => expectViolation(tokenVerifierContract(verifiers.createHarness(fault)), name));
+  });
 });
 
 describe('The contracts', () => {
@@ -56,27 +52,16 @@ describe('The contracts', () => {
       .with.property('message', 'a call did not settle within 0.045 seconds');
   });
 
-  const nothing = async () => JSON.parse('{}');
-  for (const [what, group, wrong, message] of [
-    ['open resolves to no repository', 'every repository', { open: nothing }, /^open\(\) must resolve to a repository/],
-    ['whileUnavailable does not call work', 'outages', { whileUnavailable: nothing }, /^whileUnavailable\(work\) must/],
-    ['validToken is short', 'every verifier', { validToken: 'short' }, /^validToken must have at least 12 ASCII char/],
-  ] as const)
-    it(`report a wrong harness: ${what}`, async () => {
-      const harness = { ...repositoryHarness, ...verifierHarness, ...wrong };
-      const cases = [...plantRepositoryContract(harness).cases, ...tokenVerifierContract(harness).cases];
-      const error = await catchError(cases.filter((each) => each.group.startsWith(group))[0]?.run() ?? nothing());
-      expect(error).to.be.instanceOf(InvalidHarness).with.property('message').that.matches(message);
-    });
+  it('report a harness that does not run what it gets', async () => {
+    const { cases } = plantRepositoryContract({ ...repositoryHarness, whileUnavailable: async () => {} });
+    const [outage] = cases.filter(({ group }) => group === 'outages');
+    const error = await catchError(outage?.run() ?? Promise.resolve());
+    expect(error).to.have.property('message', 'whileUnavailable(work) must call work');
+  });
 });
 
 /** Asserts that a case of the contract fails. */
 async function expectViolation({ cases }: Contract, name: string): Promise<void> {
   const found = cases.find((each) => each.name === name);
   expect(await catchError(found?.run() ?? Promise.resolve())).to.be.instanceOf(ContractViolation);
-}
-
-/** Converts `RoundsIds` to `rounds ids`. */
-function toWords(className: string): string {
-  return className.replace(/\B[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
 }

@@ -1,25 +1,65 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { Transform } from 'node:stream';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { ContractViolation, checkHttpTarget, httpContract } from '../contract/http/index.js';
+import { ContractViolation, httpContract } from '../contract/http/index.js';
+import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
 import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { type HttpFault, httpFaults } from './http-faults.js';
 
 /** Topics whose cases depend on the path prefix. */
 const PREFIX_TOPICS = ['specification', 'paths', 'description'];
 
-const editChunks = (change: (text: string) => string) =>
-  new Transform({
-    transform: (chunk: Buffer, _, done) => done(null, Buffer.from(change(chunk.toString('latin1')), 'latin1')),
-  });
+/** A fault between the client and a correct service. Strings are the bytes of one packet, in Latin-1. */
+interface HttpFault {
+  /** Changes what the client sends. */
+  readonly request?: (text: string) => string;
+  /** Changes what the service sends to this request. */
+  readonly response?: (text: string, request: string) => string;
+}
 
-const toTarget = (port: number, path = '') => ({ baseUrl: `http://127.0.0.1:${port}${path}`, token: TOKEN });
+/** Changes the body of a message, which is one packet. */
+const editBody = (change: (body: string) => string) => (text: string) => {
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  const changed = Buffer.from(change(Buffer.from(body, 'latin1').toString()), 'utf8').toString('latin1');
+  return `${head.replace(/^Content-Length: .*$/im, `Content-Length: ${changed.length}`)}\r\n\r\n${changed}`;
+};
+const onErrors = (change: (text: string) => string) => (text: string) =>
+  /^HTTP\/1\.1 [45]/.test(text) ? change(text) : text;
+const toFloat = (id: string) => `"id":${BigInt.asIntN(64, BigInt(Number(id)))}`;
+
+/** Faults of a service, by the case that detects each. */
+const httpFaults: Readonly<Record<string, HttpFault>> = {
+  'rejects a NewPlant without name': { response: onErrors(editBody(() => '<h1>Bad Request</h1>')) },
+  'rejects a request without a credential': {
+    request: (text) =>
+      text.includes('\r\nAuthorization:') ? text : text.replace('\r\n', `\r\nAuthorization: Bearer ${TOKEN}\r\n`),
+  },
+  'distinguishes ids beyond 2^53 that round to the same floating-point number': {
+    request: editBody((body) => body.replace(/"id":(-?\d+)/, (_, id) => toFloat(id))),
+  },
+  'stores decomposed characters exactly': { request: editBody((body) => body.normalize('NFC')) },
+  'responds 40001 to a byte that is never UTF-8, in an unknown field': {
+    request: (text) => text.replace('"y":"\xff"', '"y":"?"'),
+  },
+  'responds 40101 to a request without Authorization, and stores nothing': {
+    response: (text) => text.replace(/^WWW-Authenticate: .*\r\n/im, ''),
+  },
+  'sends no message with a token, a stack or a path': {
+    response: onErrors(editBody((body) => body.replace('"message":"', `"message":"${TOKEN}: `))),
+  },
+  'responds 40401 to a path in another letter case': { request: (text) => text.replace(/\/PLANTS/i, '/plants') },
+  'waits for no body, and sends no 100 Continue, without a credential': {
+    response: (text, request) => (request.includes('Expect:') ? `HTTP/1.1 100 Continue\r\n\r\n${text}` : text),
+  },
+  'responds to 16 pipelined requests in order': { response: (text) => text.replace('"plant 1"', '"plant 2"') },
+  'responds 40000 to two Content-Lengths, and closes the connection': {
+    request: (text) => text.replace('Content-Length: 5\r\n', ''),
+  },
+};
 
 describe('The contract of the HTTP API', () => {
   const proxies: ReturnType<typeof createServer>[] = [];
@@ -34,21 +74,23 @@ describe('The contract of the HTTP API', () => {
     for (const proxy of proxies) proxy.close();
   });
 
+  const toTarget = (port: number, path = '') => ({ baseUrl: `http://127.0.0.1:${port}${path}`, token: TOKEN });
+
   /** Starts a proxy with a fault, and returns its port. */
-  const startProxy = async ({ request: change, respond, response: changeResponse }: HttpFault) => {
+  const startProxy = async (fault: HttpFault) => {
     const proxy = createServer((client) => {
       const server = connect({ port, host: '127.0.0.1' });
       let request = '';
-      const toServer = editChunks((text) => {
-        request = text;
-        const reply = respond?.(text);
-        if (reply === undefined) return change?.(text) ?? text;
-        client.end(reply, 'latin1');
-        return '';
+      client.on('data', (chunk) => {
+        request = chunk.toString('latin1');
+        server.write(fault.request?.(request) ?? request, 'latin1');
       });
-      client.pipe(toServer).pipe(server);
-      server.pipe(editChunks((text) => changeResponse?.(text, request) ?? text)).pipe(client);
-      for (const socket of [client, server]) socket.on('error', () => {});
+      server.on('data', (chunk) => {
+        const response = chunk.toString('latin1');
+        client.write(fault.response?.(response, request) ?? response, 'latin1');
+      });
+      client.on('error', () => {}).on('close', () => server.destroy());
+      server.on('error', () => {}).on('end', () => client.end());
     });
     proxies.push(proxy);
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
@@ -56,33 +98,26 @@ describe('The contract of the HTTP API', () => {
   };
 
   describe('accepts a correct service with a path prefix:', () => {
-    for (const { topic, name, timeoutMs, run } of httpContract.filter((each) => PREFIX_TOPICS.includes(each.topic)))
-      it(`${topic}: ${name}`, () => run(toTarget(port, '/garden/'))).timeout(timeoutMs);
+    for (const { topic, name, timeoutMs, run } of httpContract)
+      if (PREFIX_TOPICS.includes(topic)) it(name, () => run(toTarget(port, '/garden/'))).timeout(timeoutMs);
   });
 
-  for (const [what, fault] of Object.entries(httpFaults(TOKEN)))
-    it(`fails "${fault.caseName}" if a service ${what}`, async () => {
-      const target = toTarget(await startProxy(fault), '/garden');
-      const contractCase = httpContract.find(({ name }) => name === fault.caseName);
-      const error = await contractCase?.run(target).catch((reason: unknown) => reason);
-      expect(error).to.be.instanceOf(ContractViolation);
-      expect(String(error))
-        .to.match(/expected .*; received /)
-        .and.not.include(TOKEN);
-    });
+  describe('finds a fault that breaks a case:', () => {
+    for (const [name, fault] of Object.entries(httpFaults))
+      it(name, async () => {
+        const target = toTarget(await startProxy(fault), '/garden');
+        const [found] = httpContract.filter((each) => each.name === name);
+        const error = await catchError(found?.run(target) ?? Promise.resolve());
+        expect(error).to.be.instanceOf(ContractViolation);
+        expect(String(error))
+          .to.match(/expected .*; received /)
+          .and.not.include(TOKEN);
+      });
+  });
 
   it('has unique names', () => {
     expect(new Set(httpContract.map(({ name }) => name))).to.have.lengthOf(httpContract.length);
   });
-
-  for (const [what, toBaseUrl, token, message] of [
-    ['nothing listens', () => 'http://127.0.0.1:1', TOKEN, /\/plants: connect ECONNREFUSED 127.0.0.1:1$/],
-    ['there is no /plants', () => toTarget(port).baseUrl, TOKEN, /does not exist \(status 404\)/],
-    ['the token is wrong', () => toTarget(port, '/garden').baseUrl, 'wrong', /does not accept the token/],
-  ] as const)
-    it(`checkHttpTarget reports that ${what}`, async () => {
-      expect(`${await checkHttpTarget({ baseUrl: toBaseUrl(), token }).catch(String)}`).to.match(message);
-    });
 
   it('never reports the token, even if the service returns it', async () => {
     const echo = createHttpServer((req, res) => {
@@ -90,7 +125,7 @@ describe('The contract of the HTTP API', () => {
       res.end(JSON.stringify({ error: 1, message: req.headers.authorization, name: req.headers.authorization }));
     });
     await once(echo.listen(0, '127.0.0.1'), 'listening');
-    const cases = httpContract.filter(({ name }) => /^(creates|returns|stores|rejects an identical)/.test(name));
+    const cases = httpContract.filter(({ topic }) => topic === 'texts');
     const errors = await Promise.all(cases.map(({ run }) => run(toTarget(portOf(echo))).catch(String)));
     echo.close();
     expect(errors.filter((error) => !/<token>/.test(`${error}`))).to.deep.equal([]);

@@ -53,14 +53,6 @@ export const verifierFaults: Readonly<Record<string, VerifierFault>> = {
     (await verify(token)) === INVALID ? { kind: 'invalid', reason: `unknown: ${token}` } : accept('gardener'),
   'rejects an expired token': accepting((token) => token === EXPIRED_TOKEN),
   'rejects a token of another issuer': accepting((token) => token === FOREIGN_TOKEN),
-  'limits the memory used for invalid tokens': (verify) => {
-    const known = new Map<string, unknown>();
-    return async (token) => {
-      const verification = await verify(token);
-      known.set(`${token} `, verification);
-      return verification;
-    };
-  },
   'throws TokenIssuerUnavailable, without the token, and recovers': (verify) => (token) =>
     verify(token).catch(() => INVALID),
 };

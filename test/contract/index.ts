@@ -11,7 +11,7 @@ import {
   verifierCases,
 } from './token-verifier.js';
 
-export { type Contract, type ContractCase, ContractViolation, InvalidHarness } from './contract.js';
+export { type Contract, type ContractCase, ContractViolation } from './contract.js';
 export type { PlantRepositoryHarness } from './repository-harness.js';
 export type { TokenVerifierHarness } from './token-verifier.js';
 

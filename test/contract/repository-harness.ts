@@ -1,5 +1,5 @@
 import type { Plant, PlantStorage } from '../../core/index.js';
-import { InvalidHarness, runDuring, settlesWithin } from './contract.js';
+import { runDuring, settlesWithin } from './contract.js';
 
 /** Gives the cases access to an adapter. */
 export interface PlantRepositoryHarness {
@@ -37,27 +37,23 @@ export async function useStorage(
   const closeAll = async () => {
     for (const repository of opened.splice(0)) await repository.close();
   };
-  const openWith = async (name: 'open' | 'reopen' | 'openAnother') => {
-    if (name === 'open') await closeAll();
-    const repository = await harness[name]?.();
-    if (!repository?.add || !repository.readAll || !repository.ready || !repository.close)
-      throw new InvalidHarness(`${name}() must resolve to a repository with add(), readAll(), ready() and close()`);
-    if (opened.includes(repository)) throw new InvalidHarness(`${name}() must open a new repository each time`);
+  const track = async (opening: Promise<PlantStorage> | undefined) => {
+    const repository = present(await opening);
     opened.push(repository);
     return repository;
   };
+  const open = async () => {
+    await closeAll();
+    return track(harness.open());
+  };
   try {
     await check({
-      repository: await openWith('open'),
-      open: () => openWith('open'),
-      reopen: () => openWith('reopen'),
-      openAnother: () => openWith('openAnother'),
+      repository: await open(),
+      open,
+      reopen: () => track(harness.reopen?.()),
+      openAnother: () => track(harness.openAnother?.()),
       whileUnavailable: (work) => runDuring(harness, 'whileUnavailable', work),
-      rejectedPlant: () => {
-        const rejected = harness.rejectedPlant?.();
-        if (rejected !== undefined) return rejected;
-        throw new InvalidHarness('rejectedPlant() must return a plant');
-      },
+      rejectedPlant: () => present(harness.rejectedPlant?.()),
     });
   } catch (error) {
     // The first failure is the one to report.
@@ -65,4 +61,9 @@ export async function useStorage(
     throw error;
   }
   await closeAll();
+}
+
+function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new TypeError('a function of the harness returned nothing');
+  return value;
 }

@@ -9,50 +9,44 @@ const AFFIXES = [
   ...['Bearer ', 'bearer ', 'Basic ', 'Token ', 'Bearer:', 'b3RoZXI,', 'b3RoZXI ', 'b3RoZXI:'],
 ];
 
-/** Invalid tokens, by how they are derived. A derived token may equal the valid one: filter it out. */
+/** Invalid tokens, by the case that derives them from a valid one, which may be among them. */
 export const INVALID_TOKENS: Readonly<Record<string, (valid: string) => readonly string[]>> = {
-  'another token': (valid) => ['b3RoZXI', 'a', '0', 'null', 'undefined', 'true', 'x'.repeat(valid.length)],
-  'every part of a valid token, and an empty one': (valid) =>
+  'rejects another token': (valid) => ['b3RoZXI', 'a', '0', 'null', 'undefined', 'true', 'x'.repeat(valid.length)],
+  'rejects every part of a valid token, and an empty one': (valid) =>
     positionsOf(valid).flatMap((at) => [valid.slice(0, at), valid.slice(at), valid.slice(at + 1), valid.charAt(at)]),
-  'a valid token inside a longer string': (valid) => [
-    ...[...AFFIXES, valid].flatMap((affix) => [valid + affix, affix + valid, affix + valid + affix, affix]),
-    ...[`[${valid}]`, `<${valid}>`, `(${valid})`, `["${valid}"]`, `${valid}${valid}${valid}`],
-  ],
-  'a valid token with one or two characters changed': (valid) => [
-    ...positionsOf(valid).flatMap((at) => [
+  'rejects a valid token inside a longer string': (valid) =>
+    [...AFFIXES, valid].flatMap((affix) => [valid + affix, affix + valid, affix + valid + affix, affix]),
+  'rejects a valid token with one or two characters changed': (valid) =>
+    positionsOf(valid).flatMap((at) => [
       replaceAt(valid, at, differentCharacter(valid.charAt(at))),
-      replaceAt(valid, at, reverse(valid.slice(at, at + 2))),
+      replaceAt(valid, at, [...valid.slice(at, at + 2)].reverse().join('')),
     ]),
-    ...[31, 33].flatMap((factor) => positionsOf(valid.slice(0, -1)).map((at) => withSameHash(valid, at, factor))),
-    ...[reverse(valid), [...valid].sort().join('')],
-  ],
-  'a valid token in another letter case, in similar or with invisible characters': (valid) => [
-    ...[valid.toLowerCase(), valid.toUpperCase(), swapCase(valid), valid.replace(/[a-z]/i, swapCase)],
-    ...[0x80, 0x100, 0x200, 0x1000, 0xfee0].map((offset) => shift(valid, offset)),
-    replaceAt(valid, 0, shift(valid.charAt(0), 0x100)),
+  'rejects a valid token in another letter case, in similar or with invisible characters': (valid) => [
+    ...[valid.toLowerCase(), valid.toUpperCase(), valid.replace(/[a-z]/i, differentCharacter)],
+    // Characters that lose their high bits, and full-width ones.
+    ...[0x100, 0xfee0].map((offset) => valid.replace(/./g, (each) => String.fromCharCode(each.charCodeAt(0) + offset))),
     ...IGNORABLE.map((character) => valid.slice(0, 5) + character + valid.slice(5)),
   ],
-  'an encoded valid token': (valid) => [
-    ...[toHex(valid), toHex(valid).toUpperCase(), btoa(valid), toBase64Url(valid), toPercent(valid), encodeURI(valid)],
-    ...[toPercent(valid.charAt(0)), `&#${valid.charCodeAt(0)};`, `\\u00${toHex(valid.charAt(0))}`].map(
+  'rejects an encoded valid token': (valid) => [
+    ...[toHex(valid), toHex(valid).toUpperCase(), btoa(valid), toBase64Url(valid), encodeURI(valid)],
+    ...[`%${toHex(valid.charAt(0))}`, `&#${valid.charCodeAt(0)};`, `\\u00${toHex(valid.charAt(0))}`].map(
       (first) => first + valid.slice(1),
     ),
   ],
-  'a pattern that matches a valid token, or code': (valid) => [
-    ...['%', '*', '.*', '.+', '^', '$', '()', '[^]*', '^.*$', '\\S+'],
-    ...['_', '?'].map((wildcard) => wildcard.repeat(valid.length)),
+  'rejects a pattern that matches a valid token, or code': (valid) => [
+    ...['%', '*', '.*', '^.*$', '_'.repeat(valid.length), '?'.repeat(valid.length)],
     ...['%', '*', '.*', '_', '?'].map((wildcard) => valid.slice(0, 4) + wildcard),
-    ...[`^${valid}$`, `.${valid.slice(1)}`, `_${valid.slice(1)}`, `${valid}|a`, `${valid}' --`, `!${valid}`],
+    ...[`^${valid}$`, `.${valid.slice(1)}`, `_${valid.slice(1)}`, `${valid}|a`, `${valid}' --`],
     ...["' OR '1'='1", "' OR 1=1 --", '" or ""="', '{"$ne":null}', '{"$gt":""}', '*)(uid=*'],
   ],
-  'the name of an object member': () =>
+  'rejects the name of an object member': () =>
     [Object, Array, Map, String, Function].flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype)),
-  'a token with forbidden characters': (valid) => [
+  'rejects a token with forbidden characters': (valid) => [
     ...['\0\u{1f335}\ud800\r\n', '\0', '\ud800', '\udc00\ud800', '\ufffd', '🌵', 'é', 'b3RoZXI=====', '.', '..', '...'],
     `${valid}\ud800`,
   ],
-  'a token of one megabyte': (valid) => ['a'.repeat(2 ** 20), valid + 'a'.repeat(2 ** 20), '.'.repeat(2 ** 20)],
-  'a valid JSON Web Token with the algorithm none': toUnsigned,
+  'rejects a token of one megabyte': (valid) => ['a'.repeat(2 ** 20), valid + 'a'.repeat(2 ** 20), '.'.repeat(2 ** 20)],
+  'rejects a valid JSON Web Token with the algorithm none': toUnsigned,
 };
 
 /** Returns a JSON Web Token with headers that require no signature. Returns none for other tokens. */
@@ -65,47 +59,27 @@ function toUnsigned(token: string): readonly string[] {
     .flatMap((changed) => ['', '.', `.${signature}`].map((end) => `${changed}.${payload}${end}`));
 }
 
-/** Returns whether `text` contains a part of `token`, plain, reversed or in a common encoding. Digests are not parts. */
+/** Returns whether `text` contains a part of `token`, plain, in hexadecimal or in Base64. Digests are not parts. */
 export function revealsToken(text: string, token: string): boolean {
   // A hint such as "…d8Fz" shows the start or the end.
   if (text.includes(token.slice(0, 4)) || text.includes(token.slice(-4))) return true;
   // A part may start at any of three positions of a Base64 group.
-  const forms = [token, toHex(token), toCodes(token), ...[0, 1, 2].map((start) => btoa(token.slice(start)))];
-  // Ignores the separators of codes, as in 5a:6b, and the characters in which two forms of Base64 differ.
-  const simplify = (given: string) => given.replace(/[^a-z\d]/gi, '').toLowerCase();
-  const parts = forms
-    .flatMap((form) => [simplify(form), simplify(reverse(form))])
-    .flatMap((form) => positionsOf(form).map((at) => form.slice(at, at + 8)));
+  const forms = [token, toHex(token), ...[0, 1, 2].map((start) => btoa(token.slice(start)))];
   // Shorter parts may appear by chance.
-  return parts.some((part) => part.length === 8 && simplify(text).includes(part));
-}
-
-/** Returns a string with the same hash, for hashes that multiply by `factor` and add a character. */
-function withSameHash(text: string, at: number, factor: number): string {
-  return replaceAt(text, at, shift(text.charAt(at), 1) + shift(text.charAt(at + 1), -factor));
+  const parts = forms.flatMap((form) => positionsOf(form.slice(7)).map((at) => form.slice(at, at + 8)));
+  return parts.some((part) => text.includes(part));
 }
 
 /** Returns a character whose highest bits differ in Base64, because the lowest bits of a last character have no meaning. */
 function differentCharacter(character: string): string {
-  return /[a-z]/i.test(character) ? swapCase(character) : 'A';
-}
-
-function swapCase(text: string): string {
-  return Array.from(text, (each) => (each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase())).join('');
+  if (!/[a-z]/i.test(character)) return 'A';
+  return character === character.toUpperCase() ? character.toLowerCase() : character.toUpperCase();
 }
 
 function replaceAt(text: string, at: number, part: string): string {
   return text.slice(0, at) + part + text.slice(at + part.length);
 }
 
-const codesOf = (text: string) => Array.from(text, (character) => character.charCodeAt(0));
 const positionsOf = (text: string) => Array.from(text, (_, index) => index);
-const reverse = (text: string) => [...text].reverse().join('');
-const shift = (text: string, offset: number) => String.fromCharCode(...codesOf(text).map((code) => code + offset));
-const toCodes = (text: string) => codesOf(text).join('');
-const toHex = (text: string) =>
-  codesOf(text)
-    .map((code) => code.toString(16).padStart(2, '0'))
-    .join('');
-const toPercent = (text: string) => toHex(text).replace(/../g, '%$&');
+const toHex = (ascii: string) => Array.from(ascii, (each) => each.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 const toBase64Url = (ascii: string) => btoa(ascii).replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_');

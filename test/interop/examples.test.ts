@@ -44,8 +44,14 @@ describe('With the packed package,', () => {
     expect(await service.stop()).to.equal(0);
   });
 
-  for (const framework of ['express', 'fastify', 'hono', 'koa', 'nest'] as const) {
-    it(`the HTTP API mounted in an app of ${framework} meets the specification, and leaves other routes alone`, async () => {
+  for (const [title, framework] of [
+    ['the HTTP API in an Express app meets the specification, and leaves other routes alone', 'express'],
+    ['the HTTP API in a Fastify app meets the specification, and leaves other routes alone', 'fastify'],
+    ['the HTTP API in a Hono app meets the specification, and leaves other routes alone', 'hono'],
+    ['the HTTP API in a Koa app meets the specification, and leaves other routes alone', 'koa'],
+    ['the HTTP API in a Nest app meets the specification, and leaves other routes alone', 'nest'],
+  ] as const) {
+    it(title, async () => {
       cpSync(inRepository('docs/examples/mounted'), folder, { recursive: true });
       if (framework === 'nest') compile('nest.ts');
       const app = start('mounted', `${framework}.js`, { ...SETTINGS, DATABASE_URL: 'sqlite:mounted.db' });
@@ -58,11 +64,11 @@ describe('With the packed package,', () => {
     });
   }
 
-  for (const [column, example, main] of [
-    [1, 'single-file', 'server.js'],
-    [2, 'two-ports', 'main.js'],
+  for (const [title, column, example, main] of [
+    ['the single file has the lines, and meets the cases, that docs/price.md states', 1, 'single-file', 'server.js'],
+    ['the two ports have the lines, and meet the cases, that docs/price.md states', 2, 'two-ports', 'main.js'],
   ] as const) {
-    it(`${example} has the lines, and meets the cases of the HTTP contract, that docs/price.md states`, async () => {
+    it(title, async () => {
       const source = inRepository(`docs/examples/${example}`);
       const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
       const lines = files.flatMap((file) => readFileSync(join(source, file), 'utf8').trimEnd().split('\n'));

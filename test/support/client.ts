@@ -3,8 +3,6 @@ import type { TestPlant } from './plants.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
 import { TOKEN } from './service.js';
 
-export type { TestPlant } from './plants.js';
-
 type Texts = Readonly<Record<string, string>>;
 
 /** Starts the service in `folder` on a free port, with {@link TOKEN}. `wrapper` is as of {@link plantStore}. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { inRepository } from './paths.js';
 import { checkOutput } from './secret-leaks.js';
 
@@ -112,6 +113,12 @@ export class Program {
       // The processes have exited already.
     }
     return this;
+  }
+
+  /** Returns the resident memory in MiB: now, or `VmHWM`, its peak. */
+  memoryMib(what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+    const status = readFileSync(`/proc/${this.process.pid}/status`, 'latin1');
+    return Number(RegExp(`^${what}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
   }
 
   /** Writes to standard input. */

@@ -3,6 +3,6 @@ import type { Contract } from '../contract/index.js';
 
 /** Defines one test per case of a contract, or of some of its groups. Call it inside `describe`. */
 export function runContract({ cases }: Contract, isIncluded: (group: string) => boolean = () => true): void {
-  for (const { group, name, timeoutMs, run } of cases.filter((each) => isIncluded(each.group)))
-    it(`${group}: ${name}`, run).timeout(timeoutMs);
+  for (const { name, timeoutMs, run } of cases.filter((each) => isIncluded(each.group)))
+    it(name, run).timeout(timeoutMs);
 }

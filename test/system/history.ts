@@ -1,4 +1,4 @@
-import type { TestPlant } from '../support/client.js';
+import type { TestPlant } from '../support/plants.js';
 import { toPlant } from '../support/plants.js';
 
 /** One create, as its client observed it. Times are from `performance.now()`. */

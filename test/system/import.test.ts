@@ -26,20 +26,17 @@ describe('Import and export', () => {
   const folder = new CommandFolder();
 
   for (const engine of [sqliteEngine, postgresEngine, mariadbEngine]) {
-    describe(`on ${engine.name}`, () => {
+    describe(engine.name, () => {
       const stores = engine.stores();
 
       it('complete when repeated after SIGTERM and after SIGKILL, and change no byte', async () => {
         const database = { DATABASE_URL: (await stores.create()).url };
-        for (const [signal, exitCode] of [
-          ['SIGTERM', 'SIGTERM'],
-          ['SIGKILL', 'SIGKILL'],
-        ] as const) {
+        for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
           const program = plantStore(folder.path, ['import'], database);
           const until = signal === 'SIGTERM' ? 2000 : 4000;
           program.type([...LINES.slice(0, until), 'no JSON\n', ...LINES.slice(until)].join(''));
           await program.waitForOutput(RegExp(`"line":${until + 1},`));
-          expect(await program.kill(signal).exited()).to.equal(exitCode);
+          expect(await program.kill(signal).exited()).to.equal(signal);
         }
         const { exitCode, stderr } = await runInProcess(folder.path, ['import'], database, LINES.join(''));
         expect(exitCode).to.equal(0);

@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { create, createRequest, serve, type TestPlant } from '../support/client.js';
+import { create, createRequest, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
+import type { TestPlant } from '../support/plants.js';
 import { RawClient } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -49,22 +50,20 @@ describe('A power cut while a response is sent', () => {
     const calls = systemCalls(trace);
     const responses = calls.flatMap((call) => acknowledgedIds(call).map((id) => ({ id, call })));
     expect(responses).to.have.lengthOf(PLANTS);
-    const disk = new Disk(calls, database, cut);
+    const copies = new Map(['', '-wal'].map((suffix) => [database + suffix, cut + suffix]));
     const store = sqliteStore(cut);
     for (const [index, { call }] of responses.entries()) {
       // Always at the last response, because no later sync can hide its loss.
       if (Math.random() * PLANTS > CUTS && index < PLANTS - 1) continue;
-      disk.advanceTo(call);
-      for (const keepUnsynced of [() => 0, Math.random]) {
-        disk.cutPower(keepUnsynced);
-        expect(await store.checkIntegrity()).to.deep.equal([]);
-        const stored = new Map((await store.readPlants()).map(({ id, name }) => [id, name]));
-        const unexpected = [...stored].filter(([id, name]) => plants.get(id)?.name !== name).map(([id]) => id);
-        const lost = responses.slice(0, index + 1).filter(({ id }) => !stored.has(id));
-        expect({ unexpected, lost: lost.map(({ id }) => id) }).to.deep.equal({ unexpected: [], lost: [] });
-      }
+      cutPower(calls, call, copies);
+      expect(await store.checkIntegrity()).to.deep.equal([]);
+      const stored = new Map((await store.readPlants()).map(({ id, name }) => [id, name]));
+      const unexpected = [...stored].filter(([id, name]) => plants.get(id)?.name !== name).map(([id]) => id);
+      const lost = responses.slice(0, index + 1).filter(({ id }) => !stored.has(id));
+      expect({ unexpected, lost: lost.map(({ id }) => id) }).to.deep.equal({ unexpected: [], lost: [] });
     }
-    expect(disk.checkpoints).to.be.above(1);
+    const checkpoints = calls.filter(({ name, path }) => name.endsWith('sync') && path === database);
+    expect(checkpoints).to.have.lengthOf.above(1);
   });
 
   it('loses neither a new file nor a plant that a killed service left in the log, because both are synced before', async () => {
@@ -147,59 +146,21 @@ function acknowledgedIds({ bytes }: SystemCall): bigint[] {
   return created.flatMap((response) => /x-request-id: (\d+)/i.exec(response)?.[1] ?? []).map(BigInt);
 }
 
-/** A SQLite file and its log as a program changes them; only synced changes are sure to survive a power cut. */
-class Disk {
-  readonly #database: string;
-  readonly #copy: string;
-  readonly #changes: SystemCall[];
-  readonly #synced = new Map<string, Buffer>();
-  #unsynced: SystemCall[] = [];
-  checkpoints = 0;
-
-  /** @param copy path of the database that {@link cutPower} writes */
-  constructor(calls: readonly SystemCall[], database: string, copy: string) {
-    this.#database = database;
-    this.#copy = copy;
-    this.#changes = calls.filter(({ path }) => path === database || path === `${database}-wal`);
-  }
-
-  /** Applies every change that ended before `call` began. */
-  advanceTo(call: SystemCall): void {
-    for (let [next] = this.#changes; next && isBefore(next, call); [next] = this.#changes) {
-      this.#changes.shift();
-      if (next.name.endsWith('sync')) this.#sync(next);
-      else this.#unsynced.push(next);
+/** Writes a copy of the files as a power cut leaves them while `response` is sent, if it loses what is not synced. */
+function cutPower(calls: readonly SystemCall[], response: SystemCall, copies: ReadonlyMap<string, string>): void {
+  const files = new Map(Array.from(copies, ([path, copy]) => [path, openSync(copy, 'w')]));
+  let unsynced: SystemCall[] = [];
+  for (const call of calls.filter((each) => isBefore(each, response))) {
+    const file = files.get(call.path);
+    if (file === undefined) continue;
+    unsynced.push(call);
+    if (!call.name.endsWith('sync')) continue;
+    const isSynced = (change: SystemCall) => change.path === call.path && isBefore(change, call);
+    for (const { name, bytes, at } of unsynced.filter(isSynced)) {
+      if (name === 'ftruncate') ftruncateSync(file, at);
+      else writeSync(file, bytes, 0, bytes.length, at);
     }
+    unsynced = unsynced.filter((change) => !isSynced(change));
   }
-
-  /** Writes the files as a power cut leaves them. `keep` returns, from 0 to 1, how much of an unsynced change survives. */
-  cutPower(keep: () => number): void {
-    const files = new Map(this.#synced);
-    for (const change of this.#unsynced) {
-      const kept = keep();
-      // A third of the changes survive, a third do not, and a third survive in part, in sectors of 512 bytes.
-      const length = Math.floor((change.bytes.length * Math.min(1, Math.max(0, kept * 3 - 1))) / 512) * 512;
-      const bytes = kept > 2 / 3 ? change.bytes : change.bytes.subarray(0, length);
-      const isTruncated = change.name === 'ftruncate' && kept > 1 / 2;
-      if (bytes.length > 0 || isTruncated) applyChange({ ...change, bytes }, files);
-    }
-    for (const suffix of ['', '-wal'])
-      writeFileSync(`${this.#copy}${suffix}`, files.get(`${this.#database}${suffix}`) ?? '');
-  }
-
-  #sync(sync: SystemCall): void {
-    const isSynced = (change: SystemCall) => change.path === sync.path && isBefore(change, sync);
-    const synced = this.#unsynced.filter(isSynced);
-    this.#unsynced = this.#unsynced.filter((change) => !isSynced(change));
-    for (const change of synced) applyChange(change, this.#synced);
-    if (synced.length > 0 && sync.path === this.#database) this.checkpoints++;
-  }
-}
-
-function applyChange({ path, name, bytes, at }: SystemCall, files: Map<string, Buffer>): void {
-  const file = files.get(path) ?? Buffer.alloc(0);
-  const changed = Buffer.alloc(name === 'ftruncate' ? at : Math.max(file.length, at + bytes.length));
-  file.copy(changed);
-  bytes.copy(changed, at);
-  files.set(path, changed);
+  for (const file of files.values()) closeSync(file);
 }

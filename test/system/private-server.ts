@@ -55,6 +55,9 @@ const mariadb: Kind = {
 /** The servers that a test can install for itself. */
 export const privateServers = { postgres, mariadb } as const;
 
+/** Selects connections that wait for a standby (https://www.postgresql.org/docs/current/monitoring-stats.html). */
+export const WAITING: string = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
+
 /** Returns a PostgreSQL server that starts as a copy of the primary and follows it. */
 export function postgresStandby(primaryUrl: string, name: string): Kind {
   const options = [`--dbname=${primaryUrl}`, '--checkpoint=fast', '--no-sync', '--write-recovery-conf'];
@@ -115,6 +118,19 @@ export class PrivateServer {
   /** Connects to its database. The caller destroys the connection. */
   connect(): Knex {
     return connectTo({ ...this.#kind, url: this.url });
+  }
+
+  /** Waits until a query returns a row. */
+  async waitForRow(query: string): Promise<void> {
+    const knex = this.connect();
+    const hasRow = async () => (await knex.raw(query)).rows.length > 0;
+    await waitUntil(query, hasRow).finally(() => knex.destroy());
+  }
+
+  /** Makes a PostgreSQL standby a primary. */
+  async promote(): Promise<void> {
+    const knex = this.connect();
+    await knex.raw('SELECT pg_promote()').finally(() => knex.destroy());
   }
 
   /** Kills the server and each child process, because PostgreSQL's children lead their own process groups. */

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { after, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
-import { connectTo, databasesOn, mariadbServer, postgresServer } from '../support/database-servers.js';
-import { plantStore } from '../support/executable.js';
 import { CANARY } from '../support/secret-leaks.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -36,36 +34,4 @@ describe('The log and the responses of a process', () => {
     // A log without failures would contain no secrets either.
     expect(service.stderr.match(/"error":5\d+,"err":\{"type":"\w+"/g)).to.have.lengthOf(2);
   });
-});
-
-describe('A database password with special characters', () => {
-  const PASSWORD = 'p@ss/w:o?r#d%41&+ canary';
-  const folder = temporaryFolder();
-  const user = `plants_${process.pid}`;
-
-  for (const server of [postgresServer, mariadbServer]) {
-    describe(`on ${server.name}`, () => {
-      const databases = databasesOn(server);
-      const admin = connectTo(server);
-      // Nothing to drop if the server is unavailable.
-      after(() => Promise.allSettled([admin.raw(`DROP USER ${user}`)]).then(() => admin.destroy()));
-
-      it('works percent-encoded in the URL, and appears in no message if it is wrong', async () => {
-        const isPostgres = server.client === 'pg';
-        const password = `'${PASSWORD.replace('?', '\\?')}'`;
-        if (isPostgres) await admin.raw(`CREATE ROLE ${user} LOGIN SUPERUSER PASSWORD ${password}`);
-        else await admin.raw(`GRANT ALL ON *.* TO ${user} IDENTIFIED BY ${password}`);
-        const url = Object.assign(new URL(await databases.create()), { username: user });
-        const migrate = (password: string) => {
-          url.password = encodeURIComponent(password);
-          return plantStore(folder, ['migrate'], { DATABASE_URL: url.href }).result();
-        };
-        expect(await migrate(PASSWORD)).to.include({ exitCode: 0, stderr: '' });
-        const { stderr } = await migrate(`${PASSWORD}!`);
-        // PostgreSQL may trust local users.
-        if (!isPostgres) expect(stderr).to.match(/^plant-store: cannot open mysql:.*Access denied/);
-        expect(stderr).not.to.match(CANARY);
-      });
-    });
-  }
 });

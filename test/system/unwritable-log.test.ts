@@ -31,12 +31,12 @@ describe('A standard error that', () => {
     expect(lines.at(-1)).to.include({ msg: 'stopped' });
   });
 
-  for (const [what, redirection, isDropping] of [
-    ['nothing ever reads', '2> >(exec sleep 60)', true],
-    ['is a full disk', '2>/dev/full', true],
-    ['is closed by its reader', '2> >(:)', false],
+  for (const [title, redirection, isDropping] of [
+    ['nothing ever reads affects neither requests nor the shutdown', '2> >(exec sleep 60)', true],
+    ['is a full disk affects neither requests nor the shutdown', '2>/dev/full', true],
+    ['is closed by its reader affects neither requests nor the shutdown', '2> >(:)', false],
   ] as const) {
-    it(`${what} affects neither requests nor the shutdown`, async () => {
+    it(title, async () => {
       const service = start(redirection);
       if (isDropping) await loadUntilDropped(service);
       else await sendLoad(await service.port());

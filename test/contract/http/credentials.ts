@@ -1,56 +1,47 @@
-import { casesFor, outcomeCase, plantStoreCase } from './case.js';
-import { expectHeader, expectOutcome, expectThat, newPlant, randomId, type Service } from './service.js';
-import type { HttpCase } from './types.js';
+import type { Cases } from '../contract.js';
+import { expectHeader, expectThat, newPlant, randomId, type Service } from './service.js';
 
-const NO_BEARER_TOKEN: Readonly<Record<string, (token: string) => string | undefined>> = {
-  'no Authorization': () => undefined,
-  'a token without scheme': (token) => token,
-  'the scheme alone': () => 'Bearer',
-  'two tokens': (token) => `Bearer ${token} ${token}`,
-  'the scheme Basic': (token) => `Basic ${btoa(`user:${token}`)}`,
-};
-
-const INVALID: Readonly<Record<string, (token: string) => string>> = {
-  'another token': () => 'bm90LXRoZS10b2tlbg',
-  'a token without its last character': (token) => token.slice(0, -1),
-  'a token followed by a character': (token) => `${token}x`,
-  'a long token': () => 'x'.repeat(5000),
-};
-
-/** Asserts that a create with this header is rejected with this challenge, and stores nothing. */
-async function expectRejected(service: Service, authorization: string | undefined, error: number, challenge: string) {
-  const id = randomId();
-  const response = await service.create(newPlant({ name: 'rejected' }, id), { Authorization: authorization });
-  expectOutcome(response, error);
-  expectHeader(response, 'WWW-Authenticate', challenge);
-  expectOutcome(await service.create(newPlant({ name: 'accepted' }, id)), 200);
-}
+/** Expects a create with such a header to be rejected with a challenge, and to store nothing. */
+const isRejected =
+  (error: number, challenge: string, authorize: (token: string) => string | undefined) => async (service: Service) => {
+    const id = randomId();
+    const headers = { Authorization: authorize(service.token) };
+    const response = await service.expectCreate(error, newPlant({ name: 'rejected' }, id), headers);
+    expectHeader(response, 'WWW-Authenticate', challenge);
+    await service.expectCreate(200, newPlant({ name: 'accepted' }, id));
+  };
+const isNoCredential = (authorize: (token: string) => string | undefined) =>
+  isRejected(40101, 'Bearer realm="plant-store"', authorize);
+const isInvalidToken = (derive: (token: string) => string) =>
+  isRejected(40102, 'Bearer realm="plant-store", error="invalid_token"', (token) => `Bearer ${derive(token)}`);
 
 /** Authentication by bearer token. */
-export const credentialCases: readonly HttpCase[] = [
-  plantStoreCase('accepts the scheme in any letter case, and several spaces after it', async (service) => {
+export const credentialCases: Cases<Service> = {
+  'accepts the scheme in any letter case, and several spaces after it': async (service) => {
     for (const scheme of ['bearer ', 'BEARER ', 'Bearer   '])
-      expectOutcome(await service.create(newPlant(), { Authorization: `${scheme}${service.token}` }), 200);
-  }),
-  outcomeCase('uses the first of two Authorization headers', 40102, (service) =>
-    service.create(newPlant(), { Authorization: 'Bearer wrong', authorization: `Bearer ${service.token}` }),
+      await service.expectCreate(200, newPlant(), { Authorization: `${scheme}${service.token}` });
+  },
+  'uses the first of two Authorization headers': (service) =>
+    service.expectCreate(40102, newPlant(), {
+      Authorization: 'Bearer wrong',
+      authorization: `Bearer ${service.token}`,
+    }),
+  'responds 40101 to a request without Authorization, and stores nothing': isNoCredential(() => undefined),
+  'responds 40101 to a token without scheme, and stores nothing': isNoCredential((token) => token),
+  'responds 40101 to the scheme alone, and stores nothing': isNoCredential(() => 'Bearer'),
+  'responds 40101 to two tokens, and stores nothing': isNoCredential((token) => `Bearer ${token} ${token}`),
+  'responds 40101 to the scheme Basic, and stores nothing': isNoCredential((token) => `Basic ${btoa(`user:${token}`)}`),
+  'responds 40102 to another token, and stores nothing': isInvalidToken(() => 'bm90LXRoZS10b2tlbg'),
+  'responds 40102 to a token without its last character, and stores nothing': isInvalidToken((token) =>
+    token.slice(0, -1),
   ),
-  ...casesFor(NO_BEARER_TOKEN, 'responds 40101 to a request with %s, and stores nothing', (service, authorize) =>
-    expectRejected(service, authorize(service.token), 40101, 'Bearer realm="plant-store"'),
-  ),
-  ...casesFor(INVALID, 'responds 40102 to %s, and stores nothing', (service, derive) =>
-    expectRejected(
-      service,
-      `Bearer ${derive(service.token)}`,
-      40102,
-      'Bearer realm="plant-store", error="invalid_token"',
-    ),
-  ),
-  outcomeCase('accepts no token in the query', 40101, (service) => {
+  'responds 40102 to a token followed by a character, and stores nothing': isInvalidToken((token) => `${token}x`),
+  'responds 40102 to a long token, and stores nothing': isInvalidToken(() => 'x'.repeat(5000)),
+  'accepts no token in the query': (service) => {
     const target = `POST /plants?access_token=${encodeURIComponent(service.token)}`;
-    return service.send(service.request(target, { 'Content-Type': 'application/json' }, newPlant()));
-  }),
-  plantStoreCase('sends no message with a token, a stack or a path', async (service) => {
+    return service.expect(40101, service.request(target, { 'Content-Type': 'application/json' }, newPlant()));
+  },
+  'sends no message with a token, a stack or a path': async (service) => {
     const responses = [
       await service.create(newPlant(), { Authorization: `Bearer ${service.token}x` }),
       await service.create(newPlant(), { Authorization: `Basic ${service.token}` }),
@@ -65,5 +56,5 @@ export const credentialCases: readonly HttpCase[] = [
       const isClean = !response.body.includes(service.token) && !/\bat .+:\d+|\n|\/\w+\/\w+/.test(response.body);
       expectThat(isClean, 'a message without token, stack and path', response);
     }
-  }),
-];
+  },
+};

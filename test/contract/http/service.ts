@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { ContractViolation } from '../contract.js';
 import { Connection, type HttpResponse, openSocket, type ResponseObserver } from './connection.js';
-import type { HttpContractTarget } from './types.js';
+
+/** The service under test. */
+export interface HttpContractTarget {
+  /** `http` or `https` URL before `/plants`, with the path prefix if there is one, such as `http://127.0.0.1:3000/garden`. */
+  readonly baseUrl: string;
+  /** A valid bearer token. No message of a case contains it. */
+  readonly token: string;
+}
 
 /** Header fields by name; `undefined` removes a default one. */
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -79,10 +86,20 @@ export class Service {
     return this.send(this.post(body, headers));
   }
 
+  /** Sends bytes over a new connection, and asserts the outcome of the first final response. */
+  async expect(outcome: number, bytes: string | Uint8Array): Promise<HttpResponse> {
+    return expectOutcome(await this.send(bytes), outcome);
+  }
+
+  /** Sends a create, and asserts its outcome. */
+  expectCreate(outcome: number, body?: string | Uint8Array, headers?: Headers): Promise<HttpResponse> {
+    return this.expect(outcome, this.post(body, headers));
+  }
+
   /** Sends bytes over a new connection, and asserts the outcomes of all responses until the service closes it. */
-  async expectToEnd(bytes: string | Uint8Array, expected: readonly number[]): Promise<void> {
+  async expectToEnd(outcomes: readonly number[], bytes: string | Uint8Array): Promise<void> {
     const connection = (await this.connect()).send(bytes);
-    for (const error of expected) expectOutcome(await connection.read(), error);
+    for (const outcome of outcomes) expectOutcome(await connection.read(), outcome);
     const more = await connection.read();
     expectThat(more === undefined, 'a closed connection', more);
   }
@@ -115,14 +132,15 @@ export function received(response: HttpResponse | undefined): HttpResponse {
   return response;
 }
 
-/** Asserts the outcome of a response: 200, or the number of an Error object. `context` ends what a violation expects. */
-export function expectOutcome(response: HttpResponse | undefined, expected: number, context = ''): void {
+/** Asserts the outcome of a response: 200, or the number of an Error object. */
+export function expectOutcome(response: HttpResponse | undefined, expected: number): HttpResponse {
   const wanted = expected === 200 ? '200' : `${Math.trunc(expected / 100)} with error ${expected}`;
-  expectThat(outcome(received(response)) === expected, `${wanted}, as application/json${context}`, response);
+  expectThat(toOutcome(received(response)) === expected, `${wanted}, as application/json`, response);
+  return received(response);
 }
 
 /** Returns 200 or the error number; `undefined` if the response does not have the form that the interface requires. */
-function outcome(response: HttpResponse): number | undefined {
+function toOutcome(response: HttpResponse): number | undefined {
   const body = isJson(response) ? parseObject(response.body) : undefined;
   if (body === undefined || response.status === 200) return body && 200;
   const { error, message, ...more } = body;

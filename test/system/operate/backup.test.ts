@@ -14,8 +14,11 @@ import { commandsUnder, run } from './guide.js';
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
 
-for (const heading of ['SQLite', 'Any engine'] as const) {
-  describe(`A backup according to the guide, ${heading},`, () => {
+for (const [title, heading] of [
+  ['A backup of a SQLite file according to the guide', 'SQLite'],
+  ['A backup of any engine according to the guide', 'Any engine'],
+] as const) {
+  describe(title, () => {
     const folder = temporaryFolder();
     const BACKUP = join(folder, 'backup');
     const [backUp, restore] = commandsUnder(heading);

@@ -20,9 +20,13 @@ import { CLIENTS, Load } from '../load.js';
 
 /** The host name in the configuration. */
 const NAME = 'plants.example.org';
+const OVERLOADED =
+  'HTTP/1.1 503 \r\nContent-Type: application/json\r\nRetry-After: 7\r\nConnection: close\r\n' +
+  'Content-Length: 38\r\n\r\n{"error":50302,"message":"overloaded"}';
 
 describe('Behind nginx configured as in the guide', () => {
   const folder = temporaryFolder();
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   let service: Program;
   let servicePort: number;
   let lastId = 0n;
@@ -31,9 +35,9 @@ describe('Behind nginx configured as in the guide', () => {
   before(async function () {
     skipUnlessInstalled(this, 'nginx', '-v');
     skipUnlessInstalled(this, 'openssl', 'version');
-    const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', join(folder, 'key.pem')];
-    spawnSync('openssl', ['req', '-x509', '-nodes', ...key, '-out', join(folder, 'certificate.pem'), ...subject]);
+    const options = `-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=${NAME} -addext subjectAltName=DNS:${NAME}`;
+    const files = ['-keyout', key, '-out', certificate];
+    spawnSync('openssl', ['req', '-x509', '-nodes', ...options.split(' '), ...files]);
     service = serve(folder, { DATABASE_URL: 'memory:' });
     servicePort = await service.port();
   });
@@ -43,19 +47,18 @@ describe('Behind nginx configured as in the guide', () => {
     const own = mkdtempSync(join(folder, 'nginx-'));
     const [redirectPort, port] = [await freePort(), await freePort()];
     const [accessLog, errorLog] = [join(own, 'access.log'), join(own, 'error.log')];
-    const replaced: Readonly<Record<string, string>> = {
+    let configuration = readFileSync(inRepository('docs/operate/nginx.conf'), 'utf8');
+    for (const [from, to] of Object.entries({
       'listen 80;': `listen 127.0.0.1:${redirectPort};`,
       'listen [::]:80;': '',
       '443 ssl;\n  listen [::]:443 ssl;': `127.0.0.1:${port};`,
       'server 127.0.0.1:3000 max_fails=0;': ports.map((one) => `server 127.0.0.1:${one} max_fails=0;`).join('\n'),
       '/var/log/nginx/plant-store.log': accessLog,
       '/var/log/nginx/plant-store-error.log': errorLog,
-      '/etc/ssl/plants.example.org.pem': join(folder, 'certificate.pem'),
-      '/etc/ssl/private/plants.example.org.key': join(folder, 'key.pem'),
+      '/etc/ssl/plants.example.org.pem': certificate,
+      '/etc/ssl/private/plants.example.org.key': key,
       ...changes,
-    };
-    let configuration = readFileSync(inRepository('docs/operate/nginx.conf'), 'utf8');
-    for (const [from, to] of Object.entries(replaced)) {
+    })) {
       expect(configuration.split(from), from).to.have.length(2);
       configuration = configuration.replace(from, to);
     }
@@ -72,7 +75,7 @@ describe('Behind nginx configured as in the guide', () => {
   async function startStubs(count: number, response: string) {
     const ports: number[] = [];
     const called = new Set<number>();
-    for (let started = 0; started < count; started++) {
+    while (ports.length < count) {
       const server = createServer((socket) => {
         socket.on('error', () => {});
         socket.once('data', () => {
@@ -85,18 +88,14 @@ describe('Behind nginx configured as in the guide', () => {
     }
     return { ports, called };
   }
-  const OVERLOADED =
-    'HTTP/1.1 503 \r\nContent-Type: application/json\r\nRetry-After: 7\r\nConnection: close\r\n' +
-    'Content-Length: 38\r\n\r\n{"error":50302,"message":"overloaded"}';
 
   it('clients get the responses of the service over TLS; plain HTTP is redirected and keeps its method', async () => {
     const port = await freePort();
     const tls = { '443 ssl;\n  listen [::]:443 ssl;': `127.0.0.1:${port} ssl;` };
     const { redirectPort } = await startNginx([servicePort], tls);
-    const outgoing = requestTls({
-      ...{ host: '127.0.0.1', port, servername: NAME, ca: readFileSync(join(folder, 'certificate.pem')) },
-      ...{ method: 'POST', path: '/plants', headers: { Host: NAME, ...CREATE_HEADERS } },
-    });
+    const headers = { Host: NAME, ...CREATE_HEADERS };
+    const address = { host: '127.0.0.1', port, servername: NAME, ca: readFileSync(certificate) };
+    const outgoing = requestTls({ ...address, method: 'POST', path: '/plants', headers });
     outgoing.end('{"id":-1,"name":"Monstera"}');
     const [response] = await once(outgoing, 'response');
     expect([response.statusCode, await text(response)]).to.deep.equal([200, '{"name":"Monstera"}']);
@@ -170,18 +169,16 @@ describe('Behind nginx configured as in the guide', () => {
         return { instance, port: await instance.port() };
       };
       const running = [await start('0'), await start('0')];
-      const ports = running.map(({ port }) => port);
       // One client sends all requests.
-      const limits = {
-        'rate=100r/s': 'rate=1000000r/s',
-        'plant_store_connections 100;': 'plant_store_connections 1000;',
-      };
-      const { port, accessLog, errorLog } = await startNginx(ports, limits);
+      const { port, accessLog, errorLog } = await startNginx(
+        running.map((each) => each.port),
+        { 'rate=100r/s': 'rate=1000000r/s', 'plant_store_connections 100;': 'plant_store_connections 1000;' },
+      );
       const load = new Load();
       load.start(port);
       for (let restart = 0; restart < 6; restart++) {
         await load.waitForOutcomes(CLIENTS, 200);
-        const [next] = running.splice(0, 1);
+        const next = running.shift();
         expect(await next?.instance.stop()).to.equal(0);
         await load.waitForOutcomes(20, 200);
         running.push(await start(`${next?.port}`));

@@ -1,26 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { create, toLines } from '../../support/client.js';
 import { databasesOn, postgresServer } from '../../support/database-servers.js';
+import { type CommandResult, Program } from '../../support/executable.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
 import { inRepository } from '../../support/paths.js';
 import { freePort } from '../../support/port.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { TOKEN } from '../../support/service.js';
-import { skipUnlessInstalled } from '../../support/skip-unless.js';
+import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { commandsUnder } from './guide.js';
-import { bootSystemd } from './systemd.js';
 
-/** Time after which a database that is late responds, in milliseconds. */
-const LATE_MS = 2000;
 /** The commands of the guide: those before the service can be configured, and those that start it. */
 const [INSTALL, START] = commandsUnder('Under systemd')
   .join('')
   .split(/(?=^systemctl)/m);
+/** Prints the log of the service. */
+const JOURNAL = 'journalctl --sync; journalctl --identifier=plant-store --output=cat';
 const PLANTS = '{"id":1,"name":"Monstera"}\n{"id":2,"name":"Calathea","tag":"indoor"}\n';
 
 describe('The systemd unit', () => {
@@ -102,10 +101,8 @@ describe('Under systemd, the service', () => {
     const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
     for (const path of paths) await exchange(port, request(`GET ${path}`));
     await run('systemctl stop plant-store@0');
-    const journal = 'journalctl --identifier=plant-store --output=cat';
-    const lines = await run(`journalctl --sync; ${journal}`);
-    expect(lines.match(/(?<="path":")\/\d+/g)).to.deep.equal(paths);
-    expect(await run(`${journal} -p err`)).to.match(/^{"level":"error".*"keeping the previous tokens"}\n$/);
+    expect((await run(JOURNAL)).match(/(?<="path":")\/\d+/g)).to.deep.equal(paths);
+    expect(await run(`${JOURNAL} -p err`)).to.match(/^{"level":"error".*"keeping the previous tokens"}\n$/);
   });
 
   it('shares its plants with the commands of plant-store.sh, before its first start and while it runs', async () => {
@@ -153,7 +150,8 @@ describe('Under systemd, the service', () => {
       await writeSecret('database-url', proxy.toProxiedUrl(proxy.target));
       await configure('MANAGEMENT_PORT=off', 'DATABASE_URL_FILE=/etc/plant-store/database-url');
       const start = systemd.spawn('systemctl start plant-store@0');
-      await setTimeout(LATE_MS);
+      const isWaiting = async () => /waiting for the database/.test(await run(JOURNAL));
+      await waitUntil('the log tells that it waits', isWaiting);
       expect(start.isRunning, 'while it waits').to.equal(true);
       await proxy.restore();
       expect(await start.exited()).to.equal(0);
@@ -164,3 +162,41 @@ describe('Under systemd, the service', () => {
     });
   });
 });
+
+/**
+ * Boots a systemd for the surrounding suite, which kills it at its end. Skips the suite if that is impossible. Call it
+ * inside `describe`.
+ *
+ * It shares the network of this machine, but neither processes nor files. This build is in `/opt/plant-store/current`.
+ */
+function bootSystemd() {
+  let process1 = 0;
+  let program: Program | undefined;
+
+  /** Starts a shell command in it, in the folder of the repository. */
+  function spawn(command: string): Program {
+    const target = ['--target', `${process1}`, '--cgroup', '--ipc', '--mount', '--pid', '--uts'];
+    const script = `cd /opt/plant-store/current/node_modules/plant-store; ${command}`;
+    return new Program('/', ['nsenter', ...target, 'sh', '-euc', script]);
+  }
+
+  /** Runs a shell command in it, in the folder of the repository. */
+  function run(command: string, input?: string): Promise<CommandResult> {
+    return spawn(command).result(input);
+  }
+
+  before(async function () {
+    skipUnless(this, spawnSync('unshare', ['--cgroup', '--mount', 'true']).status === 0, 'the privileges of root');
+    skipUnless(this, existsSync('/usr/lib/systemd/systemd'), 'systemd');
+    skipUnlessInstalled(this, 'dbus-daemon', '--version');
+    const script = inRepository('test/system/operate/systemd.sh');
+    program = new Program('/', ['unshare', '--cgroup', '--mount', script, inRepository(''), process.execPath]);
+    process1 = Number((await program.waitForOutput(/^process 1: (\d+)$/m))[1]);
+    await waitUntil('systemd is up', async () => (await run('systemctl is-active test.target')).exitCode === 0);
+  });
+  after(async () => {
+    if (program?.isRunning && process1 > 0) process.kill(process1, 'SIGKILL');
+    await program?.exited();
+  });
+  return { spawn, run };
+}
