@@ -17,7 +17,7 @@ export interface HttpRequest {
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: string | Buffer;
   /** For log and metrics. */
   readonly log?: ReplyLog;
 }
@@ -60,6 +60,3 @@ export function errorReply(apiError: ApiError, log?: ReplyLog): Reply {
 export function failureReply(failure: unknown): Reply {
   return errorReply(failureToApiError(failure), { cause: failure });
 }
-
-/** The reply to a body that did not arrive: the client disconnected, or the server has replied already. */
-export const ABORTED: Reply = { status: 400, headers: {}, body: '', log: { aborted: true } };

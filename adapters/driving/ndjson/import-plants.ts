@@ -29,18 +29,21 @@ export async function importPlants(
 ): Promise<ImportSummary> {
   const summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0 };
   const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${maxLineBytes} bytes` };
+  const decode = (line: Uint8Array | undefined): DecodeResult =>
+    line ? codec.decodeNewPlant(line) : { kind: 'rejected', error: tooLong };
   let line = 0;
 
   const store = async (batch: readonly DecodeResult[]) => {
     const newPlants: NewPlant[] = [];
     for (const decoded of batch) if (decoded.kind === 'decoded') newPlants.push(decoded.newPlant);
-    const errors = (await createPlants.executeAll(newPlants)).map(toApiError);
+    const outcomes = await createPlants.executeAll(newPlants);
+    const errors = outcomes.map((outcome) => (outcome.kind === 'created' ? undefined : toApiError(outcome)));
     let next = 0;
     for (const decoded of batch) {
       line++;
       const apiError = decoded.kind === 'decoded' ? errors[next++] : decoded.error;
       if (apiError === undefined) summary.created++;
-      else if (apiError.error === apiErrors.alreadyStored.error) summary.alreadyStored++;
+      else if (apiError === apiErrors.alreadyStored) summary.alreadyStored++;
       else {
         summary.rejected++;
         await onReject({ line, error: apiError.error, message: apiError.message });
@@ -51,9 +54,7 @@ export async function importPlants(
   // Stores one batch while the next is read and decoded. Never two at once, so that the first line with an id wins.
   let storing = Promise.resolve();
   for await (const lines of splitLines(input, maxLineBytes)) {
-    const batch = lines.map((bytes) =>
-      bytes ? codec.decodeNewPlant(bytes) : { kind: 'rejected' as const, error: tooLong },
-    );
+    const batch = lines.map(decode);
     await storing;
     storing = store(batch);
     // The next `await` throws the error.

