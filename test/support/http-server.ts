@@ -1,10 +1,11 @@
-import type { RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { after } from 'mocha';
 import {
   HttpApi,
   type HttpApiOptions,
+  type HttpRequest,
   type HttpServerOptions,
   NodeHttpServer,
 } from '../../adapters/driving/http/index.js';
@@ -116,6 +117,12 @@ export function httpServers(create = createListener, observe?: ResponseObserver)
 /** Returns the bytes of a create. */
 export function post(body: string | Uint8Array = newPlant(), headers: Readonly<Record<string, string>> = {}): Buffer {
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, body);
+}
+
+/** Creates a request that no server has received. */
+export function requestOf(head: object): HttpRequest {
+  const req = Object.assign(new IncomingMessage(new Socket()), head);
+  return { req, res: new ServerResponse(req) };
 }
 
 /** Reads the outcome of every response until the connection closes. */

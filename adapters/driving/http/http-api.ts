@@ -61,6 +61,8 @@ type ReportedRequest = FinishedRequest & {
 export class HttpApi {
   /** A handler per path, such as `/plants/{plantId}`. */
   readonly endpoints: readonly { readonly path: string; readonly handle: Handle }[];
+  /** Handles requests for any other path. */
+  readonly notFound: Handle = (request) => this.#handle(request, new Map());
   /** Counts the requests in flight, and the memory reserved for their bodies. */
   readonly load: { readonly inFlight: number; readonly inFlightBytes: number };
   readonly #log: Log | undefined;
@@ -82,9 +84,6 @@ export class HttpApi {
       handle: (request) => this.#handle(request, methods, path),
     }));
   }
-
-  /** Handles requests for any other path. */
-  readonly notFound: Handle = (request) => this.#handle(request, new Map());
 
   /** Calls `observer` at the end of each request, for example to count it. */
   observe(observer: (request: FinishedRequest) => void): void {
@@ -135,14 +134,15 @@ export class HttpApi {
 
   /** Tells the observers of the end of a request, and logs it. */
   #report(reply: Reply, { requestId, traceparent, method, url = '', route, durationMs }: ReportedRequest): void {
-    const { error, cause, reason, subject, aborted } = reply.log ?? {};
+    const { error, cause, reason, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
     if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
     if (this.#accessLog === undefined) return;
     const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-    const request = { requestId, traceparent, method, path, subject: escapeControls(subject) };
-    this.#accessLog.info({ ...request, status, error, reason, aborted, durationMs }, 'request');
+    const subject = escapeControls(reply.log?.subject);
+    const fields = { requestId, traceparent, method, path, subject, status, error, reason, aborted, durationMs };
+    this.#accessLog.info(fields, 'request');
   }
 }
 

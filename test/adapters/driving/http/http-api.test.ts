@@ -1,17 +1,23 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { before, beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
 import { apiErrors } from '../../../../adapters/driving/api/index.js';
-import { HttpApi, type HttpRequest } from '../../../../adapters/driving/http/index.js';
+import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import { CreatePlant, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import type { ResponseObserver } from '../../../contract/http/connection.js';
 import { httpContract } from '../../../contract/http/index.js';
 import { newPlant, type ObservedTarget } from '../../../contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
-import { API_OPTIONS, Gate, httpServers, type Options, post, type TestServer } from '../../../support/http-server.js';
+import {
+  API_OPTIONS,
+  Gate,
+  httpServers,
+  type Options,
+  post,
+  requestOf,
+  type TestServer,
+} from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 import { TOKEN } from '../../../support/service.js';
 
@@ -23,12 +29,6 @@ function recordLog() {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const write = (fields: object, message: string) => void lines.push({ ...fields, message });
   return { lines, log: { info: write, error: write } };
-}
-
-/** Creates a request that no server has received. */
-function requestOf(head: object): HttpRequest {
-  const req = Object.assign(new IncomingMessage(new Socket()), head);
-  return { req, res: new ServerResponse(req) };
 }
 
 const failing = (error: Error): Options => ({ createPlant: { execute: () => Promise.reject(error) } });

@@ -6,8 +6,17 @@ import { openApiDescription } from '../../../../adapters/driving/api/index.js';
 import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import type { TokenVerifier } from '../../../../core/index.js';
 import { chunked, newPlant } from '../../../contract/http/service.js';
-import { API_OPTIONS, createPlant, Gate, httpServers, post, type TestServer } from '../../../support/http-server.js';
+import {
+  API_OPTIONS,
+  createPlant,
+  Gate,
+  httpServers,
+  post,
+  requestOf,
+  type TestServer,
+} from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
+import { TOKEN } from '../../../support/service.js';
 
 /** Retries a create until a permit is free. If none is ever released, the test times out. */
 async function createWhenFree(server: TestServer): Promise<number | undefined> {
@@ -16,6 +25,8 @@ async function createWhenFree(server: TestServer): Promise<number | undefined> {
     if (outcome !== 50302) return outcome;
   }
 }
+
+const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
 const compressed = (body: string) => post(gzipSync(body), { 'Content-Encoding': 'gzip' });
 const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
@@ -133,6 +144,21 @@ describe('Requests in flight', () => {
 
 describe('A create', () => {
   const start = httpServers();
+
+  it('gets its body from the framework if its length is known and it has no encoding', async () => {
+    const [create] = new HttpApi(API_OPTIONS).endpoints;
+    const readBody = async () => Buffer.from('{"id":1,"name":"of the framework"}');
+    for (const [headers, name] of [
+      [{ 'content-length': '34' }, 'of the framework'],
+      [{ 'content-length': '25', 'content-encoding': 'identity' }, 'own'],
+      [{ 'transfer-encoding': 'chunked' }, 'own'],
+    ] as const) {
+      const request = requestOf({ method: 'POST', url: '/plants', headers: { ...HEADERS, ...headers } });
+      request.req.push('{"id":1,"name":"own"}');
+      request.req.push(null);
+      expect(await create?.handle({ ...request, readBody })).to.include({ status: 200, body: `{"name":"${name}"}` });
+    }
+  });
 
   it('has the encoding and the expectation of the first of two headers', async () => {
     const server = await start();
