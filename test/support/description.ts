@@ -8,26 +8,16 @@ import { inRepository } from './paths.js';
 /** The source of the description, not the build output. */
 export const DESCRIPTION_FILE: string = inRepository('docs/openapi.yaml');
 
-interface DeclaredHeader {
-  readonly required?: boolean;
-  readonly schema?: object;
-}
-
-/** The parts of a declared response that the tests read. */
-export interface DeclaredResponse {
+interface DeclaredResponse {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, DeclaredHeader>>;
+  readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
   readonly content: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly example: unknown }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> };
-  readonly responses: Readonly<Record<string, DeclaredResponse>>;
-}
+type Operations = Readonly<Record<string, { readonly responses: Readonly<Record<string, DeclaredResponse>> }>>;
 
 interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Operations>>;
   readonly components: {
     readonly schemas: { readonly Plant: { readonly properties: object; readonly required: readonly string[] } };
   };
@@ -45,24 +35,16 @@ function resolve<Part>(part: Part): Part {
   });
 }
 
-/** The operations of the description by method and path, such as `POST /plants`. */
-export const operations: Readonly<Record<string, Operation>> = Object.fromEntries(
-  Object.entries(resolve(description).paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
-  ),
-);
+const paths = resolve(description.paths);
 
-/** Returns the responses that the operation of a request line declares; `undefined` if there is no such operation. */
-function responsesTo(requestLine: string) {
-  const [, method = '', path = ''] = /^(\S+) ([^\s?]+)\S*( HTTP\/1\.[01])?$/.exec(requestLine) ?? [];
-  const isMatch = (template: string) =>
-    RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(`${method} ${path}`);
-  return Object.entries(operations).find(([template]) => isMatch(template))?.[1].responses;
-}
+/** The declared responses of all operations. */
+export const declaredResponses: readonly DeclaredResponse[] = Object.values(paths)
+  .flatMap((methods) => Object.values(methods))
+  .flatMap(({ responses }) => Object.values(responses));
 
 /** Returns the error numbers in the description of a response. */
-export function errorsOf({ description }: DeclaredResponse): number[] {
-  return [...description.matchAll(/\b\d{5}\b/g)].map(([digits]) => Number(digits));
+export function errorsOf(response: DeclaredResponse): number[] {
+  return [...response.description.matchAll(/\b\d{5}\b/g)].map(([digits]) => Number(digits));
 }
 
 /** Headers of the message or the connection, which no operation declares. */
@@ -72,30 +54,29 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 
 /** Returns the differences between a response and its declaration, if the request line is that of an operation. */
-export function undeclared(response: HttpResponse, requestLine = 'POST /plants'): string[] {
-  const responses = responsesTo(requestLine);
-  const declared = responses?.[response.status];
+export function undeclared({ status, headers, body }: HttpResponse, requestLine = 'POST /plants'): string[] {
   // 404 and 405 belong to no operation: a path prefix causes them, or they are for a later request of a connection.
-  if (responses === undefined || (declared === undefined && [100, 404, 405].includes(response.status))) return [];
-  const contentType = response.headers['content-type'] ?? '';
-  const schema = declared?.content[contentType]?.schema;
-  if (declared === undefined || schema === undefined) return [`status ${response.status} as ${contentType}`];
+  if ([100, 404, 405].includes(status)) return [];
+  const [, method = '', path = ''] = /^(\S+) ([^\s?]+)/.exec(requestLine) ?? [];
+  const template = Object.keys(paths).find((each) => RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  const operation = paths[template ?? '']?.[method.toLowerCase()];
+  if (operation === undefined) return [];
+  const declared = operation.responses[status];
+  const schema = declared?.content[headers['content-type'] ?? '']?.schema;
+  if (declared === undefined || schema === undefined) return [`status ${status} as ${headers['content-type']}`];
 
-  const body = JSON.parse(response.body);
-  const headers = Object.entries(declared.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header] as const);
-  const names = [...TRANSPORT_HEADERS, ...headers.map(([name]) => name)];
-  const others = Object.keys(response.headers).filter((name) => !names.includes(name));
-  const wrong = headers.filter(([name, header]) => !isAsDeclared(header, response.headers[name]));
-  return [
-    ...(ajv.validate(schema, body) ? [] : [`body ${response.body}`]),
-    ...(response.status === 200 || errorsOf(declared).includes(body.error) ? [] : [`error ${body.error}`]),
-    ...others.map((name) => `header ${name}`),
-    ...wrong.map(([name]) => `${name} is wrong`),
-  ];
-}
-
-function isAsDeclared({ required = false, schema = {} }: DeclaredHeader, text: string | undefined): boolean {
-  if (text === undefined) return !required;
-  // A header is text that is parsed by its schema (OpenAPI 3.1.0, "style: simple").
-  return ajv.validate(schema, text) || (/^\d+$/.test(text) && ajv.validate(schema, Number(text)));
+  const found: string[] = [];
+  const json = JSON.parse(body);
+  if (!ajv.validate(schema, json)) found.push(`body ${body}`);
+  if (status !== 200 && !errorsOf(declared).includes(json.error)) found.push(`error ${json.error}`);
+  const names = new Set(TRANSPORT_HEADERS);
+  for (const [name, { required, schema }] of Object.entries(declared.headers)) {
+    names.add(name.toLowerCase());
+    const text = headers[name.toLowerCase()];
+    // A header is text that is parsed by its schema (OpenAPI 3.1.0, "style: simple").
+    const isValid = ajv.validate(schema, text) || (/^\d+$/.test(`${text}`) && ajv.validate(schema, Number(text)));
+    if (text === undefined ? required : !isValid) found.push(`${name} is wrong`);
+  }
+  for (const name of Object.keys(headers)) if (!names.has(name)) found.push(`header ${name}`);
+  return found;
 }

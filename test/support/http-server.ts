@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
@@ -132,18 +133,17 @@ export async function readOutcomes(client: RawClient): Promise<number[]> {
 
 /** Blocks calls until it is opened. */
 export class Gate {
-  open: () => void = () => {};
-  readonly #opened = new Promise<void>((resolve) => {
-    this.open = resolve;
-  });
-  #arrive: () => void = () => {};
+  readonly #events = new EventEmitter();
+  readonly #opened = once(this.#events, 'open');
   /** Resolves when the first call is blocked. */
-  readonly arrived: Promise<void> = new Promise((resolve) => {
-    this.#arrive = resolve;
-  });
+  readonly arrived: Promise<unknown> = once(this.#events, 'arrive');
+
+  open(): void {
+    this.#events.emit('open');
+  }
 
   async #pass(): Promise<void> {
-    this.#arrive();
+    this.#events.emit('arrive');
     await this.#opened;
   }
 

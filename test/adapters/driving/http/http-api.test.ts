@@ -104,10 +104,13 @@ describe('The log', () => {
     const server = await start({ log });
     const finished: object[] = [];
     server.api.observe(({ durationMs, ...fields }) => finished.push(fields));
+    const startedAt = performance.now();
     await server.send(post(newPlant(), { 'X-Request-Id': 'first' }));
+    const passedMs = performance.now() - startedAt;
     await server.send(request(`GET /${'x'.repeat(300)}?x=y`, { 'X-Request-Id': 'second' }));
     await server.send(post('{', { 'X-Request-Id': 'third' }));
     await server.send(post('', { 'X-Request-Id': 'fourth', Authorization: 'Bearer x' }));
+    expect(lines[0]?.['durationMs']).to.be.above(0).and.below(passedMs);
     const reason = 'another token';
     const [subject, message] = ['tester', 'request'];
     expect(lines.map(({ durationMs, ...fields }) => JSON.parse(JSON.stringify(fields)))).to.deep.equal([
@@ -163,19 +166,6 @@ describe('The log', () => {
       expect(lines[0]).to.include({ ...response, method: 'POST', path: '/plants', subject: 'tester' });
     });
   }
-
-  it('has the time that a request took', async () => {
-    const gate = new Gate();
-    const server = await start({ log, createPlant: gate.createPlant });
-    const response = server.send();
-    await gate.arrived;
-    const arrivedAt = performance.now();
-    await server.waitUntilRead();
-    const waitedMs = performance.now() - arrivedAt;
-    gate.open();
-    await response;
-    expect(lines[1]?.['durationMs']).to.be.within(waitedMs, waitedMs + 10_000);
-  });
 
   it('has no line per request if accessLog is false, even for malformed HTTP', async () => {
     const server = await start({ log, accessLog: false });
