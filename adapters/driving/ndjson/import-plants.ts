@@ -1,33 +1,27 @@
 import type { CreatePlantsUseCase, NewPlant } from '../../../core/index.js';
-import { type ApiError, apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
+import { apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
 /** Dependencies, limit and callback of an import. */
-export interface ImportOptions {
+interface ImportOptions {
   readonly createPlants: CreatePlantsUseCase;
   readonly codec: PlantCodec;
   /** Maximum length of a line. */
   readonly maxLineBytes: number;
   /** Called for each rejected line, in order, with its number, starting at 1, and its error. */
-  readonly onReject: (line: RejectedLine) => void | Promise<void>;
+  readonly onReject: (rejected: { line: number; error: number; message: string }) => void | Promise<void>;
 }
 
-/** A rejected line, as the command prints it. */
-export type RejectedLine = { readonly line: number } & Pick<ApiError, 'error' | 'message'>;
-
-/** Counts of lines. */
-export type ImportSummary = Record<'created' | 'alreadyStored' | 'rejected', number>;
-
 /**
- * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
- * interrupted import can be run again.
+ * Creates a plant from each line of NDJSON, and returns counts of lines. Decodes a line like a request body; reports and
+ * skips rejected lines. An interrupted import can be run again.
  * @throws {StorageUnavailable} The storage is unavailable. Plants created before the error remain stored.
  */
 export async function importPlants(
   input: AsyncIterable<Uint8Array>,
   { createPlants, codec, maxLineBytes, onReject }: ImportOptions,
-): Promise<ImportSummary> {
-  const summary: ImportSummary = { created: 0, alreadyStored: 0, rejected: 0 };
+): Promise<{ created: number; alreadyStored: number; rejected: number }> {
+  const summary = { created: 0, alreadyStored: 0, rejected: 0 };
   const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${maxLineBytes} bytes` };
   const decode = (line: Uint8Array | undefined): DecodeResult =>
     line ? codec.decodeNewPlant(line) : { kind: 'rejected', error: tooLong };
