@@ -32,7 +32,6 @@ function recordLog() {
 }
 
 const failing = (error: Error): Options => ({ createPlant: { execute: () => Promise.reject(error) } });
-const rejecting = (error: Error): Options => ({ tokenVerifier: { verify: () => Promise.reject(error) } });
 const cause = new Error(CANARY);
 
 describe('The HTTP API without a framework', () => {
@@ -50,12 +49,12 @@ describe('The HTTP API without a framework', () => {
   for (const { name, run } of httpContract) it(name, () => run(target));
 
   for (const { title, expected, options } of [
+    { title: 'responds 50001 if the use case fails', expected: 50001, options: failing(cause) },
     {
       title: 'responds 50301 if the storage is unavailable',
       expected: 50301,
       options: failing(new StorageUnavailable(CANARY, { cause })),
     },
-    { title: 'responds 50001 if the use case fails', expected: 50001, options: failing(cause) },
     {
       title: 'responds 50002 if the storage rejects the plant',
       expected: 50002,
@@ -64,9 +63,8 @@ describe('The HTTP API without a framework', () => {
     {
       title: 'responds 50304 if the token issuer is unavailable',
       expected: 50304,
-      options: rejecting(new TokenIssuerUnavailable(CANARY)),
+      options: { tokenVerifier: { verify: () => Promise.reject(new TokenIssuerUnavailable(CANARY)) } },
     },
-    { title: 'responds 50001 if the token verifier fails', expected: 50001, options: rejecting(cause) },
   ]) {
     it(title, async () => {
       const { lines, log } = recordLog();
@@ -74,13 +72,10 @@ describe('The HTTP API without a framework', () => {
       const response = await server.exchange();
       expect(response).to.include({ outcome: expected });
       expect(JSON.stringify(response)).to.not.include(CANARY);
+      expect(lines.map(({ message }) => message)).to.deep.equal(['request failed', 'request']);
+      expect(lines[0]).to.have.property('err').that.is.an('error');
       const fields = { requestId: response?.headers['x-request-id'], error: expected };
-      expect(lines).to.have.lengthOf(2);
-      expect(lines[0])
-        .to.include({ ...fields, message: 'request failed' })
-        .and.have.property('err')
-        .that.is.an('error');
-      expect(lines[1]).to.include({ ...fields, message: 'request' });
+      for (const line of lines) expect(line).to.include(fields);
       expect(await server.send(), 'again').to.equal(expected);
     });
   }
