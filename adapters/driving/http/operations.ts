@@ -127,6 +127,7 @@ export class Operations {
     if (encoding !== 'identity' && !decompressors.has(encoding)) return errorReply(unknownEncoding);
     if (Number(length) > bodyLimitBytes) return errorReply(tooLarge(bodyLimitBytes));
 
+    // Of a known size without an encoding, which a framework may read.
     const isPlain = length !== undefined && encodings === undefined;
     let reserved = isPlain ? Number(length) : bodyLimitBytes;
     if (this.inFlightBytes + reserved > maxInFlightBytes) return errorReply(apiErrors.overloaded);

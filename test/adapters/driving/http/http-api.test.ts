@@ -231,6 +231,7 @@ describe('The log', () => {
       const response = await server.exchange(bytes);
       expect(response).to.include({ outcome });
       if (outcome !== 200) expect(response?.body).to.not.include(CANARY);
+      expect(lines.at(-1)).to.include({ requestId: response?.headers['x-request-id'] });
     }
     expect(lines).to.have.lengthOf(9);
     expect(JSON.stringify(lines)).to.not.include(CANARY);
@@ -274,6 +275,13 @@ describe('HttpApi', () => {
       const reply = await endpoint?.handle({ ...start, originalUrl });
       expect(JSON.parse(`${reply?.body}`)).to.deep.equal({ ...description, servers: [{ url }] });
     }
+  });
+
+  it('responds to failures without a log, too', async () => {
+    const tokenVerifier = { verify: () => Promise.reject(cause) };
+    const [create] = new HttpApi({ ...API_OPTIONS, tokenVerifier }).endpoints;
+    const headers = { authorization: 'Bearer x' };
+    expect(await create?.handle(requestOf({ method: 'POST', url: '/plants', headers }))).to.include({ status: 500 });
   });
 
   it('rejects two routes for the same method and path', () => {
