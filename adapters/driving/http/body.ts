@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import { type ApiError, apiErrors } from '../api/index.js';
 
-/** Decompressors by `Content-Encoding`. `deflate` is the zlib format (RFC 9110 §8.4.1.2), which `unzip` tells apart from gzip. */
+/** By `Content-Encoding`. `deflate` is the zlib format (RFC 9110 §8.4.1.2), which `unzip` tells apart from gzip. */
 export const decompressors = new Map([
   ['gzip', promisify(unzip)],
   ['deflate', promisify(unzip)],

@@ -13,8 +13,9 @@ interface ImportOptions {
 }
 
 /**
- * Creates a plant from each line of NDJSON, and returns counts of lines. Decodes a line like a request body; reports and
- * skips rejected lines. An interrupted import can be run again.
+ * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
+ * interrupted import can be run again.
+ * @returns Numbers of lines.
  * @throws {StorageUnavailable} The storage is unavailable. Plants created before the error remain stored.
  */
 export async function importPlants(

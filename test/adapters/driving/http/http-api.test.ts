@@ -264,15 +264,15 @@ describe('X-Request-Id', () => {
 
 describe('HttpApi', () => {
   it('serves the description with the path prefix as its server, also that of an outer app', async () => {
-    const start = requestOf({ method: 'GET', url: '/garden/openapi.json', headers: {} });
+    const get = requestOf({ method: 'GET', url: '/garden/openapi.json', headers: {} });
     const { endpoints } = new HttpApi({ ...API_OPTIONS, basePath: '/garden' });
     const endpoint = endpoints.find(({ path }) => path === '/garden/openapi.json');
-    for (const [originalUrl, url] of [
-      ['/openapi.json', '/'],
-      ['/garden/openapi.json?x', '/garden'],
-      ['/outer/garden/openapi.json', '/outer/garden'],
+    for (const [outer, url] of [
+      [{}, '/garden'],
+      [{ originalUrl: '/openapi.json' }, '/'],
+      [{ originalUrl: '/outer/garden/openapi.json?x=y' }, '/outer/garden'],
     ] as const) {
-      const reply = await endpoint?.handle({ ...start, originalUrl });
+      const reply = await endpoint?.handle({ ...get, ...outer });
       expect(JSON.parse(`${reply?.body}`)).to.deep.equal({ ...description, servers: [{ url }] });
     }
   });

@@ -70,7 +70,7 @@ describe('A connection', () => {
     expect(await readOutcomes(client)).to.deep.equal([200]);
   });
 
-  it('ends after a request with Upgrade, and what follows is not handled, even if it looks like a request', async () => {
+  it('ends after a request with Upgrade, and handles nothing that follows', async () => {
     const gate = new Gate();
     const names: string[] = [];
     const execute: typeof gate.createPlant.execute = (plant) => {
