@@ -76,9 +76,9 @@ describe('The management server', () => {
       if (isUnavailable) throw new Error('no response');
     };
     const url = await startWith(ready);
-    for (const status of [200, 503, 200]) {
-      isUnavailable = status === 503;
-      expect((await fetch(`${url}/readyz`)).status).to.equal(status);
+    for (const storage of ['ok', 'unavailable', 'ok']) {
+      isUnavailable = storage === 'unavailable';
+      expect(await read(`${url}/readyz`)).to.have.nested.property('[1].checks.storage', storage);
     }
   });
 
