@@ -7,9 +7,9 @@ import {
   type Violation,
 } from '../../../core/index.js';
 
-/** An error of the HTTP API. Number and message are its Error object (`Error` in docs/openapi.yaml). */
+/** An error of the HTTP API. Number and message are its Error object. */
 export interface ApiError {
-  /** HTTP status × 100 + an ordinal. Part of the HTTP API; never reassigned. */
+  /** HTTP status × 100 + an ordinal. Never reassigned. */
   readonly error: number;
   /** One human-readable sentence. Never contains a stack, SQL, a path, a token or driver text. */
   readonly message: string;
@@ -61,21 +61,21 @@ export function toStatus({ error }: ApiError): number {
   return Math.trunc(error / 100);
 }
 
-const errorsByOutcome = {
-  created: undefined,
-  'already-stored': apiErrors.alreadyStored,
-  'id-conflict': apiErrors.idConflict,
-  rejected: apiErrors.plantRejected,
-} as const;
-
-/** Returns the error for an outcome, or `undefined` if the plant was created. */
-export function toApiError(outcome: Exclude<CreatePlantOutcome, { kind: 'created' }>): ApiError;
-export function toApiError(outcome: CreatePlantOutcome): ApiError | undefined;
-export function toApiError(outcome: CreatePlantOutcome): ApiError | undefined {
-  if (outcome.kind !== 'invalid') return errorsByOutcome[outcome.kind];
-  const isUnstorableText = outcome.violations.every(({ rule }) => rule === 'text');
-  const apiError = isUnstorableText ? apiErrors.unstorableText : apiErrors.notANewPlant;
-  return { ...apiError, message: outcome.violations.map(toSentence).join('; ') };
+/** Returns the error for an outcome. */
+export function toApiError(outcome: Exclude<CreatePlantOutcome, { kind: 'created' }>): ApiError {
+  switch (outcome.kind) {
+    case 'already-stored':
+      return apiErrors.alreadyStored;
+    case 'id-conflict':
+      return apiErrors.idConflict;
+    case 'rejected':
+      return apiErrors.plantRejected;
+    case 'invalid': {
+      const isUnstorableText = outcome.violations.every(({ rule }) => rule === 'text');
+      const apiError = isUnstorableText ? apiErrors.unstorableText : apiErrors.notANewPlant;
+      return { ...apiError, message: outcome.violations.map(toSentence).join('; ') };
+    }
+  }
 }
 
 /** What a field must be, by the rule that it breaks. */

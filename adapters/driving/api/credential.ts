@@ -16,11 +16,9 @@ export async function authenticate(
   tokenVerifier: TokenVerifier,
 ): Promise<Authentication> {
   // RFC 9110 §11.4: a case-insensitive scheme, then the credential.
-  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '') ?? [];
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return { kind: 'rejected', error: apiErrors.noCredential };
   const verification = await tokenVerifier.verify(token);
-  // A verifier in JavaScript may return another value.
-  if (verification?.kind !== 'valid')
-    return { kind: 'rejected', error: apiErrors.invalidToken, reason: verification?.reason };
-  return { kind: 'authenticated', principal: verification.principal };
+  if (verification.kind === 'valid') return { kind: 'authenticated', principal: verification.principal };
+  return { kind: 'rejected', error: apiErrors.invalidToken, reason: verification.reason };
 }

@@ -19,24 +19,15 @@ export function findNumberText(json: string, key: string): string | undefined {
     if (character === '{' || character === '[') depth++;
     else if (character === '}' || character === ']') depth--;
     else if (character === '"') {
-      const end = closingQuote(json, at);
-      VALUE.lastIndex = end + 1;
+      const start = at;
+      while (json[++at] !== '"') if (json[at] === '\\') at++;
+      VALUE.lastIndex = at + 1;
       // A string without a colon after it is a value, not a key.
       const value = depth === 1 ? VALUE.exec(json) : null;
-      const name = json.slice(at + 1, end);
-      if (value && (name === key || (name.includes('\\') && JSON.parse(`"${name}"`) === key))) text = value[1];
-      at = end;
+      if (value && JSON.parse(json.slice(start, at + 1)) === key) text = value[1];
     }
   }
   return text;
-}
-
-function closingQuote(json: string, open: number): number {
-  for (let quote = json.indexOf('"', open + 1); ; quote = json.indexOf('"', quote + 1)) {
-    let backslashes = 0;
-    while (json[quote - 1 - backslashes] === '\\') backslashes++;
-    if (backslashes % 2 === 0) return quote;
-  }
 }
 
 /**
@@ -45,8 +36,6 @@ function closingQuote(json: string, open: number): number {
  * @param source A number in the JSON grammar (RFC 8259 §6).
  */
 export function parseExactInteger(source: string): bigint | undefined {
-  // A shortcut for most ids.
-  if (source.length < MAX_DIGITS && /^-?\d+$/.test(source)) return BigInt(source);
   const [, sign = '', whole = '', fraction = '', exponent = ''] = /^(-?)(\d+)\.?(\d*)[eE]?(.*)$/.exec(source) ?? [];
   const digits = whole + fraction;
   const first = digits.search(/[1-9]/);

@@ -27,7 +27,6 @@ const ID_RANGE = toSentence({ field: 'id', rule: 'range' });
 
 /** Reads ids exactly, and validates with the schemas of an OpenAPI description. */
 export class JsonPlantCodec implements PlantCodec {
-  /** The id is read from the text, because JSON.parse rounds it. */
   readonly #isNewPlant: ValidateFunction<Omit<NewPlant, 'id'>>;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -54,6 +53,7 @@ export class JsonPlantCodec implements PlantCodec {
     } catch {
       return rejected(apiErrors.notJson, 'The input is not valid JSON');
     }
+    // JSON.parse rounds the id.
     const digits = findNumberText(text, 'id');
     const id = digits === undefined ? undefined : parseExactInteger(digits);
     // Plant.from checks the range of the id.
@@ -64,8 +64,6 @@ export class JsonPlantCodec implements PlantCodec {
     const violations = new Set(this.#isNewPlant.errors?.map(describeProblem));
     // A fraction that JSON.parse rounds to an integer, or more digits than an int64.
     if (digits !== undefined && id === undefined) violations.add(ID_RANGE);
-    // Another description may make the id optional.
-    if (violations.size === 0) violations.add('id is required');
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 

@@ -3,17 +3,12 @@ import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import { type ApiError, apiErrors } from '../api/index.js';
 
-/** `deflate` is the zlib format (RFC 9110 §8.4.1.2), which `unzip` tells apart from gzip. */
-const decompressors = new Map([
+/** By `Content-Encoding`. `deflate` is the zlib format (RFC 9110 §8.4.1.2), which `unzip` tells apart from gzip. */
+export const decompressors = new Map([
   ['gzip', promisify(unzip)],
   ['deflate', promisify(unzip)],
   ['br', promisify(brotliDecompress)],
 ]);
-
-const damaged = { ...apiErrors.notJson, message: 'The body does not match its Content-Encoding' };
-
-/** The values of `Content-Encoding` that {@link collect} decompresses. */
-export const encodings: ReadonlySet<string> = new Set(decompressors.keys());
 
 /** A body, or why there is none. */
 export type Received =
@@ -29,23 +24,26 @@ export function tooLarge(limitBytes: number): ApiError {
  * Collects and decompresses a body. Throws if it does not arrive.
  * @param limitBytes Maximum size, before and after decompression.
  */
-export async function collect(req: IncomingMessage, encoding: string, limitBytes: number): Promise<Received> {
-  const body = await collectBytes(req, limitBytes);
+export async function receive(req: IncomingMessage, encoding: string, limitBytes: number): Promise<Received> {
+  const body = await collect(req, limitBytes);
   if (body === undefined) {
     // Node by itself discards only a body that was not read at all.
     req.resume();
     return { kind: 'rejected', error: tooLarge(limitBytes) };
   }
+  const decompress = decompressors.get(encoding);
+  if (decompress === undefined) return { kind: 'received', body };
   try {
-    const decompress = decompressors.get(encoding);
-    return { kind: 'received', body: (await decompress?.(body, { maxOutputLength: limitBytes })) ?? body };
+    return { kind: 'received', body: await decompress(body, { maxOutputLength: limitBytes }) };
   } catch (error) {
-    return { kind: 'rejected', error: error instanceof RangeError ? tooLarge(limitBytes) : damaged };
+    if (error instanceof RangeError) return { kind: 'rejected', error: tooLarge(limitBytes) };
+    const message = 'The body does not match its Content-Encoding';
+    return { kind: 'rejected', error: { ...apiErrors.notJson, message } };
   }
 }
 
 /** Collects up to `maxBytes`; returns `undefined` as soon as there are more. */
-async function collectBytes(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+async function collect(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
   let collected = Buffer.alloc(0);
   let length = 0;
   // Destroying the request would also destroy the connection.

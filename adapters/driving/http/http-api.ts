@@ -39,7 +39,7 @@ export interface HttpApiOptions extends OperationOptions {
   readonly docs?: boolean;
   /** Public routes beside the operations. @default none */
   readonly routes?: readonly HttpRoute[] | undefined;
-  /** @default none */
+  /** Its methods must not throw. @default none */
   readonly log?: Log;
   /** Whether to log a line per request. @default true */
   readonly accessLog?: boolean;
@@ -47,6 +47,9 @@ export interface HttpApiOptions extends OperationOptions {
 
 /** Handles a request of any method: resolves to the reply to write, whatever happens, and logs a line. */
 export type Handle = (request: HttpRequest) => Promise<Reply>;
+
+/** The routes of a path, by method. */
+type Methods = ReadonlyMap<string, HttpRoute>;
 
 type ReportedRequest = FinishedRequest & {
   readonly requestId: string;
@@ -59,7 +62,7 @@ export class HttpApi {
   /** A handler per path, such as `/plants/{plantId}`. */
   readonly endpoints: readonly { readonly path: string; readonly handle: Handle }[];
   /** Handles requests for any other path. */
-  readonly notFound: Handle = this.#createHandler(new Map());
+  readonly notFound: Handle = (request) => this.#handle(request, new Map());
   /** Counts the requests in flight, and the memory reserved for their bodies. */
   readonly load: { readonly inFlight: number; readonly inFlightBytes: number };
   readonly #log: Log | undefined;
@@ -78,7 +81,7 @@ export class HttpApi {
     const all = [...operations.routes, describeRoute(description), ...(docs ? docsRoutes() : []), ...routes];
     this.endpoints = Array.from(groupByPath(all), ([path, methods]) => ({
       path: basePath + path,
-      handle: this.#createHandler(methods, path),
+      handle: (request) => this.#handle(request, methods, path),
     }));
   }
 
@@ -88,15 +91,9 @@ export class HttpApi {
   }
 
   /** Logs a failure of the framework, such as a reply that it cannot write, and returns the reply to write instead. */
-  fail({ req, res }: HttpRequest, failure: unknown): Reply {
-    const requestId = toRequestId(req, res);
-    if (!res.headersSent) {
-      // Those of the other reply.
-      for (const name of res.getHeaderNames()) res.removeHeader(name);
-      res.setHeader(REQUEST_ID, requestId);
-    }
+  fail({ res }: HttpRequest, failure: unknown): Reply {
     const reply = failureReply(failure);
-    this.#log?.error({ requestId, error: reply.log?.error, err: failure }, 'request failed');
+    this.#log?.error({ requestId: identify(res), error: reply.log?.error, err: failure }, 'request failed');
     return reply;
   }
 
@@ -107,68 +104,45 @@ export class HttpApi {
   handleClientError(error: Error, res?: ServerResponse): Reply | undefined {
     const apiError = toClientError(error);
     if (apiError === undefined) return undefined;
-    const requestId = `${res?.getHeader(REQUEST_ID) ?? randomUUID()}`;
-    const reply = errorReply({ ...apiError, headers: { [REQUEST_ID]: requestId } });
+    const requestId = res ? identify(res) : randomUUID();
+    const reply = errorReply({ ...apiError, headers: { [REQUEST_ID]: requestId } }, { reason: apiError.message });
     if (res) this.#replied.set(res.req, reply);
-    else this.#report({ requestId }, { ...reply, log: { ...reply.log, reason: apiError.message } });
+    else this.#report(reply, { requestId });
     return reply;
   }
 
-  #createHandler(methods: ReadonlyMap<string, HttpRoute>, route?: string): Handle {
-    const Allow = [...methods.keys()].sort().join(', ');
-    const respond = (request: HttpRequest) => {
-      const { req, originalUrl: url = req.url ?? '' } = request;
-      if (req.rawHeaders.length > 2 * MAX_HEADERS) return errorReply(apiErrors.headersTooLarge);
-      // Frameworks would accept other forms of a target, and ignore a fragment.
-      if (methods.size === 0 || !/^\/[^#]*$/.test(url)) return errorReply(apiErrors.noSuchPath);
-      const match = methods.get(req.method ?? '');
-      return match ? match.respond(request) : errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
-    };
-    return (request) => this.#handle(request, respond, route);
-  }
-
-  /** Sets `X-Request-Id`, and reports the end of the request. */
-  async #handle(
-    request: HttpRequest,
-    respond: (request: HttpRequest) => Reply | Promise<Reply>,
-    route?: string,
-  ): Promise<Reply> {
+  /** Responds, and reports the end of the request. */
+  async #handle(request: HttpRequest, methods: Methods, route?: string): Promise<Reply> {
     const start = performance.now();
     const { req, res, originalUrl: url = req.url ?? '' } = request;
-    const requestId = toRequestId(req, res);
-    res.setHeader(REQUEST_ID, requestId);
+    const requestId = identify(res);
     let reply: Reply;
     try {
-      reply = await respond(request);
+      reply = await respond(request, url, methods);
     } catch (failure) {
       reply = failureReply(failure);
     }
+    const { reason, subject } = reply.log ?? {};
     const replied = this.#replied.get(req);
-    const { cause, reason, subject } = reply.log ?? {};
-    if (replied) reply = { ...replied, log: { ...replied.log, reason, subject } };
+    if (replied) reply = { ...replied, log: { ...replied.log, subject } };
     // The client has disconnected.
-    else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
+    else if (req.errored) reply = { ...reply, log: { reason, subject, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
-    this.#report({ requestId, traceparent: toTraceparent(req), method: req.method, url, route, durationMs }, reply);
+    this.#report(reply, { requestId, traceparent: toTraceparent(req), method: req.method, url, route, durationMs });
     return reply;
   }
 
   /** Tells the observers of the end of a request, and logs it. */
-  #report(request: ReportedRequest, reply: Reply): void {
-    const { requestId, traceparent, method, url = '', route, durationMs } = request;
+  #report(reply: Reply, { requestId, traceparent, method, url = '', route, durationMs }: ReportedRequest): void {
     const { error, cause, reason, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
-    try {
-      if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
-      if (!this.#accessLog) return;
-      const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-      const subject = escapeControls(reply.log?.subject);
-      const fields = { requestId, traceparent, method, path, subject, status, error, reason, aborted, durationMs };
-      this.#accessLog.info(fields, 'request');
-    } catch {
-      // The response does not depend on the log.
-    }
+    if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
+    if (this.#accessLog === undefined) return;
+    const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
+    const subject = escapeControls(reply.log?.subject);
+    const fields = { requestId, traceparent, method, path, subject, status, error, reason, aborted, durationMs };
+    this.#accessLog.info(fields, 'request');
   }
 }
 
@@ -178,8 +152,9 @@ function groupByPath(routes: readonly HttpRoute[]): Map<string, Map<string, Http
   for (const route of routes) {
     const methods = paths.get(route.path) ?? new Map<string, HttpRoute>();
     if (methods.has(route.method)) throw new TypeError(`there is already a route for ${route.method} ${route.path}`);
-    paths.set(route.path, methods.set(route.method, route));
+    methods.set(route.method, route);
     if (route.method === 'GET') methods.set('HEAD', route);
+    paths.set(route.path, methods);
   }
   return paths;
 }
@@ -193,6 +168,18 @@ function describeRoute(description: OpenApiDescription): HttpRoute {
   return { method: 'GET', path: '/openapi.json', respond };
 }
 
+/** Responds with the route of the method. */
+function respond(request: HttpRequest, url: string, methods: Methods): Reply | Promise<Reply> {
+  const { req } = request;
+  if (req.rawHeaders.length > 2 * MAX_HEADERS) return errorReply(apiErrors.headersTooLarge);
+  // Frameworks would accept other forms of a target, and ignore a fragment.
+  if (methods.size === 0 || !/^\/[^#]*$/.test(url)) return errorReply(apiErrors.noSuchPath);
+  const route = methods.get(req.method ?? '');
+  if (route) return route.respond(request);
+  const Allow = [...methods.keys()].sort().join(', ');
+  return errorReply({ ...apiErrors.methodNotAllowed, headers: { Allow } });
+}
+
 /** Returns the error for what Node reports about a client; `undefined` if the connection is broken. */
 function toClientError(error: Error): ApiError | undefined {
   const code = 'code' in error ? `${error.code}` : '';
@@ -201,10 +188,12 @@ function toClientError(error: Error): ApiError | undefined {
   return code.startsWith('HPE_') ? apiErrors.malformedHttp : undefined;
 }
 
-/** Returns the id that the client sent, if it is valid. Of repeated headers, the first counts; Node joins them. */
-function toRequestId({ headers }: IncomingMessage, res: ServerResponse): string {
-  const [sent] = /^[\w.:-]{1,128}(?=, |$)/.exec(`${headers['x-request-id'] ?? ''}`) ?? [];
-  return `${res.getHeader(REQUEST_ID) ?? sent ?? randomUUID()}`;
+/** Returns the id of a request, and adds it to the response. Of repeated headers, the first counts; Node joins them. */
+function identify(res: ServerResponse): string {
+  const [sent] = /^[\w.:-]{1,128}(?=, |$)/.exec(`${res.req.headers['x-request-id'] ?? ''}`) ?? [];
+  const requestId = `${res.getHeader(REQUEST_ID) ?? sent ?? randomUUID()}`;
+  if (!res.headersSent) res.setHeader(REQUEST_ID, requestId);
+  return requestId;
 }
 
 /** Returns the trace of which the request is a part, if the client sent a valid one (W3C Trace Context §3.2). */

@@ -1,11 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type {
-  CreatePlantOutcome,
-  CreatePlantUseCase,
-  NewPlant,
-  Principal,
-  TokenVerifier,
-} from '../../../core/index.js';
+import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '../../../core/index.js';
 import {
   type ApiError,
   apiErrors,
@@ -16,15 +10,15 @@ import {
   type PlantCodec,
   toApiError,
 } from '../api/index.js';
-import { collect, encodings, type Received, tooLarge } from './body.js';
-import { ABORTED, errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
+import { decompressors, type Received, receive, tooLarge } from './body.js';
+import { errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
 
 const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-Encoding must be gzip, deflate or br' };
 
 /** What creates plants: the use case of the core, or a decorator of it that declines some. */
-export type HttpCreatePlant =
-  | CreatePlantUseCase
-  | { execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined> };
+export interface HttpCreatePlant {
+  execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
+}
 
 /** A decision of the application, such as a missing permission. */
 export interface Declined {
@@ -50,17 +44,19 @@ export interface OperationOptions {
   readonly bodyLimitBytes?: number;
 }
 
-type Parts = Required<OperationOptions>;
-type Operation = (body: Uint8Array, request: AuthenticatedRequest, parts: Parts) => Promise<Reply>;
+/** What an operation does for an authenticated client. */
+type Operation = (request: AuthenticatedRequest, parts: Required<OperationOptions>) => Promise<Reply>;
 
 interface AuthenticatedRequest {
-  readonly params: HttpRequest['params'];
   readonly principal: Principal;
+  readonly params: HttpRequest['params'];
+  /** Empty if the description declares none. */
+  readonly body: Uint8Array;
 }
 
-/** What each operation does for an authenticated client, by `operationId`. */
+/** The operations of the description, by `operationId`. */
 const operations: Readonly<Record<string, Operation>> = {
-  async createPlant(body, { principal }, { codec, createPlant }) {
+  async createPlant({ principal, body }, { codec, createPlant }) {
     const decoded = codec.decodeNewPlant(body);
     if (decoded.kind === 'rejected') return errorReply(decoded.error);
     const useCase = typeof createPlant === 'function' ? createPlant(principal) : createPlant;
@@ -71,34 +67,34 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** The operations of the description, for authenticated clients, within limits. */
+/** Runs the operations of the description, for authenticated clients, within limits. */
 export class Operations {
-  readonly routes: readonly HttpRoute[];
-  readonly #parts: Parts;
+  readonly routes: HttpRoute[] = [];
   /** Number of requests in flight. */
   inFlight = 0;
   /** Memory reserved for their bodies. */
   inFlightBytes = 0;
+  readonly #parts: Required<OperationOptions>;
 
-  constructor(options: OperationOptions) {
-    const { description = openApiDescription } = options;
-    this.#parts = {
-      createPlant: options.createPlant,
-      tokenVerifier: options.tokenVerifier,
-      description,
-      codec: options.codec ?? new JsonPlantCodec(description),
-      maxInFlight: options.maxInFlight ?? 10_000,
-      maxInFlightBytes: options.maxInFlightBytes ?? 64 * 1024 ** 2,
-      bodyLimitBytes: options.bodyLimitBytes ?? 1024 ** 2,
-    };
-    this.routes = Object.entries(description.paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, { operationId, requestBody }]) => {
+  constructor({
+    createPlant,
+    tokenVerifier,
+    description = openApiDescription,
+    codec = new JsonPlantCodec(description),
+    maxInFlight = 10_000,
+    maxInFlightBytes = 64 * 1024 ** 2,
+    bodyLimitBytes = 1024 ** 2,
+  }: OperationOptions) {
+    this.#parts = { createPlant, tokenVerifier, description, codec, maxInFlight, maxInFlightBytes, bodyLimitBytes };
+    for (const [path, methods] of Object.entries(description.paths)) {
+      for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
         const operation = operations[operationId];
         if (operation === undefined) throw new TypeError(`no handler for the operation ${operationId}`);
         const hasBody = requestBody !== undefined;
-        return { method: method.toUpperCase(), path, respond: (request) => this.#run(operation, hasBody, request) };
-      }),
-    );
+        const respond = (request: HttpRequest) => this.#run(operation, hasBody, request);
+        this.routes.push({ method: method.toUpperCase(), path, respond });
+      }
+    }
   }
 
   /** Admits a request, authenticates the client, and runs the operation. */
@@ -109,9 +105,9 @@ export class Operations {
       const client = await authenticate(request.req.headers.authorization, this.#parts.tokenVerifier);
       if (client.kind === 'rejected') return errorReply(client.error, { reason: client.reason });
       const { principal } = client;
-      const authenticated = { params: request.params, principal };
-      const use = (body: Uint8Array) => operation(body, authenticated, this.#parts);
-      const replied = hasBody ? this.#withBody(request, use) : use(new Uint8Array());
+      const replied = hasBody
+        ? this.#runWithBody(operation, request, principal)
+        : operation({ principal, params: request.params, body: new Uint8Array() }, this.#parts);
       const { status, headers, body, log } = await replied.catch(failureReply);
       return { status, headers, body, log: { ...log, subject: principal.subject } };
     } finally {
@@ -119,55 +115,42 @@ export class Operations {
     }
   }
 
-  /** Checks the headers of a body, reserves memory for it, reads it, and calls `use` with it. */
-  async #withBody(request: HttpRequest, use: (body: Uint8Array) => Promise<Reply>): Promise<Reply> {
-    const { req, res, readBody } = request;
+  /** Checks the headers of a body, reserves memory for it, reads it, and runs the operation. */
+  async #runWithBody(operation: Operation, request: HttpRequest, principal: Principal): Promise<Reply> {
+    const { req, res, params, readBody } = request;
     const { bodyLimitBytes, maxInFlightBytes } = this.#parts;
-    const encoding = firstOf(req, 'content-encoding') || 'identity';
+    const { 'content-type': type = '', 'content-length': length, 'content-encoding': encodings } = req.headers;
+    const encoding = (encodings && firstOf(req, 'content-encoding')) || 'identity';
     const expect = req.headers.expect && firstOf(req, 'expect');
-    const error = checkHeaders(req, { encoding, expect }, bodyLimitBytes);
-    if (error) return errorReply(error);
-    const { 'content-length': length } = req.headers;
-    const hasKnownSize = length !== undefined && encoding === 'identity';
-    let reserved = hasKnownSize ? Number(length) : bodyLimitBytes;
+    if (expect && expect !== '100-continue') return errorReply(apiErrors.unknownExpectation);
+    if (!/^application\/json[\t ]*(;|$)/i.test(type)) return errorReply(apiErrors.unsupportedMediaType);
+    if (encoding !== 'identity' && !decompressors.has(encoding)) return errorReply(unknownEncoding);
+    if (Number(length) > bodyLimitBytes) return errorReply(tooLarge(bodyLimitBytes));
+
+    // Of a known size without an encoding, which a framework may read.
+    const isPlain = length !== undefined && encodings === undefined;
+    let reserved = isPlain ? Number(length) : bodyLimitBytes;
     if (this.inFlightBytes + reserved > maxInFlightBytes) return errorReply(apiErrors.overloaded);
     this.inFlightBytes += reserved;
     try {
       // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
       if (expect && req.httpVersion === '1.1') res.writeContinue();
-      const isForFramework = hasKnownSize && req.headers['content-encoding'] === undefined;
       const received: Received =
-        isForFramework && readBody
+        isPlain && readBody
           ? { kind: 'received', body: await readBody() }
-          : await collect(req, encoding, bodyLimitBytes);
+          : await receive(req, encoding, bodyLimitBytes);
       if (received.kind === 'rejected') return errorReply(received.error);
-      this.inFlightBytes += received.body.length - reserved;
-      reserved = received.body.length;
-      return await use(received.body);
-    } catch (failure) {
-      // The client disconnected, or the server has replied to the rest of the body.
-      if (req.errored) return ABORTED;
-      throw failure;
+      const { body } = received;
+      this.inFlightBytes += body.length - reserved;
+      reserved = body.length;
+      return await operation({ principal, params, body }, this.#parts);
     } finally {
       this.inFlightBytes -= reserved;
     }
   }
 }
 
-/** Returns the error for the headers of a request with a body, if there is one. */
-function checkHeaders(
-  req: IncomingMessage,
-  { encoding, expect }: { encoding: string; expect: string | undefined },
-  limitBytes: number,
-): ApiError | undefined {
-  const { 'content-type': type = '', 'content-length': length } = req.headers;
-  if (expect && expect !== '100-continue') return apiErrors.unknownExpectation;
-  if (!/^application\/json[\t ]*(;|$)/i.test(type)) return apiErrors.unsupportedMediaType;
-  if (encoding !== 'identity' && !encodings.has(encoding)) return unknownEncoding;
-  return Number(length) > limitBytes ? tooLarge(limitBytes) : undefined;
-}
-
 /** Returns a header in lower case. Of repeated headers, the first counts; Node joins these. */
 function firstOf(req: IncomingMessage, name: string): string | undefined {
-  return req.headers[name] === undefined ? undefined : req.headersDistinct[name]?.[0]?.toLowerCase();
+  return req.headersDistinct[name]?.[0]?.toLowerCase();
 }

@@ -17,23 +17,20 @@ export interface HttpRequest {
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  readonly body: string | Buffer;
   /** For log and metrics. */
-  readonly log?: ReplyLog;
-}
-
-/** What the log and the metrics tell about a request. */
-export interface ReplyLog {
-  /** The error number, if the request is rejected. */
-  readonly error?: number;
-  /** The failure behind the error. */
-  readonly cause?: unknown;
-  /** Why the credential is rejected. */
-  readonly reason?: string | undefined;
-  /** The authenticated client. */
-  readonly subject?: string | undefined;
-  /** Whether the client disconnected before its request was complete. */
-  readonly aborted?: true;
+  readonly log?: {
+    /** The error number, if the request is rejected. */
+    readonly error?: number;
+    /** The failure behind the error. */
+    readonly cause?: unknown;
+    /** Why the credential is rejected. */
+    readonly reason?: string | undefined;
+    /** The authenticated client. */
+    readonly subject?: string | undefined;
+    /** Whether the client disconnected before its request was complete. */
+    readonly aborted?: true;
+  };
 }
 
 /** What a method and a path lead to. */
@@ -50,7 +47,7 @@ export interface HttpRoute {
 export const JSON_TYPE = { 'Content-Type': 'application/json' } as const;
 
 /** Returns the reply to a request that is rejected. */
-export function errorReply(apiError: ApiError, log?: ReplyLog): Reply {
+export function errorReply(apiError: ApiError, log?: Reply['log']): Reply {
   const { error, message, headers } = apiError;
   const body = JSON.stringify({ error, message });
   return { status: toStatus(apiError), headers: { ...JSON_TYPE, ...headers }, body, log: { ...log, error } };
@@ -60,6 +57,3 @@ export function errorReply(apiError: ApiError, log?: ReplyLog): Reply {
 export function failureReply(failure: unknown): Reply {
   return errorReply(failureToApiError(failure), { cause: failure });
 }
-
-/** The reply to a body that did not arrive: the client disconnected, or the server has replied already. */
-export const ABORTED: Reply = { status: 400, headers: {}, body: '', log: { aborted: true } };

@@ -33,9 +33,10 @@ export interface HttpServerOptions {
   readonly api?: Pick<HttpApi, 'handleClientError'>;
 }
 
-/** The number of requests without a response on a connection, and the response to its latest request. */
 interface Connection {
+  /** Number of requests without a response. */
   outstanding: number;
+  /** The response to the latest request. */
   latest?: ServerResponse;
   /** Whether the connection ends after the outstanding responses. */
   isEnding: boolean;
@@ -45,6 +46,7 @@ interface Connection {
 export class NodeHttpServer {
   readonly #server: Server;
   readonly #connections = new Map<Duplex, Connection>();
+  readonly #api: HttpServerOptions['api'];
   readonly #shutdownTimeoutMs: number;
   #stopped: Promise<void> | undefined;
 
@@ -61,6 +63,7 @@ export class NodeHttpServer {
       highWaterMark: 512,
     });
     this.#server = server;
+    this.#api = options.api;
     this.#shutdownTimeoutMs = options.shutdownTimeoutMs ?? 10_000;
     server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
     // Node silently drops further headers. One more than allowed shows that there are too many.
@@ -73,22 +76,17 @@ export class NodeHttpServer {
       if (this.#accept(res)) listener(req, res);
     };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
+    server.on('clientError', (error, socket) => this.#reject(error, socket));
     server.setTimeout(keepAliveTimeoutMs, (socket) => {
       const { outstanding, latest } = this.#connections.get(socket) ?? {};
       // Others wait for their response, or for Node to report a late request.
       if ((latest && outstanding === 0) || socket.writableLength > 0) socket.destroy();
     });
-    server.on('clientError', (error, socket) => this.#reject(error, socket, options.api));
   }
 
   /** Whether {@link stop} was called. */
   get isStopping(): boolean {
     return this.#stopped !== undefined;
-  }
-
-  /** Number of open connections. */
-  get connections(): number {
-    return this.#connections.size;
   }
 
   /** Listens. Resolves to the URL; rejects with the operating system's error if it cannot listen. */
@@ -120,34 +118,36 @@ export class NodeHttpServer {
 
   /** Counts a request until its response is sent. Returns `false` if the connection ends before it. */
   #accept(res: ServerResponse): boolean {
-    const { socket } = res.req;
+    const { socket, headers } = res.req;
     const connection = this.#connections.get(socket);
     if (connection?.outstanding === MAX_OUTSTANDING) socket.destroy();
     if (!connection || connection.isEnding || this.#stopped || socket.destroyed) return false;
     // Node drops what follows such a request in its packet, so later packets may start in the middle of a request.
     if (connection.latest?.req.headers.upgrade !== undefined) return false;
-    if (res.req.headers.upgrade !== undefined) res.setHeader('Connection', 'close');
+    if (headers.upgrade !== undefined) res.setHeader('Connection', 'close');
     connection.latest = res;
     connection.outstanding++;
     res.on('close', () => {
       connection.outstanding--;
-      if ((connection.isEnding || this.#stopped) && awaited(connection) === 0) socket.destroySoon();
+      if ((connection.isEnding || this.#stopped) && connection.outstanding === 0) socket.destroySoon();
     });
     return true;
   }
 
   /** Ends a connection because of malformed HTTP or a timeout, after the outstanding responses if there are any. */
-  #reject(error: Error, socket: Duplex, api: HttpServerOptions['api']): void {
+  #reject(error: Error, socket: Duplex): void {
     const connection = this.#connections.get(socket);
     // Node also reports each packet after malformed HTTP.
     if (!connection || connection.isEnding) return;
     connection.isEnding = true;
-    if (awaited(connection) > 0) return;
     const { latest } = connection;
     const isInBody = latest?.req.complete === false;
+    // The handler cannot respond, because the rest of the body is malformed or late.
+    if (isInBody && !latest.headersSent) connection.outstanding--;
+    if (connection.outstanding > 0) return;
     // A response to an incomplete request that has been sent already is the last one.
-    const reply =
-      isInBody && latest.headersSent ? undefined : api?.handleClientError(error, isInBody ? latest : undefined);
+    const isLast = isInBody && latest.headersSent;
+    const reply = isLast ? undefined : this.#api?.handleClientError(error, isInBody ? latest : undefined);
     if (reply === undefined) {
       socket.destroy();
       return;
@@ -155,13 +155,6 @@ export class NodeHttpServer {
     writeReply(socket, reply);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
-}
-
-/** Returns the number of responses that a connection still sends. */
-function awaited({ outstanding, latest, isEnding }: Connection): number {
-  // The handler of a request cannot respond if the rest of its body is malformed or late.
-  const isUnanswerable = isEnding && latest?.req.complete === false && !latest.headersSent;
-  return isUnanswerable ? outstanding - 1 : outstanding;
 }
 
 /** Writes a reply where Node has no response to write it with. */

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import Koa from 'koa';
 import { NodeHttpServer } from '../http/index.js';
 
-/** Maximum time for a readiness check, in milliseconds. */
+/** Maximum time for a readiness check. */
 const CHECK_TIMEOUT_MS = 1000;
 
 /** A check of `/readyz`. */
@@ -27,11 +27,10 @@ export interface ManagementOptions {
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): NodeHttpServer {
-  const runs = checks.map((each) => ({ name: each.name, run: share(() => each.check()) }));
+  const shared = checks.map(share);
   const checkReadiness = async () => {
-    const service = isStopping() ? 'stopping' : 'ok';
-    const results = runs.map(async ({ name, run }) => [name, (await run()) ? 'ok' : 'unavailable'] as const);
-    const statuses = [['service', service], ...(await Promise.all(results))] as const;
+    const service = ['service', isStopping() ? 'stopping' : 'ok'] as const;
+    const statuses = [service, ...(await Promise.all(shared.map((check) => check())))];
     return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
@@ -57,17 +56,18 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   return new NodeHttpServer(app.callback(), { shutdownTimeoutMs: 0 });
 }
 
-/** Returns a function that resolves to whether a check passes in time. Concurrent calls share the check. */
-function share(check: ReadinessCheck['check']): () => Promise<boolean> {
-  let inFlight: Promise<boolean> | undefined;
-  return () => {
-    inFlight ??= Promise.resolve()
-      .then(check)
-      .then(
-        () => true,
-        () => false,
-      )
+/** Returns a function that resolves to the name and the status of a check. Concurrent calls share the check. */
+function share(check: ReadinessCheck): () => Promise<readonly [name: string, status: string]> {
+  let inFlight: Promise<string> | undefined;
+  const run = async () => {
+    await check.check();
+    return 'ok';
+  };
+  return async () => {
+    inFlight ??= run()
+      .catch(() => 'unavailable')
       .finally(() => (inFlight = undefined));
-    return Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, false, { ref: false })]);
+    const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
+    return [check.name, await Promise.race([inFlight, timeout])];
   };
 }

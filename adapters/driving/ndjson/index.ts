@@ -1,2 +1,2 @@
 export { exportPlants } from './export-plants.js';
-export { type ImportOptions, type ImportSummary, importPlants } from './import-plants.js';
+export { importPlants } from './import-plants.js';

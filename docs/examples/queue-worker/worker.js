@@ -31,9 +31,9 @@ async function processJob(bytes) {
   if (decoded.kind === 'rejected') return toResult('rejected', decoded.error);
   try {
     const outcome = await createPlant.execute(decoded.newPlant);
+    if (outcome.kind === 'created') return toResult('accepted');
     // A job that is delivered again finds its own plant.
-    const isDone = outcome.kind === 'created' || outcome.kind === 'already-stored';
-    return toResult(isDone ? 'accepted' : 'rejected', toApiError(outcome));
+    return toResult(outcome.kind === 'already-stored' ? 'accepted' : 'rejected', toApiError(outcome));
   } catch (failure) {
     if (!isStorageUnavailable(failure)) throw failure;
     return toResult('released', failureToApiError(failure));

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, toApiError, toStatus } from '../../../../adapters/driving/api/index.js';
+import { apiErrors, failureToApiError, toApiError, toStatus } from '../../../../adapters/driving/api/index.js';
+import { StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
+import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {
   it('starts each number with its HTTP status, and has a one-line message for it', () => {
@@ -8,6 +10,17 @@ describe('apiErrors', () => {
       expect(`${apiError.error}`).to.match(RegExp(`^${toStatus(apiError)}0`));
       expect(apiError.message).to.match(/^[^\r\n]{10,}$/);
     }
+  });
+
+  it('has a challenge with each 401, and the time to wait, in seconds, with each 503', () => {
+    const headers = Object.values(apiErrors).flatMap((each) => ('headers' in each ? [[each.error, each.headers]] : []));
+    expect(headers).to.deep.equal([
+      [40101, { 'WWW-Authenticate': 'Bearer realm="plant-store"' }],
+      [40102, { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' }],
+      [50301, { 'Retry-After': '5' }],
+      [50302, { 'Retry-After': '1' }],
+      [50304, { 'Retry-After': '5' }],
+    ]);
   });
 });
 
@@ -17,13 +30,34 @@ describe('toApiError', () => {
   const inId = { field: 'id', rule: 'range' } as const;
   const inName = { field: 'name', rule: 'text' } as const;
   const inTag = { field: 'tag', rule: 'text' } as const;
+  const ofCode = { field: 'name', rule: 'type' } as const;
 
-  for (const [what, violations, expected] of [
-    ['invalid text', [inName, inTag], { error: 40003, message: `name ${TEXT}; tag ${TEXT}` }],
-    ['an invalid id', [inId, inName], { error: 40002, message: `id ${RANGE}; name ${TEXT}` }],
-  ] as const) {
-    it(`returns ${expected.error} for ${what}, naming every field`, () => {
-      expect(toApiError({ kind: 'invalid', violations })).to.deep.equal(expected);
-    });
-  }
+  it('returns 40003 for strings that no storage stores, naming every field', () => {
+    const expected = { error: 40003, message: `name ${TEXT}; tag ${TEXT}` };
+    expect(toApiError({ kind: 'invalid', violations: [inName, inTag] })).to.deep.equal(expected);
+  });
+
+  it('returns 40002 for an invalid id or a wrong type, naming every field', () => {
+    const expected = { error: 40002, message: `id ${RANGE}; name has the wrong type; tag ${TEXT}` };
+    expect(toApiError({ kind: 'invalid', violations: [inId, ofCode, inTag] })).to.deep.equal(expected);
+  });
+
+  it('tells a retry of the same plant from a different plant with its id', () => {
+    const plant = toPlant({ id: 1n, name: 'Monstera' });
+    expect(toApiError({ kind: 'already-stored', plant })).to.equal(apiErrors.alreadyStored);
+    expect(toApiError({ kind: 'id-conflict' })).to.equal(apiErrors.idConflict);
+  });
+
+  it('returns 50002 for a plant that the storage rejects', () => {
+    expect(toApiError({ kind: 'rejected', error: new Error('secret') })).to.equal(apiErrors.plantRejected);
+  });
+});
+
+describe('failureToApiError', () => {
+  it('returns 50301 for the storage, 50304 for the token issuer, and 50001 for any other failure', () => {
+    expect(failureToApiError(new StorageUnavailable('secret'))).to.equal(apiErrors.storageUnavailable);
+    expect(failureToApiError(new TokenIssuerUnavailable('secret'))).to.equal(apiErrors.issuerUnavailable);
+    for (const failure of [new Error('secret'), 'secret', undefined])
+      expect(failureToApiError(failure)).to.equal(apiErrors.internalError);
+  });
 });

@@ -1,35 +1,57 @@
 import { expect } from 'chai';
-import { afterEach, describe, it } from 'mocha';
+import { after, describe, it } from 'mocha';
 import { PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js';
 import type { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
 import { createManagementServer, type ReadinessCheck } from '../../../../adapters/driving/management/index.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
-import { exchange, request } from '../../../support/raw-http.js';
+import { request } from '../../../support/raw-http.js';
 
 describe('The management server', () => {
   const running: NodeHttpServer[] = [];
-  afterEach(() => Promise.all(running.splice(0).map((server) => server.stop())));
-  /** Starts a server, by default with a storage that is ready. Returns its port. */
-  const start = async (check = async () => {}) => startWith({ name: 'storage', check });
-  const startWith = async (...checks: readonly ReadinessCheck[]) => {
-    const server = createManagementServer({ checks, metrics: new PrometheusMetrics('1.0.0'), isStopping: () => false });
+  after(() => Promise.all(running.map((server) => server.stop())));
+  /** Starts a server, and returns its URL. */
+  const start = async (checks: readonly ReadinessCheck[], isStopping = false) => {
+    const metrics = new PrometheusMetrics('1.0.0');
+    const server = createManagementServer({ checks, metrics, isStopping: () => isStopping });
     running.push(server);
-    return Number(new URL(await server.listen(0, '127.0.0.1')).port);
+    return server.listen(0, '127.0.0.1');
+  };
+  /** Starts a server with a storage, by default one that is ready. */
+  const startWith = (check = async () => {}) => start([{ name: 'storage', check }]);
+  const read = async (url: string) => {
+    const response = await fetch(url);
+    return [response.status, await response.json()];
   };
 
+  it('serves health and readiness to GET and HEAD, and nothing else', async () => {
+    const url = await startWith();
+    expect(await read(`${url}/healthz`)).to.deep.equal([200, { status: 'ok' }]);
+    const checks = { service: 'ok', storage: 'ok' };
+    expect(await read(`${url}/readyz`)).to.deep.equal([200, { status: 'ready', checks }]);
+    const statuses = (method: string) =>
+      Promise.all(['/healthz', '/readyz', '/'].map(async (path) => (await fetch(url + path, { method })).status));
+    expect(await statuses('HEAD')).to.deep.equal([200, 200, 404]);
+    expect(await statuses('POST')).to.deep.equal([404, 404, 404]);
+  });
+
+  it('is not ready while the service stops', async () => {
+    const checks = { service: 'stopping' };
+    expect(await read(`${await start([], true)}/readyz`)).to.deep.equal([503, { status: 'not ready', checks }]);
+  });
+
   it('reports a storage that does not respond as unavailable, and checks it once for concurrent requests', async () => {
-    let checks = 0;
+    let calls = 0;
     const hang = () => {
-      checks++;
+      calls++;
       return new Promise<void>(() => {});
     };
-    const port = await start(hang);
-    const targets = ['/readyz', '/readyz', '/metrics'];
-    const [response, , metrics] = await Promise.all(targets.map((target) => exchange(port, request(`GET ${target}`))));
-    expect(response?.status).to.equal(503);
-    expect(response?.json()).to.have.nested.property('checks.storage', 'unavailable');
-    expect(checks).to.equal(1);
-    expect(metrics?.body).to.match(/^plant_store_ready 0$/m);
+    const url = await startWith(hang);
+    const metrics = fetch(`${url}/metrics`);
+    const readiness = await Promise.all([read(`${url}/readyz`), read(`${url}/readyz`)]);
+    const checks = { service: 'ok', storage: 'unavailable' };
+    for (const each of readiness) expect(each).to.deep.equal([503, { status: 'not ready', checks }]);
+    expect(await (await metrics).text()).to.match(/^plant_store_ready 0$/m);
+    expect(calls).to.equal(1);
   });
 
   it('calls a check as its method, and is not ready while one of several with the same name fails', async () => {
@@ -43,10 +65,9 @@ describe('The management server', () => {
         if (!this.#isRunning) throw new Error('it stands still');
       }
     }
-    const get = async (...checks: readonly ReadinessCheck[]) =>
-      exchange(await startWith(...checks), request('GET /readyz'));
-    expect(await get(new Pump(true))).to.include({ status: 200 });
-    expect(await get(new Pump(false), new Pump(true))).to.include({ status: 503 });
+    const readStatus = async (...checks: readonly Pump[]) => (await fetch(`${await start(checks)}/readyz`)).status;
+    expect(await readStatus(new Pump(true))).to.equal(200);
+    expect(await readStatus(new Pump(false), new Pump(true))).to.equal(503);
   });
 
   it('checks the storage again for each later request', async () => {
@@ -54,15 +75,16 @@ describe('The management server', () => {
     const ready = async () => {
       if (isUnavailable) throw new Error('no response');
     };
-    const port = await start(ready);
-    for (const status of [200, 503, 200]) {
-      isUnavailable = status === 503;
-      expect(await exchange(port, request('GET /readyz'))).to.include({ status });
+    const url = await startWith(ready);
+    for (const storage of ['ok', 'unavailable', 'ok']) {
+      isUnavailable = storage === 'unavailable';
+      expect(await read(`${url}/readyz`)).to.have.nested.property('[1].checks.storage', storage);
     }
   });
 
   it('takes a processor time in proportion to the bytes of a request', async () => {
+    const { port } = new URL(await startWith());
     const bytes = request('GET /healthz', { Host: hostile('o', '@xn--') });
-    expect(await findSlow(await start(), new Map([['a hostile Host', bytes]]))).to.deep.equal([]);
+    expect(await findSlow(Number(port), new Map([['a hostile Host', bytes]]))).to.deep.equal([]);
   });
 });

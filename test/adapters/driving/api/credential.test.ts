@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { apiErrors, authenticate } from '../../../../adapters/driving/api/index.js';
+import type { TokenVerifier } from '../../../../core/index.js';
+
+const principal = { subject: 'gardener' };
+const tokenVerifier: TokenVerifier = {
+  verify: async (token) => (token === '!a~' ? { kind: 'valid', principal } : { kind: 'invalid', reason: 'expired' }),
+};
+
+describe('authenticate', () => {
+  it('accepts a valid token, with the scheme in any letter case and several spaces after it', async () => {
+    for (const header of ['Bearer !a~', 'bearer !a~', 'BEARER   !a~'])
+      expect(await authenticate(header, tokenVerifier), header).to.deep.equal({ kind: 'authenticated', principal });
+  });
+
+  it('rejects with 40101 what is not a bearer token', async () => {
+    const others = ['', '!a~', 'Bearer', 'Bearer ', 'Bearer !a~ !a~', 'Bearer \xe9', 'Basic !a~', 'x Bearer !a~'];
+    for (const header of [undefined, null, ...others]) {
+      const expected = { kind: 'rejected', error: apiErrors.noCredential };
+      expect(await authenticate(header, tokenVerifier), `${header}`).to.deep.equal(expected);
+    }
+  });
+
+  it('rejects with 40102 a token that is not valid, with the reason for the log', async () => {
+    const expected = { kind: 'rejected', error: apiErrors.invalidToken, reason: 'expired' };
+    expect(await authenticate('Bearer another', tokenVerifier)).to.deep.equal(expected);
+  });
+});

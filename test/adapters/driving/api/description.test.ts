@@ -1,0 +1,32 @@
+import { createConfig, lint } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { apiErrors, openApiDescription } from '../../../../adapters/driving/api/index.js';
+import type { NewPlant } from '../../../../core/index.js';
+import { DESCRIPTION_FILE, declaredResponses, description, errorsOf } from '../../../support/description.js';
+
+/** Whether a plant must have each string of the core. */
+const TEXTS = { name: true, tag: false } satisfies Record<keyof Omit<NewPlant, 'id'>, boolean>;
+
+describe('The description', () => {
+  it('is docs/openapi.yaml', () => {
+    expect(openApiDescription).to.deep.equal(description);
+  });
+
+  it('passes the recommended rules of the linter', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
+  });
+
+  it('declares every error number, except the two that belong to no operation', () => {
+    const declared = declaredResponses.flatMap(errorsOf);
+    const missing = Object.values(apiErrors).filter(({ error }) => !declared.includes(error));
+    expect(missing).to.deep.equal([apiErrors.noSuchPath, apiErrors.methodNotAllowed]);
+  });
+
+  it('has the fields of the core', () => {
+    const { Plant } = description.components.schemas;
+    expect(Object.keys(Plant.properties)).to.have.members(Object.keys(TEXTS));
+    expect(Plant.required).to.deep.equal(Object.keys(TEXTS).filter((field) => Reflect.get(TEXTS, field)));
+  });
+});

@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { newPlant } from '../../../contract/http/service.js';
+import { catchError } from '../../../support/catch-error.js';
+import { Gate, httpServers, post, readOutcomes } from '../../../support/http-server.js';
+import { request } from '../../../support/raw-http.js';
+
+/** Ten responses are more than the buffers of the operating system hold. */
+const TEN_PAGES = Buffer.concat(Array(10).fill(request('GET /docs/swagger-ui-bundle.js')));
+
+/** Short, because Node checks for timeouts only every 500 ms. */
+const TIMEOUTS = { headersTimeoutMs: 150, requestTimeoutMs: 150, keepAliveTimeoutMs: 500 };
+
+/** Longer than a test takes, so that a shutdown that waits for it fails the test. */
+const LONG_MS = 600_000;
+
+describe('A connection', () => {
+  const start = httpServers();
+
+  for (const { title, requests, outcomes } of [
+    { title: 'with 16 requests in flight gets 16 responses', requests: 16, outcomes: [...Array(15).fill(200), 40002] },
+    { title: 'with 17 requests in flight is closed', requests: 17, outcomes: [] },
+  ]) {
+    it(title, async () => {
+      const gate = new Gate();
+      const server = await start({ createPlant: gate.createPlant });
+      const last = post('{}', { Connection: 'close' });
+      const client = await server.connect(Buffer.concat([...Array(requests - 1).fill(post()), last]));
+      await gate.arrived;
+      await server.waitUntilRead();
+      gate.open();
+      expect(await readOutcomes(client)).to.deep.equal(outcomes);
+    });
+  }
+
+  it('stays open for a response that takes longer than the keep-alive timeout', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant, keepAliveTimeoutMs: 50 });
+    const slow = server.send();
+    await gate.arrived;
+    const idle = await server.connect(request('GET /nothing'));
+    expect(await readOutcomes(idle)).to.deep.equal([40401]);
+    gate.open();
+    expect(await slow).to.equal(200);
+  });
+
+  it('is closed without a response when it is idle for longer than the keep-alive timeout', async () => {
+    const server = await start({ keepAliveTimeoutMs: 50 });
+    expect(await readOutcomes(await server.connect(post()))).to.deep.equal([200]);
+  });
+
+  it('is closed if the client does not read a response', async () => {
+    const server = await start({ docs: true, keepAliveTimeoutMs: 200 });
+    const client = await server.connect();
+    client.socket.pause();
+    client.send(TEN_PAGES);
+    await server.waitUntilRead();
+    await server.firstClosed();
+    client.close();
+  });
+
+  it('ends after the outstanding responses because of a malformed body, without a response to it', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant });
+    const malformed = post('x\r\n', { 'Transfer-Encoding': 'chunked' });
+    const client = await server.connect(Buffer.concat([post(), malformed, post()]));
+    await gate.arrived;
+    await server.waitUntilRead();
+    gate.open();
+    expect(await readOutcomes(client)).to.deep.equal([200]);
+  });
+
+  it('ends after a request with Upgrade, and handles nothing that follows', async () => {
+    const gate = new Gate();
+    const names: string[] = [];
+    const execute: typeof gate.createPlant.execute = (plant) => {
+      names.push(plant.name);
+      return gate.createPlant.execute(plant);
+    };
+    const server = await start({ createPlant: { execute } });
+    const first = post(newPlant({ name: 'first' }), { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' });
+    const client = await server.connect(Buffer.concat([first, post(), post().subarray(0, 40)]));
+    await gate.arrived;
+    client.send(post());
+    await server.waitUntilRead();
+    gate.open();
+    const [response, ...others] = await client.readAllResponses();
+    expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
+    expect(others).to.deep.equal([]);
+    expect(names).to.deep.equal(['first']);
+  });
+
+  it('may carry a request without Host', async () => {
+    const server = await start();
+    expect(await server.send(`${post()}`.replace('Host: test\r\n', ''))).to.equal(200);
+  });
+});
+
+describe('A late client', () => {
+  const start = httpServers();
+
+  for (const { title, bytes } of [
+    { title: 'that never sends anything gets 40801', bytes: '' },
+    { title: 'that stops in its headers gets 40801', bytes: post().subarray(0, 40) },
+    { title: 'that stops before its body gets 40801', bytes: post('', { 'Content-Length': '100' }) },
+    { title: 'that stops in a chunk gets 40801', bytes: post('a\r\n{"id":', { 'Transfer-Encoding': 'chunked' }) },
+    {
+      title: 'that stops in a compressed body gets 40801',
+      bytes: post('\x1f', { 'Content-Encoding': 'gzip', 'Content-Length': '100' }),
+    },
+    {
+      title: 'that stops in the body of a request with Upgrade gets 40801',
+      bytes: post('', { Connection: 'Upgrade', Upgrade: 'h2c', 'Content-Length': '100' }),
+    },
+  ]) {
+    it(title, async () => {
+      const server = await start({ ...TIMEOUTS, keepAliveTimeoutMs: 20 });
+      const [response, ...others] = await (await server.connect(bytes)).readAllResponses();
+      expect(response).to.include({ outcome: 40801 }).and.nested.include({ 'headers.connection': 'close' });
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('gets the response to its previous request instead', async () => {
+    const gate = new Gate();
+    const server = await start({ ...TIMEOUTS, createPlant: gate.createPlant });
+    const client = await server.connect(Buffer.concat([post(), post().subarray(0, 40)]));
+    await gate.arrived;
+    // Node has checked for requests that timed out.
+    expect(await (await server.connect()).readResponse()).to.include({ outcome: 40801 });
+    gate.open();
+    expect(await readOutcomes(client)).to.deep.equal([200]);
+  });
+
+  it('creates no plant with the rest of its request', async () => {
+    let calls = 0;
+    const execute = async () => {
+      calls++;
+      return { kind: 'id-conflict' } as const;
+    };
+    const server = await start({ ...TIMEOUTS, createPlant: { execute } });
+    const bytes = post();
+    const client = await server.connect(bytes.subarray(0, 40));
+    expect(await client.readResponse()).to.include({ outcome: 40801 });
+    client.send(bytes.subarray(40));
+    await server.waitUntilRead();
+    expect(calls).to.equal(0);
+  });
+
+  it('gets no 40801 after the response to a request whose body is late', async () => {
+    const server = await start(TIMEOUTS);
+    const client = await server.connect(request('GET /openapi.json', { 'Content-Length': '9' }));
+    expect(await readOutcomes(client)).to.deep.equal([200]);
+  });
+});
+
+describe('A shutdown', () => {
+  const start = httpServers();
+
+  it('waits for nothing when idle, and closes connections without a request in progress', async () => {
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    const [unused, idle, early] = [await server.connect(), await server.connect(post()), await server.connect('POST')];
+    expect(await idle.readResponse()).to.include({ outcome: 200 });
+    expect(server.isStopping).to.equal(false);
+    const stopped = server.stop();
+    expect(server.isStopping).to.equal(true);
+    expect(await Promise.all([unused, idle, early].map(readOutcomes))).to.deep.equal([[], [], []]);
+    await stopped;
+  });
+
+  it('finishes requests in flight, also pipelined ones, and announces the end of the connection', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant, shutdownTimeoutMs: LONG_MS });
+    const client = await server.connect(Buffer.concat([post(), post(), post()]));
+    await gate.arrived;
+    await server.waitUntilRead();
+    const stopped = server.stop();
+    client.send(post());
+    expect(await catchError(server.connect())).to.include({ code: 'ECONNREFUSED' });
+    gate.open();
+    const responses = await client.readAllResponses();
+    expect(responses.map(({ outcome }) => outcome)).to.deep.equal([200, 200, 200]);
+    expect(responses.at(-1)?.headers).to.include({ connection: 'close' });
+    await stopped;
+  });
+
+  it('waits for a body that has not arrived', async () => {
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    const body = newPlant();
+    const client = await server.connect(post('', { 'Content-Length': `${body.length}`, Expect: '100-continue' }));
+    await client.readResponse();
+    const stopped = server.stop();
+    await new Promise(setImmediate);
+    const [response] = await client.send(body).readAllResponses();
+    expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
+    await stopped;
+  });
+
+  it('closes a connection on which a response is being sent', async () => {
+    let stopped: Promise<void> | undefined;
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    // Runs after the headers of the response have been written.
+    server.api.observe(() => setImmediate(() => (stopped ??= server.stop())));
+    expect(await readOutcomes(await server.connect(post()))).to.deep.equal([200]);
+    await stopped;
+  });
+
+  it('sends started responses to the end if the client reads slowly', async () => {
+    const server = await start({ docs: true, shutdownTimeoutMs: LONG_MS });
+    const client = await server.connect();
+    client.socket.pause();
+    client.send(TEN_PAGES);
+    await server.waitUntilRead();
+    const stopped = server.stop();
+    await new Promise(setImmediate);
+    client.socket.resume();
+    const responses = await client.readAllResponses();
+    expect(responses).to.have.length(10);
+    for (const { headers, body } of responses) expect(`${Buffer.byteLength(body)}`).to.equal(headers['content-length']);
+    await stopped;
+  });
+
+  it('disconnects at its timeout a client that does not send its body', async () => {
+    const server = await start({ shutdownTimeoutMs: 200 });
+    const client = await server.connect(post('', { 'Content-Length': '100', Expect: '100-continue' }));
+    await client.readResponse();
+    const startedAt = performance.now();
+    await server.stop();
+    expect(performance.now() - startedAt).to.be.within(190, 10_000);
+    await client.ended();
+  });
+});

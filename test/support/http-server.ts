@@ -1,0 +1,165 @@
+import { EventEmitter, once } from 'node:events';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { after } from 'mocha';
+import {
+  HttpApi,
+  type HttpApiOptions,
+  type HttpRequest,
+  type HttpServerOptions,
+  NodeHttpServer,
+} from '../../adapters/driving/http/index.js';
+import { type CreatePlantUseCase, Plant, type TokenVerifier } from '../../core/index.js';
+import type { ResponseObserver } from '../contract/http/connection.js';
+import { newPlant } from '../contract/http/service.js';
+import { CREATE_HEADERS } from './client.js';
+import { inRepository } from './paths.js';
+import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
+import { TOKEN } from './service.js';
+
+export type Options = Partial<HttpApiOptions & HttpServerOptions>;
+
+/** Creates every valid plant. */
+export const createPlant: CreatePlantUseCase = {
+  async execute(newPlant) {
+    const result = Plant.from(newPlant);
+    return result.kind === 'valid' ? { kind: 'created', plant: result.plant } : result;
+  },
+};
+
+const tokenVerifier: TokenVerifier = {
+  verify: async (token) =>
+    token === TOKEN
+      ? { kind: 'valid', principal: { subject: 'tester' } }
+      : { kind: 'invalid', reason: 'another token' },
+};
+
+/** The options of an API that creates every valid plant for {@link TOKEN}. */
+export const API_OPTIONS: HttpApiOptions = { createPlant, tokenVerifier };
+
+type CreateListener = (api: HttpApi) => RequestListener;
+/** The example that needs no framework. */
+const { createListener }: { createListener: CreateListener } = await import(
+  inRepository('docs/examples/node-http/plugin.js')
+);
+
+/** The HTTP API on a free port. */
+export class TestServer {
+  readonly api: HttpApi;
+  readonly #server: NodeHttpServer;
+  readonly #observe: ResponseObserver | undefined;
+  port = 0;
+  #firstSocket: Socket | undefined;
+
+  constructor(options: Options, create: CreateListener, observe?: ResponseObserver) {
+    this.api = new HttpApi({ ...API_OPTIONS, ...options });
+    const listener = create(this.api);
+    const onRequest: RequestListener = (req, res) => {
+      this.#firstSocket ??= req.socket;
+      listener(req, res);
+    };
+    this.#server = new NodeHttpServer(onRequest, { shutdownTimeoutMs: 500, ...options, api: this.api });
+    this.#observe = observe;
+  }
+
+  get isStopping(): boolean {
+    return this.#server.isStopping;
+  }
+
+  async listen(): Promise<void> {
+    this.port = Number(new URL(await this.#server.listen(0, '127.0.0.1')).port);
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop();
+  }
+
+  /** Waits until the connection of the first request is closed. */
+  async firstClosed(): Promise<void> {
+    const socket = this.#firstSocket;
+    if (socket === undefined) throw new Error('no request has arrived');
+    if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+  }
+
+  /** Sends bytes over a new connection, which stays open. */
+  async connect(bytes: string | Uint8Array = ''): Promise<RawClient> {
+    return (await RawClient.connect(this.port, this.#observe)).send(bytes);
+  }
+
+  /** Sends bytes over a new connection, and returns the first response. */
+  exchange(bytes: string | Uint8Array = post()): Promise<RawResponse | undefined> {
+    return exchange(this.port, bytes, this.#observe);
+  }
+
+  /** Sends bytes over a new connection, and returns the outcome of the first response. */
+  async send(bytes?: string | Uint8Array): Promise<number | undefined> {
+    return (await this.exchange(bytes))?.outcome;
+  }
+
+  /** Resolves when the server has read everything sent before, because it responded to a later request. */
+  async waitUntilRead(): Promise<void> {
+    expect(await this.send(request('GET /plants'))).to.equal(40501);
+  }
+}
+
+/** Returns a function that starts a server, which stops after the suite. */
+export function httpServers(create = createListener, observe?: ResponseObserver) {
+  const running: TestServer[] = [];
+  after(() => Promise.all(running.map((server) => server.stop())));
+  return async (options: Options = {}): Promise<TestServer> => {
+    const server = new TestServer(options, create, observe);
+    running.push(server);
+    await server.listen();
+    return server;
+  };
+}
+
+/** Returns the bytes of a create. */
+export function post(body: string | Uint8Array = newPlant(), headers: Readonly<Record<string, string>> = {}): Buffer {
+  return request('POST /plants', { ...CREATE_HEADERS, ...headers }, body);
+}
+
+/** Creates a request that no server has received. */
+export function requestOf(head: object): HttpRequest {
+  const req = Object.assign(new IncomingMessage(new Socket()), head);
+  return { req, res: new ServerResponse(req) };
+}
+
+/** Reads the outcome of every response until the connection closes. */
+export async function readOutcomes(client: RawClient): Promise<number[]> {
+  return (await client.readAllResponses()).map(({ outcome }) => outcome);
+}
+
+/** Blocks calls until it is opened. */
+export class Gate {
+  readonly #events = new EventEmitter();
+  readonly #opened = once(this.#events, 'open');
+  /** Resolves when the first call is blocked. */
+  readonly arrived: Promise<unknown> = once(this.#events, 'arrive');
+
+  open(): void {
+    this.#events.emit('open');
+  }
+
+  async #pass(): Promise<void> {
+    this.#events.emit('arrive');
+    await this.#opened;
+  }
+
+  /** A use case that is blocked. */
+  readonly createPlant: CreatePlantUseCase = {
+    execute: async (plant) => {
+      await this.#pass();
+      return createPlant.execute(plant);
+    },
+  };
+
+  /** A token verifier that is blocked. */
+  readonly tokenVerifier: TokenVerifier = {
+    verify: async (token) => {
+      await this.#pass();
+      return tokenVerifier.verify(token);
+    },
+  };
+}
