@@ -140,15 +140,16 @@ export type Config = {
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
-  const entries = Object.entries<Setting>(settings).map(([key, { variable, default: value, parse }]) => {
+  const values: Partial<Record<string, unknown>> = {};
+  for (const [key, { variable, default: value, parse }] of Object.entries<Setting>(settings)) {
     try {
-      return [key, parse(environment[variable] || value)];
+      values[key] = parse(environment[variable] || value);
     } catch (error) {
       problems.push(`${variable}: ${withoutPath(error)}`);
-      return [key, undefined];
     }
-  });
-  const config: Config = Object.fromEntries(entries);
+  }
+  // Complete unless there are problems, which end this function.
+  const config = values as Config;
   if (config.port === config.managementPort && config.port !== 0) problems.push('PORT and MANAGEMENT_PORT must differ');
   if (config.requestTimeoutMs < config.headersTimeoutMs)
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');

@@ -2,13 +2,20 @@ import { parseArgs } from 'node:util';
 import { type Config, readConfig, settings, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
-/**
- * Runs a command with its argument. Resolves to the exit code of the process.
- * @param environment Includes the flags.
- */
-type Run = (config: Config, file: string | undefined, environment: NodeJS.ProcessEnv) => Promise<number>;
+/** What a command gets beside the settings. */
+export interface Invocation {
+  readonly file: string | undefined;
+  /** Includes the flags. */
+  readonly environment: NodeJS.ProcessEnv;
+}
 
-const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
+interface Command {
+  readonly help: string;
+  /** Resolves to a module whose function resolves to the exit code of the process. */
+  readonly load: () => Promise<{ run(config: Config, invocation: Invocation): Promise<number> }>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
   check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
   import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
@@ -34,10 +41,8 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
     const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
     const effective = { ...others, ...Object.fromEntries(entries) };
-    // By default, SIGHUP would end the process; the service handles it once it can reload its tokens.
-    if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
-    return await run(readConfig(effective), file, effective);
+    return await run(readConfig(effective), { file, environment: effective });
   } catch (error) {
     return reportFailure(error);
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { describeError } from '../../composition/logger.js';
+import { describeError } from '../../composition/describe-error.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 
