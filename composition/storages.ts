@@ -1,4 +1,4 @@
-import timers from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { ResolutionContext } from 'inversify';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
@@ -75,7 +75,7 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
         throw new InvalidConfig(`DATABASE_URL: ${error.message}`);
       if (readOnly || !isUnresponsive(error) || performance.now() > deadline) throw error;
       (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
-      await timers.setTimeout(PAUSE_MS);
+      await setTimeout(PAUSE_MS);
     }
   }
 }

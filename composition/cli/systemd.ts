@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import timers from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import type { Storage } from '../storages.js';
@@ -9,7 +9,7 @@ const PAUSE_MS = 1000;
 
 /** Tells systemd that startup is complete, once the storage is ready. */
 export async function notifySystemd(storage: Pick<Storage, 'ready'>, log: Pick<Logger, 'warn'>): Promise<void> {
-  while (!(await isReady(storage))) await timers.setTimeout(PAUSE_MS);
+  while (!(await isReady(storage))) await setTimeout(PAUSE_MS);
   try {
     await promisify(execFile)('systemd-notify', ['--ready']);
   } catch (err) {

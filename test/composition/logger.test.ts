@@ -1,95 +1,41 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { describeError } from '../../composition/describe-error.js';
-import { StorageUnavailable } from '../../core/index.js';
-import { catchError } from '../support/catch-error.js';
 
-/** A value sent by a client, which must not be logged. */
-const CANARY = 'canary-4711';
+/** Runs code with a logger on standard error, which it returns. */
+async function runWithLogger(code: string): Promise<string> {
+  const program = `
+    import { fstatSync } from 'node:fs';
+    const { createLogger, flush, openStandardError } = await import('${import.meta.resolve('../../composition/logger.js')}');
+    const { dev, ino } = fstatSync(2, { bigint: true });
+    ${code}`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  return stderr;
+}
 
-describe('describeError', () => {
-  const parseError = () => catchError((async () => JSON.parse(CANARY))());
-  /** Returns an error as Knex throws it: with the SQL in its message. */
-  const knexError = () =>
-    Object.assign(new Error(`insert into plants values ('${CANARY}')`), { code: 'SQLITE_ERROR', sql: CANARY });
-
-  it('includes the class, the code, a safe message, every cause and its location', async () => {
-    const middle = new Error('from a plugin', { cause: await parseError() });
-    const description = describeError(new TypeError('no soil', { cause: middle }));
-    expect(description).to.include({ type: 'TypeError', message: 'no soil' });
-    expect(description).to.have.nested.property('cause.message', 'from a plugin');
-    expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
-    expect(description)
-      .to.have.nested.property('cause.cause.stack')
-      .that.matches(/^at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
-    expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
-    const systemError = await catchError(readFile('/no/such/file'));
-    expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
-  });
-
-  it('leaves out the stack of an expected failure', () => {
-    const error = new StorageUnavailable('the storage is full', { cause: knexError() });
-    expect(describeError(error)).to.deep.include({
-      ...{ type: 'StorageUnavailable', code: 'STORAGE_UNAVAILABLE', message: 'the storage is full', stack: undefined },
-      cause: { type: 'Error', code: 'SQLITE_ERROR', message: undefined, stack: undefined, cause: undefined },
-    });
-  });
-
-  for (const [what, make] of [
-    ['the body that JSON.parse quotes', parseError],
-    ['the message and other members of an error of Knex', knexError],
-    [
-      'the SQL that Knex adds to the message of a failed system call',
-      () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
-    ],
-    ['a cause that is not an error', () => new Error('', { cause: { token: CANARY } })],
-    [
-      'lines of a message that look like stack frames',
-      () => Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
-    ],
-  ] as const) {
-    it(`never includes ${what}`, async () => {
-      expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
-    });
-  }
-});
-
-describe('A line for the systemd journal', () => {
-  it('starts with the priority of its level', async () => {
-    const module = import.meta.resolve('../../composition/logger.js');
-    const code = `import { fstatSync } from 'node:fs';
-      const { dev, ino } = fstatSync(2, { bigint: true });
+describe('The log', () => {
+  it('starts a line for the systemd journal with the priority of its level', async () => {
+    const stderr = await runWithLogger(`
       process.env.JOURNAL_STREAM = dev + ':' + ino;
-      const { createLogger, flush, openStandardError } = await import('${module}');
       const destination = await openStandardError();
       const log = createLogger(destination, { logLevel: 'trace' });
       for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) log[level]('');
-      await flush(destination);`;
-    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
-    const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, priority, level]) => [
-      level,
-      priority,
-    ]);
+      await flush(destination);`);
+    const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, number, level]) => [level, number]);
     expect(Object.fromEntries(priorities)).to.deep.equal({
       ...{ trace: '7', debug: '7', info: '6', warn: '4', error: '3', fatal: '2' },
     });
   });
-});
 
-describe('flush', () => {
-  it('writes every line before the process ends, also those logged during a write', async () => {
-    const module = import.meta.resolve('../../composition/logger.js');
-    const code = `const { createLogger, flush, openStandardError } = await import('${module}');
+  it('is written before the process ends, also lines that were logged during a write', async () => {
+    const stderr = await runWithLogger(`
       const destination = await openStandardError();
       const log = createLogger(destination, { logLevel: 'info' });
       for (let line = 0; line < 100; line++) log.info('line');
       log.fatal('last');
       await flush(destination);
-      process.exit();`;
-    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
+      process.exit();`);
     expect(stderr.split('\n').length).to.equal(102);
     expect(stderr).to.match(/"last"}\n$/);
   });

@@ -1,10 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { exchange, request } from '../support/raw-http.js';
+import { portOf } from '../support/port.js';
+import { RawClient } from '../support/raw-http.js';
 
 const SETTINGS = {
   PORT: '0',
@@ -16,29 +19,31 @@ const SETTINGS = {
 const startWith = (environment: Readonly<Record<string, string>> = {}, plugin?: Plugin) =>
   start(readConfig({ ...SETTINGS, ...environment }), plugin);
 
-/** Replaces the storage by one in memory that records its calls, and whose first write waits until `finish` is called. */
-function recordStorage() {
-  const calls: string[] = [];
-  let finish = () => {};
-  const isFinished = new Promise<void>((resolve) => {
-    finish = resolve;
+/** A storage in memory that records its calls, and whose first write waits until `finish` is called. */
+class RecordedStorage extends MemoryPlantRepository {
+  readonly calls: string[] = [];
+  finish: () => void = () => {};
+  readonly #isFinished = new Promise<void>((resolve) => {
+    this.finish = resolve;
   });
-  const memory = new MemoryPlantRepository();
-  const plugin: Plugin = (container) => {
-    const storage = Object.assign(memory, {
-      add: async (plants: Parameters<typeof memory.add>[0]) => {
-        await isFinished;
-        calls.push(`add ${plants.length}`);
-        return MemoryPlantRepository.prototype.add.call(memory, plants);
-      },
-      close: async () => void calls.push('close'),
-    });
+
+  override async add(plants: Parameters<MemoryPlantRepository['add']>[0]) {
+    await this.#isFinished;
+    this.calls.push(`add ${plants.length}`);
+    return super.add(plants);
+  }
+
+  override async close() {
+    this.calls.push('close');
+  }
+
+  /** Binds it to the scheme of `DATABASE_URL`. */
+  readonly plugin: Plugin = (container) => {
     container
       .bind(services.OpenStorage)
-      .toConstantValue(() => storage)
+      .toConstantValue(() => this)
       .whenNamed('recorded');
   };
-  return { calls, plugin, finish };
 }
 
 describe('start', () => {
@@ -51,54 +56,92 @@ describe('start', () => {
     expect(await catchError(fetch(`${managementUrl}/healthz`))).to.be.an('error');
   });
 
-  it('counts requests without a label that a client chooses', async () => {
-    const { url, managementUrl, stop } = await startWith();
-    const port = Number(new URL(url).port);
-    const head = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
-    await exchange(port, request('POST /plants', head, '{"id":1,"name":""}'));
-    await exchange(port, request('POST /plants', head, '{"id":1,"name":"a"}'));
-    await exchange(port, request('PROPFIND /canary'));
-    await exchange(port, Buffer.from('garbage\r\n\r\n'));
-    const lines = (await (await fetch(`${managementUrl}/metrics`)).text()).split('\n');
-    await stop();
-    expect(lines).to.include.members([
-      'plant_store_http_requests_total{method="POST",route="/plants",status="200",error="none"} 1',
-      'plant_store_http_requests_total{method="POST",route="/plants",status="409",error="40901"} 1',
-      'plant_store_http_requests_total{method="other",route="none",status="404",error="40401"} 1',
-      'plant_store_http_requests_total{method="other",route="none",status="400",error="40000"} 1',
-      'plant_store_http_request_duration_seconds_count{route="/plants"} 2',
-    ]);
-  });
-
-  it('stops after the creates in group commit, and only then closes the storage, once', async () => {
-    const { calls, plugin, finish } = recordStorage();
-    const { container, stop } = await startWith({ DATABASE_URL: 'recorded:' }, plugin);
-    const repository = container.get(services.PlantRepository);
-    const first = repository.add([toPlant({ id: 1n, name: '' })]);
-    await new Promise(setImmediate);
-    const second = repository.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
-    const stopped = [stop(), stop()];
-    finish();
-    expect(await Promise.all(stopped)).to.deep.equal([true, true]);
-    expect(await first).to.deep.equal([{ kind: 'added' }]);
-    expect(await second).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
-    expect(calls).to.deep.equal(['add 1', 'add 2', 'close']);
+  it('rejects and closes the storage if the address of a listener is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    for (const variable of ['PORT', 'MANAGEMENT_PORT']) {
+      const storage = new RecordedStorage();
+      const settings = { DATABASE_URL: 'recorded:', [variable]: `${portOf(other)}` };
+      expect(await catchError(startWith(settings, storage.plugin)), variable)
+        .to.have.property('message')
+        .that.equals(`listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`);
+      expect(storage.calls).to.deep.equal(['close']);
+    }
+    other.close();
   });
 
   it('writes the log and closes the storage if another part cannot be created', async () => {
-    const { calls, plugin } = recordStorage();
+    const storage = new RecordedStorage();
     let isFlushed = false;
     const flush = (done: () => void) => {
       isFlushed = true;
       done();
     };
     const failing: Plugin = (container) => {
-      plugin(container);
+      storage.plugin(container);
       container.rebind(services.LogDestination).toConstantValue({ write: () => {}, flush });
       container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
     };
     expect(await catchError(startWith({ DATABASE_URL: 'recorded:' }, failing))).to.match(/no framework/);
     expect(isFlushed).to.equal(true);
-    expect(calls).to.deep.equal(['close']);
+    expect(storage.calls).to.deep.equal(['close']);
+  });
+
+  it('opens no storage if a setting of the tokens is invalid', async () => {
+    let opened = 0;
+    const counting: Plugin = (container) => {
+      container.onActivation(services.Storage, (_, storage) => {
+        opened++;
+        return storage;
+      });
+    };
+    expect(await catchError(startWith({ ACCESS_TOKENS: '', HOST: '0.0.0.0' }, counting))).to.match(/loopback/);
+    expect(opened).to.equal(0);
+  });
+
+  it('logs what the storage warns of', async () => {
+    const lines: string[] = [];
+    const plugin: Plugin = (container) => {
+      container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(line) });
+      container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { warning: 'no sync' }));
+    };
+    const { stop } = await startWith({ LOG_LEVEL: 'info', MANAGEMENT_PORT: 'off' }, plugin);
+    await stop();
+    expect(lines.map((line) => JSON.parse(line))[1]).to.include({ level: 'warn', storage: 'memory:', msg: 'no sync' });
+  });
+});
+
+describe('stop', () => {
+  it('waits for the creates in group commit, and only then closes the storage, once', async () => {
+    const storage = new RecordedStorage();
+    const { container, stop } = await startWith({ DATABASE_URL: 'recorded:' }, storage.plugin);
+    const repository = container.get(services.PlantRepository);
+    const first = repository.add([toPlant({ id: 1n, name: '' })]);
+    await new Promise(setImmediate);
+    const second = repository.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
+    const stopped = [stop(), stop()];
+    storage.finish();
+    expect(await Promise.all(stopped)).to.deep.equal([true, true]);
+    expect(await first).to.deep.equal([{ kind: 'added' }]);
+    expect(await second).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
+    expect(storage.calls).to.deep.equal(['add 1', 'add 2', 'close']);
+  });
+
+  it('resolves to true after SHUTDOWN_TIMEOUT if a client stalls', async () => {
+    const { url, stop } = await startWith({ SHUTDOWN_TIMEOUT: '100ms' });
+    const client = await RawClient.connect(Number(new URL(url).port));
+    const head = 'POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n';
+    await client.send(`${head}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n`).readResponse();
+    expect(await stop()).to.equal(true);
+    await client.ended();
+  });
+
+  it('resolves to false if the storage does not close in time, or fails to', async () => {
+    for (const close of [() => new Promise<never>(() => {}), () => Promise.reject(new Error('no water'))]) {
+      const { stop } = await startWith({ SHUTDOWN_TIMEOUT: '1ms' }, (container) => {
+        container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { close }));
+      });
+      expect(await stop()).to.equal(false);
+    }
   });
 });

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
+import { StaticTokenVerifier } from '../../adapters/driven/static-token/index.js';
+import { HttpApi, NodeHttpServer } from '../../adapters/driving/http/index.js';
+import { readConfig, start } from '../../composition/index.js';
+import { CreatePlant } from '../../core/index.js';
+import { httpContract } from '../contract/http/index.js';
+import { Program } from '../support/executable.js';
+import { inRepository } from '../support/paths.js';
+import { TOKEN } from '../support/service.js';
+import { temporaryFolder } from '../support/temporary.js';
+import { findFailedCases } from './http-contract.js';
+
+/** The topics of the contract that the small services meet completely. */
+const TOPICS = ['specification', 'ids', 'conflicts'];
+
+/** Checks that a small service meets these topics, with and without group commit. */
+async function checkSmallService(folder: string, file: string): Promise<void> {
+  const command = [process.execPath, inRepository(`dist/docs/examples/${file}`)] as const;
+  for (const GROUP_COMMIT of ['off', 'on']) {
+    const port = await new Program(folder, command, { PORT: '0', ACCESS_TOKEN: TOKEN, GROUP_COMMIT }).port();
+    const target = { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN };
+    for (const { topic, run } of httpContract) if (TOPICS.includes(topic)) await run(target);
+  }
+}
+
+describe('The HTTP example', () => {
+  const folder = temporaryFolder();
+
+  it('node-http meets the contract', async () => {
+    const { createListener } = await import(inRepository('docs/examples/node-http/plugin.js'));
+    const createPlant = new CreatePlant(new MemoryPlantRepository());
+    const api = new HttpApi({ createPlant, tokenVerifier: new StaticTokenVerifier([TOKEN]), docs: true });
+    // One case waits for the headers timeout.
+    const server = new NodeHttpServer(createListener(api), { api, headersTimeoutMs: 4000 });
+    const baseUrl = await server.listen(0, '127.0.0.1');
+    expect(await findFailedCases({ baseUrl, token: TOKEN })).to.deep.equal([]);
+    await server.stop();
+  });
+
+  it('single-file meets its part of the contract', () => checkSmallService(folder, 'single-file/server.js'));
+
+  it('two-ports meets its part of the contract', () => checkSmallService(folder, 'two-ports/main.js'));
+
+  it('http-contract runs the contract under node:test, which passes for this service', async () => {
+    const settings = { PORT: '0', MANAGEMENT_PORT: 'off', DATABASE_URL: 'memory:', LOG_LEVEL: 'silent' };
+    const { url: BASE_URL, stop } = await start(readConfig({ ...settings, ACCESS_TOKENS: TOKEN }));
+    const file = inRepository('docs/examples/http-contract/http-contract.test.js');
+    const args = ['--test', '--test-reporter=tap', '--test-name-pattern=^specification', file];
+    const nodeTest = new Program(folder, [process.execPath, ...args], { BASE_URL, TOKEN });
+    const { exitCode, stdout } = await nodeTest.result();
+    await stop();
+    expect(exitCode, stdout).to.equal(0);
+    const names = [...stdout.matchAll(/^ +ok \d+ - specification: (.*?)(?: # .*)?$/gm)].map(([, name]) => name);
+    const expected = httpContract.filter(({ group }) => group === 'specification');
+    expect(names).to.deep.equal(expected.map(({ name }) => name));
+  });
+});
