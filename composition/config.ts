@@ -129,6 +129,9 @@ export const settings = {
   accessLog: setting('ACCESS_LOG', 'on', onOff, 'log a line per request'),
 } as const;
 
+/** The environment variables of the settings. */
+export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
+
 /** The value of every setting: durations in milliseconds, and `undefined` if a setting without a default is unset. */
 export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;

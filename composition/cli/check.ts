@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Container } from 'inversify';
 import leven from 'leven';
-import { type Config, InvalidConfig, settings } from '../config.js';
+import { type Config, InvalidConfig, settings, variables } from '../config.js';
 import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';
@@ -10,8 +10,6 @@ import type { Invocation } from './run.js';
 
 /** Maximum number of characters in which a mistyped variable differs from a setting. */
 const MAX_TYPOS = 2;
-
-const variables = Object.values(settings).map(({ variable }) => variable);
 
 /** Prints the settings, the state of the storage, which it does not change, and each problem. */
 export async function run(config: Config, { environment }: Invocation): Promise<number> {

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
-import { type Config, readConfig, settings, version } from '../config.js';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type Config, readConfig, settings, variables, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
 /** What a command gets beside the settings. */
@@ -9,13 +9,10 @@ export interface Invocation {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-interface Command {
-  readonly help: string;
-  /** Resolves to a module whose function resolves to the exit code of the process. */
-  readonly load: () => Promise<{ run(config: Config, invocation: Invocation): Promise<number> }>;
-}
+/** Resolves to the exit code of the process. */
+type Run = (config: Config, invocation: Invocation) => Promise<number>;
 
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
   check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
   import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
@@ -24,7 +21,6 @@ const commands: Readonly<Record<string, Command>> = {
   token: { help: 'print a new random token and its digest', load: () => import('./token.js') },
 };
 
-const variables = Object.values(settings).map(({ variable }) => variable);
 const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
 
 /** Runs a command line. Resolves to the exit code of the process. */
@@ -37,10 +33,13 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
       await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
     }
+    const effective = { ...environment };
+    for (const variable of variables) {
+      const value = values[toFlag(variable)];
+      if (typeof value === 'string') effective[variable] = value;
+    }
     // A flag takes precedence, also over the file that contains its value.
-    const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
-    const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
-    const effective = { ...others, ...Object.fromEntries(entries) };
+    if (values['database-url']) effective['DATABASE_URL_FILE'] = '';
     const { run } = await command.load();
     return await run(readConfig(effective), { file, environment: effective });
   } catch (error) {
@@ -49,14 +48,16 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
 }
 
 function parse(argv: readonly string[]) {
+  const options: NonNullable<ParseArgsConfig['options']> = {
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean', short: 'v' },
+  };
+  for (const variable of variables) options[toFlag(variable)] = { type: 'string' };
   // Every user of the machine can read a command line.
-  const flags = variables.filter((variable) => variable !== settings.accessTokens.variable).map(toFlag);
-  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'string' } as const]));
-  const own = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+  delete options['access-tokens'];
   try {
-    const parsed = parseArgs({ args: [...argv], options: { ...options, ...own }, allowPositionals: true });
-    const values: Readonly<Record<string, unknown>> = parsed.values;
-    const [name = 'serve', file, ...others] = parsed.positionals;
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    const [name = 'serve', file, ...others] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw new Error(`Unknown command '${name}'`);
     if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);

@@ -98,6 +98,13 @@ describe('The configuration', () => {
     expect(problems.join()).to.include('token 2').and.not.to.include(CANARY);
   });
 
+  it('allows equal limits, and one port only if it is any free port', () => {
+    const timeouts = { HEADERS_TIMEOUT: '30s', REQUEST_TIMEOUT: '30s' };
+    const sizes = { BODY_LIMIT: '1mb', MAX_IN_FLIGHT_BYTES: '1mb' };
+    expect(problemsOf({ ...timeouts, ...sizes, PORT: '0', MANAGEMENT_PORT: '0' })).to.deep.equal([]);
+    expect(problemsOf({ PORT: '3001' })).to.deep.equal(['PORT and MANAGEMENT_PORT must differ']);
+  });
+
   it('reads the URL of the storage from a file, which wins', () => {
     const path = join(folder, 'url');
     const url = `postgres://user:${CANARY}@db/plants`;

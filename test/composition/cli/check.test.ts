@@ -11,13 +11,7 @@ describe('check', () => {
     runInProcess(folder.path, [command], environment);
 
   it('prints the settings without secrets, and what it does not see', async () => {
-    const environment = {
-      DATABASE_URL: 'memory:',
-      ACCESS_TOKENS: 'canary',
-      PORT: '0',
-      ACCESS_LOG: '',
-      DATABASE_URL_FILE: '',
-    };
+    const environment = { DATABASE_URL: 'memory:', ACCESS_TOKENS: 'canary', PORT: '0', ACCESS_LOG: '' };
     const { exitCode, stdout, stderr } = await run('check', environment);
     expect([exitCode, stderr]).to.deep.equal([0, '']);
     expect(toLines(stdout)).to.include.members([
