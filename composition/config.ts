@@ -6,20 +6,20 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
+/** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
+type Parse<T> = (text: string) => T;
+
 /** A setting, as an environment variable. */
-export interface Setting<T = unknown> {
+interface Setting<T> {
   readonly variable: string;
   /** Empty for none. */
   readonly default: string;
-  /** Throws an error that says what is allowed. It does not quote the string, which may be a secret. */
-  readonly parse: (text: string) => T;
+  readonly parse: Parse<T>;
   readonly help: string;
 }
 
 /** The version of the package. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
-
-type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
 function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
@@ -129,6 +129,9 @@ export const settings = {
   accessLog: setting('ACCESS_LOG', 'on', onOff, 'log a line per request'),
 } as const;
 
+/** The environment variables of the settings. */
+export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
+
 /** The value of every setting: durations in milliseconds, and `undefined` if a setting without a default is unset. */
 export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;
@@ -140,15 +143,16 @@ export type Config = {
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
-  const entries = Object.entries<Setting>(settings).map(([key, { variable, default: value, parse }]) => {
+  const values: Record<string, unknown> = {};
+  for (const [key, { variable, default: value, parse }] of Object.entries<Setting<unknown>>(settings)) {
     try {
-      return [key, parse(environment[variable] || value)];
+      values[key] = parse(environment[variable] || value);
     } catch (error) {
       problems.push(`${variable}: ${withoutPath(error)}`);
-      return [key, undefined];
     }
-  });
-  const config: Config = Object.fromEntries(entries);
+  }
+  // Complete unless there are problems, which end this function.
+  const config = values as Config;
   if (config.port === config.managementPort && config.port !== 0) problems.push('PORT and MANAGEMENT_PORT must differ');
   if (config.requestTimeoutMs < config.headersTimeoutMs)
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');

@@ -11,11 +11,10 @@ import { services } from './services.js';
 import { openStorage, storages } from './storages.js';
 import { AccessTokens, createTokenVerifier, TokenReload } from './tokens.js';
 
-/** Injects every binding of a service, of which there may be none. */
-const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOptions<T[] | undefined> => ({
+/** Injects every binding of a service. */
+const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOptions<T[]> => ({
   serviceIdentifier,
   isMultiple: true,
-  optional: true,
 });
 
 /** The core. */
@@ -46,7 +45,7 @@ const drivenAdapters = new ContainerModule(({ bind }) => {
   bind(services.TokenVerifier).toResolvedValue(createTokenVerifier, [services.AccessTokens, services.Config]);
   bind(services.Reloadable).toService(services.AccessTokens);
   bind(services.TokenReload).toResolvedValue(
-    (reloadables = [], log) => new TokenReload(reloadables, log),
+    (reloadables, log) => new TokenReload(reloadables, log),
     [all(services.Reloadable), services.Logger],
   );
 
@@ -96,8 +95,7 @@ export const managementModule: ContainerModule = new ContainerModule(async ({ bi
   );
   bind(services.ManagementServer)
     .toResolvedValue(
-      (checks = [], metrics, server) =>
-        createManagementServer({ checks, metrics, isStopping: () => server.isStopping }),
+      (checks, metrics, server) => createManagementServer({ checks, metrics, isStopping: () => server.isStopping }),
       [all(services.ReadinessCheck), services.Metrics, services.HttpServer],
     )
     .onDeactivation((server) => server.stop());
@@ -119,11 +117,10 @@ export async function createContainer(config: Config, ...modules: readonly Conta
 
 /** Finishes the requests in progress, and closes the storage: first what calls, then what it calls. */
 export async function closeStorage(container: Container): Promise<void> {
-  const failures: unknown[] = [];
-  // Fails, too, if the part could not be created.
-  for (const service of [services.HttpServer, services.GroupCommit, services.Storage])
-    await container.unbindAsync(service).catch((failure) => failures.push(failure));
-  if (failures.length > 0) throw failures[0];
+  await container
+    .unbindAsync(services.HttpServer)
+    .finally(() => container.unbindAsync(services.GroupCommit))
+    .finally(() => container.unbindAsync(services.Storage));
 }
 
 /** Closes everything that was opened, the storage first. */

@@ -1,6 +1,6 @@
 export type { Labels, Metrics } from '../adapters/driven/metrics/index.js';
 export type { ReadinessCheck } from '../adapters/driving/management/index.js';
-export { type Config, InvalidConfig, readConfig, type Setting, settings } from './config.js';
+export { type Config, InvalidConfig, readConfig } from './config.js';
 export { closeContainer, createContainer, httpModule } from './container.js';
 export type { LogDestination } from './logger.js';
 export type { Plugin } from './plugins.js';

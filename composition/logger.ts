@@ -1,18 +1,16 @@
 import { fstatSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
-import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
 import type { Config } from './config.js';
+import { describeError } from './describe-error.js';
 import { isInTime } from './time-limit.js';
 
 /** Maximum size of the lines that wait for standard error; further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
-/** Size of the lines that are written together, and the time after which fewer are, in milliseconds. */
-const [MIN_WRITE_BYTES, MAX_DELAY_MS] = [4096, 100];
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
 
-/** What journald takes for the priority of a line, by pino's levels (sd-daemon(3)). */
-const PRIORITIES: Readonly<Record<number, number>> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 };
+/** Priorities of lines for journald (sd-daemon(3)), by level. */
+const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info: 6, warn: 4, error: 3, fatal: 2 };
 
 /** Receives the lines of the log. */
 export interface LogDestination {
@@ -23,37 +21,31 @@ export interface LogDestination {
   on?(event: 'drop', listener: () => void): unknown;
 }
 
-/**
- * Opens standard error for the log. Formats the lines if it is a terminal, and prefixes them with a priority if it is the
- * systemd journal. Writing never blocks, throws or ends the process; lines that cannot be written are dropped.
- */
+/** Opens standard error for the log. Writing never blocks, throws or ends the process; lines may be dropped instead. */
 export async function openStandardError(): Promise<LogDestination> {
-  // Node makes a pipe non-blocking when it creates this stream.
-  const { fd, isTTY } = process.stderr;
-  const limits = { maxLength: MAX_PENDING_BYTES, minLength: MIN_WRITE_BYTES, periodicFlush: MAX_DELAY_MS };
-  const destination = pino.destination({ fd, sync: false, ...limits });
+  // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
+  const { fd } = process.stderr;
+  const batches = { minLength: 4096, periodicFlush: 100 };
+  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
   // A failed write is repeated later.
   destination.on('error', () => {});
-  // pino calls it after a fatal line and at exit, and on a full disk it would never return.
+  // pino calls it at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
-  const others = {
-    flush: (done: () => void) => destination.flush(done),
-    on: (event: 'drop', listener: () => void) => destination.on(event, listener),
+  const format = await selectFormat();
+  return {
+    write: (line) => destination.write(format(line)),
+    flush: (done) => destination.flush(done),
+    on: (event, listener) => destination.on(event, listener),
   };
-  if (isTTY) {
+}
+
+/** Returns a function that formats a line for a terminal, or prefixes it with its priority for the systemd journal. */
+async function selectFormat(): Promise<(line: string) => string> {
+  if (process.stderr.isTTY) {
     const { prettyFactory } = await import('pino-pretty');
-    const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
-    return { write: (line) => destination.write(format(line)), ...others };
+    return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
   }
-  if (!isJournal(fd)) return destination;
-  const journal = {
-    // Lets pino set `lastLevel`.
-    [Symbol.for('pino.metadata')]: true,
-    lastLevel: 30,
-    write: (line: string) => destination.write(`<${PRIORITIES[journal.lastLevel]}>${line}`),
-    ...others,
-  };
-  return journal;
+  return isJournal(process.stderr.fd) ? addPriority : (line) => line;
 }
 
 /** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
@@ -61,6 +53,11 @@ function isJournal(fd: number): boolean {
   // As numbers, they would remain in a buffer in which Node 20 looks before it follows symbolic links to modules.
   const { dev, ino } = fstatSync(fd, { bigint: true });
   return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
+}
+
+function addPriority(line: string): string {
+  const [, level = 'info'] = /^\{"level":"(\w+)"/.exec(line) ?? [];
+  return `<${PRIORITIES[level]}>${line}`;
 }
 
 /** Creates a logger that writes JSON lines without user data. */
@@ -75,36 +72,4 @@ export async function flush(destination: LogDestination): Promise<void> {
   const flushed = () => new Promise<void>((resolve) => (destination.flush ? destination.flush(resolve) : resolve()));
   // The first may end with a write in progress, which does not have the last lines.
   await isInTime(flushed().then(flushed), MAX_FLUSH_MS);
-}
-
-/**
- * Describes an error for the log: class, code, location, causes, and a message that cannot contain user data. The stack
- * of an expected failure, such as an unavailable storage, tells nothing new.
- */
-export function describeError(error: unknown, withStack = !isExpected(error)): object {
-  if (!(error instanceof Error)) return { type: typeof error };
-  const { name, message, stack = '', cause } = error;
-  const start = stack.indexOf(message);
-  return {
-    type: name,
-    code: 'code' in error ? error.code : undefined,
-    message: isMessageSafe(error) ? message : undefined,
-    stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
-    cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
-  };
-}
-
-function isExpected(error: unknown): boolean {
-  return isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
-}
-
-/**
- * Parsers and drivers quote values: JSON.parse the body, Knex the SQL. Their errors have a class or members of their own.
- * So have those of failed system calls, whose messages are Node's, with a path or an address.
- */
-function isMessageSafe(error: Error): boolean {
-  if (isExpected(error)) return true;
-  if ('syscall' in error && 'code' in error)
-    return error.message.startsWith(`${error.syscall} ${error.code}`) || error.message.startsWith(`${error.code}: `);
-  return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;
 }

@@ -8,23 +8,24 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Adds metrics to the parts, when they are created. Call it after the plugins: rebinding a service removes its activations. */
 export function measure(container: Container): void {
-  const metrics = () => container.getAsync(services.Metrics);
   container.onActivation(
     services.BatchRepository,
-    async (_, repository) => new MeasuredPlantRepository(repository, await metrics()),
+    async (context, repository) => new MeasuredPlantRepository(repository, await context.getAsync(services.Metrics)),
   );
-  container.onActivation(services.LogDestination, async (_, destination) => {
-    const count = (await metrics()).counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
+  container.onActivation(services.LogDestination, async (context, destination) => {
+    const metrics = await context.getAsync(services.Metrics);
+    const count = metrics.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
     destination.on?.('drop', () => count());
     return destination;
   });
-  container.onActivation(services.HttpApi, async (_, api) => {
-    measureRequests(api, await metrics());
+  container.onActivation(services.HttpApi, async (context, api) => {
+    measureRequests(api, await context.getAsync(services.Metrics));
     return api;
   });
-  container.onActivation(services.TokenReload, async (_, tokens) => {
+  container.onActivation(services.TokenReload, async (context, tokens) => {
+    const metrics = await context.getAsync(services.Metrics);
     const help = '1 if the last reload of tokens succeeded, otherwise 0.';
-    (await metrics()).gauge('tokens_last_reload_successful', help, () => Number(tokens.isSuccessful));
+    metrics.gauge('tokens_last_reload_successful', help, () => Number(tokens.isSuccessful));
     return tokens;
   });
 }

@@ -3,25 +3,22 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import { InvalidConfig } from './config.js';
-import { limitTime } from './time-limit.js';
+import { isInTime } from './time-limit.js';
+
+/** Maximum time for a plugin to be loaded and to settle, in seconds. */
+const MAX_SECONDS = 10;
 
 /** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
 export type Plugin = (container: Container) => void | Promise<void>;
 
 /**
- * Imports a plugin, and calls it. Resolves its name from the working directory, so that a global `plant-store` finds
- * local packages.
+ * Imports a plugin, and calls it.
  * @throws {InvalidConfig} It cannot be loaded, or fails. One line names it.
  */
 export async function installPlugin(name: string, container: Container): Promise<void> {
-  const { resolve } = createRequire(join(process.cwd(), '/'));
-  const run = async () => {
-    const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
-    if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
-    await plugin(container);
-  };
   try {
-    await limitTime(run());
+    if (!(await isInTime(loadAndCall(name, container), MAX_SECONDS * 1000)))
+      throw new Error(`no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
     // Its name may be a secret in the wrong variable.
@@ -29,4 +26,12 @@ export async function installPlugin(name: string, container: Container): Promise
       throw new InvalidConfig('PLUGINS: a package is not installed; the path of a file starts with ./');
     throw new InvalidConfig(`PLUGINS: ${name}: ${reason}`);
   }
+}
+
+async function loadAndCall(name: string, container: Container): Promise<void> {
+  // From the working directory, so that a global `plant-store` finds local packages.
+  const { resolve } = createRequire(join(process.cwd(), '/'));
+  const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
+  if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
+  await plugin(container);
 }

@@ -4,6 +4,7 @@ import { closeContainer, closeStorage, createContainer, httpModule, managementMo
 import { flush } from './logger.js';
 import type { Plugin } from './plugins.js';
 import { services } from './services.js';
+import { toStorageName } from './storages.js';
 import { isInTime } from './time-limit.js';
 
 /** Minimum time for the storage, and then for the rest, to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
@@ -50,7 +51,7 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
   // First, so that an invalid setting leaves no new store behind.
   await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
-  const { name, driver, schema, warning } = await container.getAsync(services.Storage);
+  const storage = await container.getAsync(services.Storage);
   const server = await container.getAsync(services.HttpServer);
   const log = await container.getAsync(services.Logger);
   await container.getAsync(services.TokenReload);
@@ -58,9 +59,13 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
   if (managementPort !== 'off')
     managementUrl = await (await container.getAsync(services.ManagementServer)).listen(managementPort, managementHost);
   const url = `${await server.listen(port, host)}${basePath}`;
-  const storage = name ?? config.database.replace(/:.*/s, ':');
-  log.info({ version, node: process.version, storage, driver, schema, url, management: managementUrl }, 'started');
-  if (warning) log.warn({ storage }, warning);
+  const { driver, schema, warning } = storage;
+  const name = toStorageName(storage, config);
+  log.info(
+    { version, node: process.version, storage: name, driver, schema, url, management: managementUrl },
+    'started',
+  );
+  if (warning) log.warn({ storage: name }, warning);
   return { url, managementUrl };
 }
 

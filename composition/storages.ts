@@ -3,7 +3,7 @@ import type { ResolutionContext } from 'inversify';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
 import { isStorageUnavailable, type PlantStorage } from '../core/index.js';
-import { InvalidConfig } from './config.js';
+import { type Config, InvalidConfig } from './config.js';
 import { services } from './services.js';
 
 /** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
@@ -15,6 +15,8 @@ const NO_RESPONSE = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
   ...['57P03', 'PROTOCOL_CONNECTION_LOST'],
 ];
+/** SQLite gives `sqlite://name` and `:memory:` another meaning. */
+const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
 /** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
 export interface Storage extends PlantStorage {
@@ -41,34 +43,17 @@ export type OpenStorage = (options: {
   readonly readOnly: boolean;
 }) => Storage | Promise<Storage>;
 
-// Elsewhere, sqlite://name and :memory: mean something else.
-const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
-
-const sqlite: OpenStorage = ({ url, ...options }) => {
-  const [, path, mode] = SQLITE_URL.exec(url) ?? [];
-  if (path === undefined) throw new InvalidConfig('DATABASE_URL: must be sqlite:PATH or sqlite:PATH?mode=rw');
-  return openSqlite({ path, mustExist: mode !== undefined, ...options });
-};
-
-/** Reports an invalid URL, or a missing driver, as a setting. */
-const withDriver =
-  (open: OpenStorage): OpenStorage =>
-  async (options) => {
-    try {
-      return await open(options);
-    } catch (error) {
-      const isSetting = error instanceof InvalidServerUrl || error instanceof MissingDriver;
-      throw isSetting ? new InvalidConfig(`DATABASE_URL: ${error.message}`) : error;
-    }
-  };
-
 /** The storages of this package, by the scheme of their URLs. */
 export const storages: Readonly<Record<string, OpenStorage>> = {
-  sqlite: withDriver(sqlite),
-  postgres: withDriver(openPostgres),
-  postgresql: withDriver(openPostgres),
-  mysql: withDriver(openMysql),
-  memory: () => Object.assign(new MemoryPlantRepository(), { name: 'memory:' }),
+  sqlite: ({ url, ...options }) => {
+    const [, path, mode] = SQLITE_URL.exec(url) ?? [];
+    if (path === undefined) throw new InvalidConfig('DATABASE_URL: must be sqlite:PATH or sqlite:PATH?mode=rw');
+    return openSqlite({ path, mustExist: mode !== undefined, ...options });
+  },
+  postgres: openPostgres,
+  postgresql: openPostgres,
+  mysql: openMysql,
+  memory: () => new MemoryPlantRepository(),
 };
 
 /** Opens the storage that the scheme of `DATABASE_URL` selects. Waits for a server that does not respond yet. */
@@ -82,12 +67,14 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
       'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
     );
   const deadline = performance.now() + MAX_WAIT_MS;
-  for (let isFirst = true; ; isFirst = false) {
+  for (;;) {
     try {
       return await open({ url, timeoutMs, readOnly });
     } catch (error) {
+      if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
+        throw new InvalidConfig(`DATABASE_URL: ${error.message}`);
       if (readOnly || !isUnresponsive(error) || performance.now() > deadline) throw error;
-      if (isFirst) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
+      (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
       await setTimeout(PAUSE_MS);
     }
   }
@@ -97,4 +84,9 @@ function isUnresponsive(error: unknown): boolean {
   if (!isStorageUnavailable(error)) return false;
   const { cause } = error;
   return cause instanceof Object && 'code' in cause && NO_RESPONSE.includes(`${cause.code}`);
+}
+
+/** Returns the name of a storage, without a password. */
+export function toStorageName({ name }: Storage, { database }: Config): string {
+  return name ?? database.replace(/:.*/s, ':');
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import type { TokenVerifier } from '../core/index.js';
 import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
-import { limitTime } from './time-limit.js';
 
 /** Something that a SIGHUP reloads, such as a token verifier. */
 export interface Reloadable {
@@ -20,7 +19,6 @@ export function createToken(): string {
 /** Accepts the static tokens of the settings. */
 export class AccessTokens extends StaticTokenVerifier implements Reloadable {
   readonly #config: Config;
-  #pendingRead: Promise<string> | undefined;
   /** The only accepted token, if no credential is configured. */
   randomToken: string | undefined;
 
@@ -38,12 +36,11 @@ export class AccessTokens extends StaticTokenVerifier implements Reloadable {
 
   /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
   async reload(): Promise<void> {
-    const { accessTokens, accessTokensFile } = this.#config;
-    if (accessTokensFile === undefined) return;
+    const { accessTokens, accessTokensFile: path } = this.#config;
+    if (path === undefined) return;
     try {
-      // A read that hangs is shared, because each blocks a thread of Node.
-      this.#pendingRead ??= readFile(accessTokensFile).finally(() => (this.#pendingRead = undefined));
-      const tokens = parseTokens(await limitTime(this.#pendingRead));
+      assertFile(await stat(path));
+      const tokens = parseTokens(await readFile(path, 'utf8'));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       assertTokens(tokens);
       this.replace([...accessTokens, ...tokens]);
@@ -96,29 +93,12 @@ export class TokenReload {
     this.isSuccessful = true;
     for (const reloadable of this.#reloadables) {
       try {
-        // In JavaScript, it may be synchronous.
-        await limitTime(Promise.resolve(reloadable.reload()));
+        await reloadable.reload();
       } catch (error) {
         this.isSuccessful = false;
         this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');
       }
     }
     if (this.isSuccessful) this.#log.info('tokens reloaded');
-  }
-}
-
-/** Reads a regular file. */
-async function readFile(path: string): Promise<string> {
-  // At exit, Node would wait for a read that hangs, as on a dead mount. The exit code is then that of SIGKILL.
-  const kill = () => process.kill(process.pid, 'SIGKILL');
-  process.on('exit', kill);
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path);
-    assertFile(await file.stat());
-    return await file.readFile('utf8');
-  } finally {
-    await file?.close();
-    process.off('exit', kill);
   }
 }

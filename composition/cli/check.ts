@@ -1,21 +1,24 @@
 import { existsSync } from 'node:fs';
 import type { Container } from 'inversify';
 import leven from 'leven';
-import { type Config, InvalidConfig, settings } from '../config.js';
+import { type Config, InvalidConfig, settings, variables } from '../config.js';
 import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
+import { toStorageName } from '../storages.js';
 import { print, reportFailure } from './output.js';
+import type { Invocation } from './run.js';
 
 /** Maximum number of characters in which a mistyped variable differs from a setting. */
 const MAX_TYPOS = 2;
 
 /** Prints the settings, the state of the storage, which it does not change, and each problem. */
-export async function run(config: Config, _file: string | undefined, environment: NodeJS.ProcessEnv): Promise<number> {
+export async function run(config: Config, { environment }: Invocation): Promise<number> {
   const container = await createContainer(config);
   container.rebind(services.ReadOnly).toConstantValue(true);
   await print(describeSettings(config, environment));
-  const checks = [checkNames(environment), container.getAsync(services.TokenVerifier), checkStorage(container)];
+  const checks = [checkNames(environment), container.getAsync(services.TokenVerifier), checkStorage(container, config)];
   const exitCodes = await Promise.all(checks.map((check) => check.then(() => 0, reportFailure)));
+  // Reports again what could not be opened.
   await closeContainer(container).catch(() => {});
   await print('not checked: privileges to create plants, and whether the ports are free\n');
   return Math.max(...exitCodes);
@@ -23,11 +26,12 @@ export async function run(config: Config, _file: string | undefined, environment
 
 /** Lists the settings that have a value, without secrets. */
 function describeSettings(config: Config, environment: NodeJS.ProcessEnv): string {
-  const lines = Object.values(settings).map(({ variable, default: value }) => {
+  let lines = '';
+  for (const { variable, default: value } of Object.values(settings)) {
     const text = variable === 'DATABASE_URL' ? config.database : environment[variable] || value;
-    return text && `${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`;
-  });
-  return lines.join('');
+    if (text) lines += `${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`;
+  }
+  return lines;
 }
 
 function isSecret(variable: string, text: string): boolean {
@@ -39,20 +43,22 @@ function isSecret(variable: string, text: string): boolean {
 /** Rejects variables that look like mistyped settings. */
 async function checkNames(environment: NodeJS.ProcessEnv): Promise<void> {
   // Too many names are similar to the short ones, such as PORT.
-  const known = Object.values(settings).map(({ variable }) => variable);
+  const candidates = variables.filter(({ length }) => length > 4);
   const problems: string[] = [];
-  for (const name of Object.keys(environment)) {
-    const meant = known.find((variable) => variable.length > 4 && leven(variable, name.toUpperCase()) <= MAX_TYPOS);
-    if (meant && !known.includes(name)) problems.push(`${name}: no such setting; did you mean ${meant}?`);
+  for (const name of Object.keys(environment).filter((each) => !variables.includes(each))) {
+    const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= MAX_TYPOS);
+    if (meant) problems.push(`${name}: no such setting; did you mean ${meant}?`);
   }
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
 }
 
-async function checkStorage(container: Container): Promise<void> {
+async function checkStorage(container: Container, config: Config): Promise<void> {
   const storage = await container.getAsync(services.Storage);
-  const { name = 'the storage', driver, schema, pending = [] } = storage;
+  const { driver, schema, pending = [] } = storage;
   if (pending.length === 0) await storage.ready();
-  const state = schema === 'missing' ? '; there is no store yet' : '';
-  const plan = pending.length > 0 ? `; serve will apply ${pending.join(', ')}` : '';
-  await print(`storage: ${name}${driver ? `, driver ${driver}` : ''}${state}${plan}\n`);
+  let line = `storage: ${toStorageName(storage, config)}`;
+  if (driver) line += `, driver ${driver}`;
+  if (schema === 'missing') line += '; there is no store yet';
+  if (pending.length > 0) line += `; serve will apply ${pending.join(', ')}`;
+  await print(`${line}\n`);
 }

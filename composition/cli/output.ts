@@ -1,25 +1,30 @@
 import { inspect } from 'node:util';
 import { isStorageUnavailable } from '../../core/index.js';
 import { InvalidConfig } from '../config.js';
+import { describeError } from '../describe-error.js';
 
 /** The command line is invalid. */
 export class UsageError extends Error {}
 
-/** Writes to standard output. Ignores that its reader has closed it, as `head` does; rejects after other errors. */
+/** Returns whether a write failed because the reader has closed the pipe, as `head` does. */
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+/** Writes to standard output. Ignores that its reader has closed it; rejects after other errors. */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error && Object(error).code !== 'EPIPE' ? reject(error) : resolve()));
+    process.stdout.write(text, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve()));
   });
 }
 
-/** Prints the message of a failed command. Resolves to the exit code of the process. */
-export async function reportFailure(error: unknown): Promise<number> {
+/** Prints the message of a failed command. Returns the exit code of the process. */
+export function reportFailure(error: unknown): number {
   // EX_CONFIG and EX_USAGE of BSD's sysexits.h.
   if (error instanceof InvalidConfig) return fail(78, error.message);
   if (error instanceof UsageError) return fail(64, error.message);
   if (isStorageUnavailable(error) || (error instanceof Error && 'syscall' in error)) return fail(1, error.message);
   // The message of any other error may contain user data.
-  const { describeError } = await import('../logger.js');
   return fail(1, `internal error: ${inspect(describeError(error))}`);
 }
 

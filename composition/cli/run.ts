@@ -1,12 +1,16 @@
-import { parseArgs } from 'node:util';
-import { type Config, readConfig, settings, version } from '../config.js';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type Config, readConfig, settings, variables, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
-/**
- * Runs a command with its argument. Resolves to the exit code of the process.
- * @param environment Includes the flags.
- */
-type Run = (config: Config, file: string | undefined, environment: NodeJS.ProcessEnv) => Promise<number>;
+/** What a command gets beside the settings. */
+export interface Invocation {
+  readonly file: string | undefined;
+  /** Includes the flags. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Resolves to the exit code of the process. */
+type Run = (config: Config, invocation: Invocation) => Promise<number>;
 
 const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
@@ -17,7 +21,6 @@ const commands: Readonly<Record<string, { help: string; load: () => Promise<{ ru
   token: { help: 'print a new random token and its digest', load: () => import('./token.js') },
 };
 
-const variables = Object.values(settings).map(({ variable }) => variable);
 const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
 
 /** Runs a command line. Resolves to the exit code of the process. */
@@ -30,28 +33,31 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
       await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
     }
+    const effective = { ...environment };
+    for (const variable of variables) {
+      const value = values[toFlag(variable)];
+      if (typeof value === 'string') effective[variable] = value;
+    }
     // A flag takes precedence, also over the file that contains its value.
-    const others = values['database-url'] ? { ...environment, DATABASE_URL_FILE: '' } : environment;
-    const entries = variables.map((variable) => [variable, values[toFlag(variable)] ?? others[variable]]);
-    const effective = { ...others, ...Object.fromEntries(entries) };
-    // By default, SIGHUP would end the process; the service handles it once it can reload its tokens.
-    if (command === commands['serve']) process.on('SIGHUP', () => {});
+    if (values['database-url']) effective['DATABASE_URL_FILE'] = '';
     const { run } = await command.load();
-    return await run(readConfig(effective), file, effective);
+    return await run(readConfig(effective), { file, environment: effective });
   } catch (error) {
     return reportFailure(error);
   }
 }
 
 function parse(argv: readonly string[]) {
+  const options: NonNullable<ParseArgsConfig['options']> = {
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean', short: 'v' },
+  };
+  for (const variable of variables) options[toFlag(variable)] = { type: 'string' };
   // Every user of the machine can read a command line.
-  const flags = variables.filter((variable) => variable !== settings.accessTokens.variable).map(toFlag);
-  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'string' } as const]));
-  const own = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+  delete options['access-tokens'];
   try {
-    const parsed = parseArgs({ args: [...argv], options: { ...options, ...own }, allowPositionals: true });
-    const values: Readonly<Record<string, unknown>> = parsed.values;
-    const [name = 'serve', file, ...others] = parsed.positionals;
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    const [name = 'serve', file, ...others] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw new Error(`Unknown command '${name}'`);
     if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);

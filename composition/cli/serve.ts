@@ -8,15 +8,11 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
-  // One after another, so that the latest tokens are accepted.
-  let reloading = Promise.resolve();
+  // By default, it would end the process. The service handles it once the container exists.
+  process.on('SIGHUP', () => {});
   const { url, managementUrl, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
-    const reload = async () => (await container.getAsync(services.TokenReload)).reload();
-    process.on('SIGHUP', () => {
-      // During startup, the error of a part that cannot be created is that of `start`, too.
-      reloading = reloading.then(reload).catch(() => {});
-    });
+    reloadOnSighup(container);
   });
   const stopSignal = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
@@ -31,9 +27,7 @@ export async function run(config: Config): Promise<number> {
   await print(`Plant Store listens on ${url}\n${docs}${health}${example}`).catch(() => {});
 
   log.info({ signal: await stopSignal }, 'stopping');
-  const closed = await stop();
-  await reloading;
-  return closed ? 0 : 1;
+  return (await stop()) ? 0 : 1;
 }
 
 function exitOnUncaughtException(container: Container): void {
@@ -45,6 +39,16 @@ function exitOnUncaughtException(container: Container): void {
     } finally {
       process.exit(1);
     }
+  });
+}
+
+function reloadOnSighup(container: Container): void {
+  const reload = async () => (await container.getAsync(services.TokenReload)).reload();
+  // One after another, so that the latest tokens are accepted.
+  let reloading = Promise.resolve();
+  process.on('SIGHUP', () => {
+    // During startup, the error of a part that cannot be created is that of `start`, too.
+    reloading = reloading.then(reload).catch(() => {});
   });
 }
 

@@ -9,18 +9,17 @@ const PAUSE_MS = 1000;
 
 /** Tells systemd that startup is complete, once the storage is ready. */
 export async function notifySystemd(storage: Pick<Storage, 'ready'>, log: Pick<Logger, 'warn'>): Promise<void> {
-  let isReady = false;
-  while (!isReady) {
-    try {
-      await storage.ready();
-      isReady = true;
-    } catch {
-      await setTimeout(PAUSE_MS);
-    }
-  }
+  while (!(await isReady(storage))) await setTimeout(PAUSE_MS);
   try {
     await promisify(execFile)('systemd-notify', ['--ready']);
   } catch (err) {
     log.warn({ err }, 'systemd-notify failed, so systemd does not know that the service is ready');
   }
+}
+
+function isReady(storage: Pick<Storage, 'ready'>): Promise<boolean> {
+  return storage.ready().then(
+    () => true,
+    () => false,
+  );
 }

@@ -19,35 +19,39 @@ describe('The configuration', () => {
     expect(readConfig({ ...empty, PATH: '/bin', POTS: 'many' })).to.deep.equal(readConfig({}));
   });
 
-  for (const [variable, text, expected] of [
-    ['PORT', '0', { port: 0 }],
-    ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
-    ['PLUGINS', './a.js, garden', { plugins: ['./a.js', 'garden'] }],
-    ['ACCESS_TOKENS', 'one, two', { accessTokens: ['one', 'two'] }],
-    ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
-    ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
-    ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
-    ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
-    ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
-    ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
-    ['DOCS', 'off', { docs: false }],
-  ] as const) {
-    it(`accepts ${variable}=${text}`, () => expect(readConfig({ [variable]: text })).to.deep.include(expected));
-  }
+  it('reads a value of every kind', () => {
+    for (const [variable, text, expected] of [
+      ['PORT', '0', { port: 0 }],
+      ['PORT', '65535', { port: 65_535 }],
+      ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
+      ['HOST', '::1', { host: '::1' }],
+      ['PLUGINS', './a.js, garden', { plugins: ['./a.js', 'garden'] }],
+      ['ACCESS_TOKENS', 'one, two,', { accessTokens: ['one', 'two'] }],
+      ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
+      ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
+      ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
+      ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
+      ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
+      ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
+      ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
+      ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
+      ['DOCS', 'off', { docs: false }],
+    ] as const)
+      expect(readConfig({ [variable]: text }), `${variable}=${text}`).to.deep.include(expected);
+  });
 
-  for (const [variable, allowed, ...texts] of [
-    ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
-    ['BODY_LIMIT', 'a size from 1b to 256mb, such as 64kb or 1mb', '0', '-1', '1.5mb', '1 mb', '257mb', 'mb'],
-    ['MAX_IN_FLIGHT', 'a whole number above 0', '0', '1k', '-1', 'all'],
-    ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],
-    ['DOCS', 'one of on, off', 'true', 'ON', '1'],
-    ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'INFO', 'constructor'],
-  ] as const) {
-    it(`rejects ${variable}=${texts.join()}, and names the allowed values`, () => {
+  it('rejects any other value, and names what is allowed', () => {
+    for (const [variable, allowed, ...texts] of [
+      ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
+      ['BODY_LIMIT', 'a size from 1b to 256mb, such as 64kb or 1mb', '0', '-1', '1.5mb', '1 mb', '257mb', 'mb'],
+      ['MAX_IN_FLIGHT', 'a whole number above 0', '0', '1k', '-1', 'all'],
+      ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],
+      ['DOCS', 'one of on, off', 'true', 'ON', '1'],
+      ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'INFO', 'constructor'],
+    ] as const)
       for (const text of texts)
-        expect(problemsOf({ [variable]: text })).to.deep.equal([`${variable}: must be ${allowed}`]);
-    });
-  }
+        expect(problemsOf({ [variable]: text }), text).to.deep.equal([`${variable}: must be ${allowed}`]);
+  });
 
   it('reports every problem at once, in one line each', () => {
     const problems = problemsOf({
@@ -63,6 +67,13 @@ describe('The configuration', () => {
     expect(problems.join()).to.include('token 2').and.not.to.include(CANARY);
   });
 
+  it('allows equal limits, and one port only if it is any free port', () => {
+    const timeouts = { HEADERS_TIMEOUT: '30s', REQUEST_TIMEOUT: '30s' };
+    const sizes = { BODY_LIMIT: '1mb', MAX_IN_FLIGHT_BYTES: '1mb' };
+    expect(problemsOf({ ...timeouts, ...sizes, PORT: '0', MANAGEMENT_PORT: '0' })).to.deep.equal([]);
+    expect(problemsOf({ PORT: '3001' })).to.deep.equal(['PORT and MANAGEMENT_PORT must differ']);
+  });
+
   it('reads the URL of the storage from a file, which wins', () => {
     const path = join(folder, 'url');
     const url = `postgres://user:${CANARY}@db/plants`;
@@ -70,22 +81,16 @@ describe('The configuration', () => {
     expect(readConfig({ DATABASE_URL_FILE: path, DATABASE_URL: 'memory:' })).to.include({ database: url });
   });
 
-  for (const [variable, problem, ...texts] of [
-    ['BASE_PATH', 'must be a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
-    ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
-    ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
-    ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
-    [
-      'PLUGINS',
-      'must be a list of packages and paths',
-      `./a.js,postgres://user:${CANARY}@db/plants`,
-      `@garden/plugin/a.js,user:${CANARY}@db`,
-    ],
-  ] as const) {
-    it(`rejects an invalid ${variable} without printing it, because it may be a secret: ${problem}`, () => {
+  it('prints no invalid value of a setting into which a secret may be pasted', () => {
+    for (const [variable, problem, ...texts] of [
+      ['BASE_PATH', 'must be a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
+      ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
+      ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
+      ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
+      ['PLUGINS', 'must be a list of packages and paths', `./a.js,postgres://u:${CANARY}@db`, `@a/b.js,u:${CANARY}@db`],
+    ] as const)
       for (const text of texts) expect(problemsOf({ [variable]: text })).to.deep.equal([`${variable}: ${problem}`]);
-    });
-  }
+  });
 
   it('requires the three settings for JWTs together', () => {
     for (const variable of Object.keys(JWT))

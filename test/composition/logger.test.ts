@@ -1,96 +1,80 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { describeError } from '../../composition/logger.js';
-import { StorageUnavailable } from '../../core/index.js';
-import { catchError } from '../support/catch-error.js';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { createLogger, flush, openStandardError } from '../../composition/logger.js';
+import { temporaryFolder } from '../support/temporary.js';
 
-/** A value sent by a client, which must not be logged. */
-const CANARY = 'canary-4711';
-
-describe('describeError', () => {
-  const parseError = () => catchError((async () => JSON.parse(CANARY))());
-  /** Returns an error as Knex throws it: with the SQL in its message. */
-  const knexError = () =>
-    Object.assign(new Error(`insert into plants values ('${CANARY}')`), { code: 'SQLITE_ERROR', sql: CANARY });
-
-  it('includes the class, the code, a safe message, every cause and its location', async () => {
-    const middle = new Error('from a plugin', { cause: await parseError() });
-    const description = describeError(new TypeError('no soil', { cause: middle }));
-    expect(description).to.include({ type: 'TypeError', message: 'no soil' });
-    expect(description).to.have.nested.property('cause.message', 'from a plugin');
-    expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
-    expect(description)
-      .to.have.nested.property('cause.cause.stack')
-      .that.matches(/^at JSON\.parse .*\n {4}at .*logger\.test\.js:\d+:\d+/);
-    expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
-    const systemError = await catchError(readFile('/no/such/file'));
-    expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
+describe('The log', () => {
+  const path = join(temporaryFolder(), 'log');
+  const standardError = Object.getOwnPropertyDescriptor(process, 'stderr') ?? {};
+  let fd: number;
+  beforeEach(() => {
+    fd = openSync(path, 'w');
+    Object.defineProperty(process, 'stderr', { value: { fd, isTTY: false }, configurable: true });
+  });
+  afterEach(() => {
+    Object.defineProperty(process, 'stderr', standardError);
+    delete process.env['JOURNAL_STREAM'];
+    closeSync(fd);
   });
 
-  it('leaves out the stack of an expected failure', () => {
-    const error = new StorageUnavailable('the storage is full', { cause: knexError() });
-    expect(describeError(error)).to.deep.include({
-      ...{ type: 'StorageUnavailable', code: 'STORAGE_UNAVAILABLE', message: 'the storage is full', stack: undefined },
-      cause: { type: 'Error', code: 'SQLITE_ERROR', message: undefined, stack: undefined, cause: undefined },
-    });
+  const open = async () => {
+    const destination = await openStandardError();
+    return { destination, log: createLogger(destination, { logLevel: 'trace' }) };
+  };
+  const readLines = () => readFileSync(path, 'utf8').trimEnd().split('\n');
+
+  it('has JSON lines with the time, the level and a safe description of an error', async () => {
+    const { destination, log } = await open();
+    log.warn({ err: Object.assign(new Error('canary'), { sql: 'canary' }) }, 'no water');
+    await flush(destination);
+    const [line = ''] = readLines();
+    expect(line).not.to.include('canary');
+    expect(JSON.parse(line)).to.include.keys('time', 'err').and.to.include({ level: 'warn', msg: 'no water' });
   });
 
-  for (const [what, make] of [
-    ['the body that JSON.parse quotes', parseError],
-    ['the message and other members of an error of Knex', knexError],
-    [
-      'the SQL that Knex adds to the message of a failed system call',
-      () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
-    ],
-    ['a cause that is not an error', () => new Error('', { cause: { token: CANARY } })],
-    [
-      'lines of a message that look like stack frames',
-      () => Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
-    ],
-  ] as const) {
-    it(`never includes ${what}`, async () => {
-      expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
-    });
-  }
-});
-
-describe('A line for the systemd journal', () => {
-  it('starts with the priority of its level', async () => {
-    const module = import.meta.resolve('../../composition/logger.js');
-    const code = `import { fstatSync } from 'node:fs';
-      const { dev, ino } = fstatSync(2, { bigint: true });
-      process.env.JOURNAL_STREAM = dev + ':' + ino;
-      const { createLogger, flush, openStandardError } = await import('${module}');
-      const destination = await openStandardError();
-      const log = createLogger(destination, { logLevel: 'trace' });
-      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) log[level]('');
-      await flush(destination);`;
-    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
-    const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, priority, level]) => [
-      level,
-      priority,
+  it('starts a line for the systemd journal with the priority of its level', async () => {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
+    const { destination, log } = await open();
+    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('');
+    await flush(destination);
+    expect(readLines().map((line) => line.slice(0, 20))).to.deep.equal([
+      '<7>{"level":"trace",',
+      '<7>{"level":"debug",',
+      '<6>{"level":"info","',
+      '<4>{"level":"warn","',
+      '<3>{"level":"error",',
+      '<2>{"level":"fatal",',
     ]);
-    expect(Object.fromEntries(priorities)).to.deep.equal({
-      ...{ trace: '7', debug: '7', info: '6', warn: '4', error: '3', fatal: '2' },
-    });
   });
-});
 
-describe('flush', () => {
-  it('writes every line before the process ends, also those logged during a write', async () => {
-    const module = import.meta.resolve('../../composition/logger.js');
-    const code = `const { createLogger, flush, openStandardError } = await import('${module}');
-      const destination = await openStandardError();
-      const log = createLogger(destination, { logLevel: 'info' });
-      for (let line = 0; line < 100; line++) log.info('line');
-      log.fatal('last');
-      await flush(destination);
-      process.exit();`;
-    const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
-    expect(stderr.split('\n').length).to.equal(102);
-    expect(stderr).to.match(/"last"}\n$/);
+  it('is human-readable on a terminal', async () => {
+    Object.assign(process.stderr, { isTTY: true });
+    const { destination, log } = await open();
+    log.info({ name: 'Monstera' }, 'planted');
+    await flush(destination);
+    expect(readLines()[0]).to.match(/^.{0,5}\[\d\d:\d\d:\d\d\.\d{3}\].*INFO.*planted/);
+  });
+
+  it('is written when it is flushed, also lines that were logged during a write', async () => {
+    const { destination, log } = await open();
+    for (let line = 0; line < 100; line++) log.info('line');
+    log.fatal('last');
+    await flush(destination);
+    const lines = readLines();
+    expect(lines).to.have.lengthOf(101);
+    expect(lines.at(-1)).to.include('"last"');
+  });
+
+  it('drops lines, and reports it, if more than a mebibyte waits to be written', async () => {
+    const { destination, log } = await open();
+    let dropped = 0;
+    destination.on?.('drop', () => dropped++);
+    for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
+    expect(dropped).to.be.within(8, 12);
+    await flush(destination);
+    expect(readLines()).to.have.lengthOf(20 - dropped);
   });
 });

@@ -1,49 +1,60 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
+import type { Plant } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { exchange, request } from '../support/raw-http.js';
+import { portOf } from '../support/port.js';
+import { RawClient } from '../support/raw-http.js';
 
-const SETTINGS = {
-  PORT: '0',
-  MANAGEMENT_PORT: '0',
-  DATABASE_URL: 'memory:',
-  ACCESS_TOKENS: 'secret',
-  LOG_LEVEL: 'silent',
-};
-const startWith = (environment: Readonly<Record<string, string>> = {}, plugin?: Plugin) =>
-  start(readConfig({ ...SETTINGS, ...environment }), plugin);
+const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'recorded:', ACCESS_TOKENS: 'secret' };
 
-/** Replaces the storage by one in memory that records its calls, and whose first write waits until `finish` is called. */
-function recordStorage() {
-  const calls: string[] = [];
-  let finish = () => {};
-  const isFinished = new Promise<void>((resolve) => {
-    finish = resolve;
+/** A storage in memory whose plugin records its calls and the log. Its first write waits until `finish` is called. */
+class Recorder extends MemoryPlantRepository {
+  readonly calls: string[] = [];
+  readonly lines: { readonly msg?: string; readonly err?: { readonly message: string } }[] = [];
+  warning: string | undefined;
+  finish: () => void = () => {};
+  readonly #isFinished = new Promise<void>((resolve) => {
+    this.finish = resolve;
   });
-  const memory = new MemoryPlantRepository();
-  const plugin: Plugin = (container) => {
-    const storage = Object.assign(memory, {
-      add: async (plants: Parameters<typeof memory.add>[0]) => {
-        await isFinished;
-        calls.push(`add ${plants.length}`);
-        return MemoryPlantRepository.prototype.add.call(memory, plants);
-      },
-      close: async () => void calls.push('close'),
+
+  override async add(plants: readonly Plant[]) {
+    await this.#isFinished;
+    this.calls.push(`add ${plants.length}`);
+    return super.add(plants);
+  }
+
+  override async close() {
+    this.calls.push('close');
+  }
+
+  /** Starts a service on it. */
+  start(environment: Readonly<Record<string, string>> = {}, plugin: Plugin = () => {}) {
+    const open = () => {
+      this.calls.push('open');
+      return this;
+    };
+    const write = (line: string) => void this.lines.push(JSON.parse(line));
+    const flush = (done: () => void) => {
+      this.calls.push('flush');
+      done();
+    };
+    return start(readConfig({ ...SETTINGS, ...environment }), (container) => {
+      container.bind(services.OpenStorage).toConstantValue(open).whenNamed('recorded');
+      container.rebind(services.LogDestination).toConstantValue({ write, flush });
+      return plugin(container);
     });
-    container
-      .bind(services.OpenStorage)
-      .toConstantValue(() => storage)
-      .whenNamed('recorded');
-  };
-  return { calls, plugin, finish };
+  }
 }
 
 describe('start', () => {
   it('resolves to the addresses of both listeners', async () => {
-    const { url, managementUrl, stop } = await startWith({ BASE_PATH: '/garden' });
+    const { url, managementUrl, stop } = await new Recorder().start({ BASE_PATH: '/garden' });
     expect((await fetch(`${url}/openapi.json`)).status).to.equal(200);
     expect(await (await fetch(`${managementUrl}/readyz`)).json()).to.include({ status: 'ready' });
     expect(await stop()).to.equal(true);
@@ -51,54 +62,103 @@ describe('start', () => {
     expect(await catchError(fetch(`${managementUrl}/healthz`))).to.be.an('error');
   });
 
-  it('counts requests without a label that a client chooses', async () => {
-    const { url, managementUrl, stop } = await startWith();
-    const port = Number(new URL(url).port);
-    const head = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
-    await exchange(port, request('POST /plants', head, '{"id":1,"name":""}'));
-    await exchange(port, request('POST /plants', head, '{"id":1,"name":"a"}'));
-    await exchange(port, request('PROPFIND /canary'));
-    await exchange(port, Buffer.from('garbage\r\n\r\n'));
-    const lines = (await (await fetch(`${managementUrl}/metrics`)).text()).split('\n');
+  it('logs what has started, and what the storage warns of', async () => {
+    const recorder = new Recorder();
+    const { url, managementUrl, container, stop } = await recorder.start({ MANAGEMENT_PORT: 'off' });
     await stop();
-    expect(lines).to.include.members([
-      'plant_store_http_requests_total{method="POST",route="/plants",status="200",error="none"} 1',
-      'plant_store_http_requests_total{method="POST",route="/plants",status="409",error="40901"} 1',
-      'plant_store_http_requests_total{method="other",route="none",status="404",error="40401"} 1',
-      'plant_store_http_requests_total{method="other",route="none",status="400",error="40000"} 1',
-      'plant_store_http_request_duration_seconds_count{route="/plants"} 2',
-    ]);
+    expect([managementUrl, container.isBound(services.Metrics)]).to.deep.equal([undefined, false]);
+    expect(recorder.lines).to.have.lengthOf(2);
+    expect(recorder.lines[0]).to.include({ level: 'info', msg: 'started', storage: 'recorded:', url });
+    expect(recorder.lines[1]).to.include({ msg: 'stopped', closed: true });
+    const warning = Object.assign(new Recorder(), { warning: 'no sync' });
+    await (await warning.start()).stop();
+    expect(warning.lines[1]).to.include({ level: 'warn', storage: 'recorded:', msg: 'no sync' });
   });
 
-  it('stops after the creates in group commit, and only then closes the storage, once', async () => {
-    const { calls, plugin, finish } = recordStorage();
-    const { container, stop } = await startWith({ DATABASE_URL: 'recorded:' }, plugin);
+  it('rejects and closes the storage if the address of a listener is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const message = `listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`;
+    for (const variable of ['PORT', 'MANAGEMENT_PORT']) {
+      const recorder = new Recorder();
+      const error = await catchError(recorder.start({ [variable]: `${portOf(other)}` }));
+      expect(error, variable).to.have.property('message', message);
+      expect(recorder.calls).to.include('close');
+    }
+    other.close();
+  });
+
+  it('writes the log and closes the storage if another part cannot be created', async () => {
+    const recorder = new Recorder();
+    const failing: Plugin = (container) => {
+      container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
+    };
+    expect(await catchError(recorder.start({}, failing))).to.match(/no framework/);
+    expect(recorder.calls).to.deep.equal(['open', 'flush', 'flush', 'close']);
+  });
+
+  it('opens no storage if a credential is required', async () => {
+    const recorder = new Recorder();
+    expect(await catchError(recorder.start({ ACCESS_TOKENS: '', HOST: '0.0.0.0' }))).to.match(/loopback/);
+    expect(recorder.calls).not.to.include('open');
+  });
+});
+
+describe('stop', () => {
+  it('waits for the creates in group commit, and only then closes the storage, once', async () => {
+    const recorder = new Recorder();
+    const { container, stop } = await recorder.start();
     const repository = container.get(services.PlantRepository);
     const first = repository.add([toPlant({ id: 1n, name: '' })]);
     await new Promise(setImmediate);
     const second = repository.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
     const stopped = [stop(), stop()];
-    finish();
+    recorder.finish();
     expect(await Promise.all(stopped)).to.deep.equal([true, true]);
     expect(await first).to.deep.equal([{ kind: 'added' }]);
     expect(await second).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
-    expect(calls).to.deep.equal(['add 1', 'add 2', 'close']);
+    expect(recorder.calls.filter((call) => call !== 'flush')).to.deep.equal(['open', 'add 1', 'add 2', 'close']);
   });
 
-  it('writes the log and closes the storage if another part cannot be created', async () => {
-    const { calls, plugin } = recordStorage();
-    let isFlushed = false;
-    const flush = (done: () => void) => {
-      isFlushed = true;
-      done();
-    };
-    const failing: Plugin = (container) => {
-      plugin(container);
-      container.rebind(services.LogDestination).toConstantValue({ write: () => {}, flush });
-      container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
-    };
-    expect(await catchError(startWith({ DATABASE_URL: 'recorded:' }, failing))).to.match(/no framework/);
-    expect(isFlushed).to.equal(true);
-    expect(calls).to.deep.equal(['close']);
+  it('resolves to true after SHUTDOWN_TIMEOUT if a client stalls', async () => {
+    const { url, stop } = await new Recorder().start({ SHUTDOWN_TIMEOUT: '100ms' });
+    const client = await RawClient.connect(Number(new URL(url).port));
+    const head = 'POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n';
+    await client.send(`${head}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n`).readResponse();
+    expect(await stop()).to.equal(true);
+    await client.ended();
+  });
+
+  it('gives the storage the rest of SHUTDOWN_TIMEOUT to close', async () => {
+    const recorder = new Recorder();
+    const { stop } = await recorder.start({ SHUTDOWN_TIMEOUT: '60s' });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const isClosing = new Promise<void>((begin) => {
+      recorder.close = () => {
+        begin();
+        return new Promise((resolve) => setTimeout(resolve, 5000));
+      };
+    });
+    const stopped = stop();
+    await isClosing;
+    mock.timers.tick(5000);
+    mock.timers.reset();
+    expect(await stopped).to.equal(true);
+  });
+
+  it('resolves to false if the storage does not close in time, or fails to, and logs the failure', async () => {
+    const hang = () => new Promise<never>(() => {});
+    const fail = () => Promise.reject(new Error('no water'));
+    for (const [close, reason] of [
+      [hang, undefined],
+      [fail, 'no water'],
+    ] as const) {
+      const recorder = Object.assign(new Recorder(), { close });
+      const { stop } = await recorder.start({ SHUTDOWN_TIMEOUT: '1ms' });
+      expect(await stop()).to.equal(false);
+      expect(recorder.lines.find(({ msg }) => msg === 'stopped')).to.include({ closed: false });
+      const failure = recorder.lines.find(({ msg }) => msg === 'a part failed to close');
+      expect(failure?.err?.message).to.equal(reason);
+    }
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
-import { AccessTokens, createTokenVerifier } from '../../composition/tokens.js';
+import { AccessTokens, createTokenVerifier, TokenReload } from '../../composition/tokens.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -46,6 +46,13 @@ describe('The access tokens', () => {
       expect(await problemOf(create({ HOST }))).to.match(/^ACCESS_TOKENS, .* HOST is not a loopback address; /);
   });
 
+  it('are accepted beside JWTs', async () => {
+    const config = readConfig({ ...JWT, ACCESS_TOKENS: 'fixed' });
+    const verifier = await createTokenVerifier(await AccessTokens.read(config), config);
+    expect(await verifier.verify('fixed')).to.include({ kind: 'valid' });
+    expect(await verifier.verify('another')).to.deep.equal({ kind: 'invalid', reason: 'malformed' });
+  });
+
   it('are those of the variable and the file; if it becomes invalid, the previous ones, and no error prints it', async () => {
     writeFileSync(path, '# gardeners\ngood\n');
     const tokens = await create({ ACCESS_TOKENS: 'fixed', ACCESS_TOKENS_FILE: path });
@@ -62,5 +69,26 @@ describe('The access tokens', () => {
           .and.not.to.include('canary');
       expect(await accepted(tokens, 'fixed', 'good')).to.deep.equal(['fixed', 'good']);
     }
+  });
+});
+
+describe('A reload of the tokens', () => {
+  it('reloads every part, and logs those that fail and keep their tokens', async () => {
+    const reloaded: string[] = [];
+    let isInvalid = true;
+    const parts = [
+      { reload: async () => (isInvalid ? Promise.reject(new Error('no tokens')) : undefined) },
+      { reload: async () => void reloaded.push('second') },
+    ];
+    const lines: unknown[] = [];
+    const log = { info: (line: unknown) => lines.push(line), error: (...line: unknown[]) => lines.push(line) };
+    const reload = new TokenReload(parts, log);
+    expect(reload.isSuccessful).to.equal(true);
+    await reload.reload();
+    expect([reload.isSuccessful, reloaded]).to.deep.equal([false, ['second']]);
+    isInvalid = false;
+    await reload.reload();
+    expect(reload.isSuccessful).to.equal(true);
+    expect(lines).to.deep.equal([[{ reason: 'no tokens' }, 'keeping the previous tokens'], 'tokens reloaded']);
   });
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { it } from 'mocha';
 import { apiErrors } from '../../adapters/driving/api/index.js';
 import { settings } from '../../composition/config.js';
 import { section } from '../support/guide.js';
@@ -26,11 +26,12 @@ const files = listed.split('\0').filter(Boolean);
 const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
 
-for (const [, file = '', code = ''] of read('README.md').matchAll(QUOTE)) {
-  it(`README.md quotes ${file}`, () => {
-    expect(withoutIndentation(read(file))).to.include(withoutIndentation(code));
-  });
-}
+it('README.md quotes the code as it is', () => {
+  const quotes = [...read('README.md').matchAll(QUOTE)];
+  expect(quotes).not.to.deep.equal([]);
+  for (const [, file = '', code = ''] of quotes)
+    expect(withoutIndentation(read(file)), file).to.include(withoutIndentation(code));
+});
 
 it('docs/configuration.md has every setting, with its default', () => {
   const rows = read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm);
@@ -48,12 +49,12 @@ it('docs/http-api.md has every error number of the code, and no other', () => {
   expect(numbers).to.include.members([...named].map(([error]) => Number(error)));
 });
 
-describe('Links in documents', () => {
-  for (const document of files.filter((file) => file.endsWith('.md'))) {
-    it(`lead to a target: ${document}`, () => {
-      expect(problemsIn(document, read(document))).to.deep.equal([]);
-    });
-  }
+it('Links and paths in every document lead to a target', () => {
+  const documents = files.filter((file) => file.endsWith('.md'));
+  const problems = documents.flatMap((document) =>
+    problemsIn(document, read(document)).map((each) => [document, each]),
+  );
+  expect(problems).to.deep.equal([]);
 });
 
 /** Returns the links and the code paths of a Markdown text that lead nowhere. */

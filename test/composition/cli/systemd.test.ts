@@ -1,41 +1,35 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { create, serve } from '../../support/client.js';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { notifySystemd } from '../../../composition/cli/systemd.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { waitUntil } from '../../support/wait-until.js';
 
-describe('A service that systemd starts', () => {
+describe('notifySystemd', () => {
   const folder = temporaryFolder();
-  const settings = { DATABASE_URL: 'memory:', NOTIFY_SOCKET: '/run/systemd/notify' };
+  const path = process.env['PATH'];
+  beforeEach(() => {
+    process.env['PATH'] = `${folder}:/bin`;
+  });
+  afterEach(() => {
+    process.env['PATH'] = path;
+  });
 
-  it('reports that it is ready when the storage is, and shuts down before that, too', async () => {
-    const unready = `
-      import { existsSync } from 'node:fs';
-      async function ready() {
-        console.log('checked');
-        if (!existsSync('ready')) throw new Error('not ready');
-      }
-      export default (container) => {
-        container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) => Object.assign(storage, { ready }));
-      };`;
-    writeFileSync(join(folder, 'unready.mjs'), unready);
-    writeFileSync(join(folder, 'systemd-notify'), '#!/bin/sh\necho "$@" >arguments\n', { mode: 0o755 });
-    const withDouble = { ...settings, PLUGINS: './unready.mjs', PATH: `${folder}:${process.env['PATH']}` };
-    const [service, stopped] = [serve(folder, withDouble), serve(folder, withDouble)];
-    for (const each of [service, stopped]) await each.waitForOutput(/checked/);
-    expect(await stopped.stop()).to.equal(0);
-    expect(existsSync(join(folder, 'arguments'))).to.equal(false);
-    writeFileSync(join(folder, 'ready'), '');
-    await waitUntil('the report', async () => existsSync(join(folder, 'arguments')));
-    expect(await service.stop()).to.equal(0);
+  it('reports that the service is ready once the storage is', async () => {
+    writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >${folder}/arguments\n`, { mode: 0o755 });
+    let checks = 0;
+    const ready = async () => {
+      if (++checks === 1) throw new Error('not ready');
+    };
+    await notifySystemd({ ready }, { warn: () => expect.fail('a warning') });
+    expect(checks).to.equal(2);
     expect(readFileSync(join(folder, 'arguments'), 'utf8')).to.equal('--ready\n');
   });
 
-  it('logs a warning and creates plants if it cannot report that it is ready', async () => {
-    const service = serve(folder, { ...settings, PATH: '/nowhere' });
-    await service.waitForOutput(/"level":"warn".*"code":"ENOENT".*"msg":"systemd-notify failed/);
-    expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
+  it('logs a warning if it cannot report', async () => {
+    process.env['PATH'] = '/nowhere';
+    const lines: unknown[][] = [];
+    await notifySystemd({ ready: async () => {} }, { warn: (...line: unknown[]) => void lines.push(line) });
+    expect(lines).to.have.nested.property('[0][0].err.code', 'ENOENT');
   });
 });

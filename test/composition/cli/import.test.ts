@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { toLines } from '../../support/client.js';
+import { CommandFolder } from '../../support/command-folder.js';
+import { runInProcess } from './in-process.js';
+
+const PLANTS = '{"id":-9223372036854775808,"name":"","tag":"a "}\n{"id":9223372036854775807,"name":"é"}\n';
+
+describe('import', () => {
+  const folder = new CommandFolder();
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>>, input = PLANTS) =>
+    runInProcess(folder.path, args, environment, input);
+
+  it('reads a file or standard input; repeated, it counts every plant as already stored', async () => {
+    for (const source of [[folder.newFile(PLANTS)], ['-'], []]) {
+      const database = folder.newDatabase();
+      for (const counts of ['2 plants created, 0 already stored', '0 plants created, 2 already stored']) {
+        const stderr = `${counts}, 0 lines rejected\n`;
+        expect(await run(['import', ...source], database)).to.deep.equal({ exitCode: 0, stdout: '', stderr });
+      }
+      expect((await run(['export'], database)).stdout).to.equal(PLANTS);
+    }
+  });
+
+  it('writes rejected lines to standard output, stores the others, and exits with 1', async () => {
+    const plants = ['a', 'b', 'x'.repeat(70_000), 'c'].map((name, at) => `{"id":${Math.max(1, at)},"name":"${name}"}`);
+    const environment = { ...folder.newDatabase(), BODY_LIMIT: '64kb' };
+    const { exitCode, stdout, stderr } = await run(['import'], environment, `no JSON\n${plants.join('\n')}`);
+    expect(stderr).to.equal('2 plants created, 0 already stored, 3 lines rejected\n');
+    expect(exitCode).to.equal(1);
+    expect(toLines(stdout).map((line) => JSON.parse(line))).to.deep.equal([
+      { line: 1, error: 40001, message: 'The input is not valid JSON' },
+      { line: 3, error: 40901, message: 'id belongs to a different plant' },
+      { line: 4, error: 41301, message: 'The line is larger than 65536 bytes' },
+    ]);
+  });
+
+  it('exits with 1 and names the reason if it cannot read its file', async () => {
+    for (const [file, reason] of [
+      ['none.ndjson', "ENOENT: no such file or directory, open 'none.ndjson'"],
+      ['.', 'EISDIR: illegal operation on a directory, read'],
+    ] as const)
+      expect(await run(['import', file], { DATABASE_URL: 'memory:' })).to.deep.equal({
+        exitCode: 1,
+        stdout: '',
+        stderr: `plant-store: ${reason}\n`,
+      });
+  });
+});

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { describeError } from '../../composition/describe-error.js';
+import { StorageUnavailable } from '../../core/index.js';
+import { catchError } from '../support/catch-error.js';
+
+/** A value sent by a client, which must not be logged. */
+const CANARY = 'canary-4711';
+
+describe('describeError', () => {
+  const parseError = () => catchError((async () => JSON.parse(CANARY))());
+  /** Returns an error as Knex throws it: with the SQL in its message. */
+  const knexError = () =>
+    Object.assign(new Error(`insert into plants values ('${CANARY}')`), { code: 'SQLITE_ERROR', sql: CANARY });
+
+  it('includes the class, the code, a safe message, every cause and its location', async () => {
+    const middle = new Error('from a plugin', { cause: await parseError() });
+    const description = describeError(new TypeError('no soil', { cause: middle }));
+    expect(description).to.include({ type: 'TypeError', message: 'no soil' });
+    expect(description).to.have.nested.property('cause.message', 'from a plugin');
+    expect(description).to.have.nested.property('cause.cause.type', 'SyntaxError');
+    expect(description)
+      .to.have.nested.property('cause.cause.stack')
+      .that.matches(/^at JSON\.parse .*\n {4}at .*describe-error\.test\.js:\d+:\d+/);
+    expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
+    const systemError = await catchError(readFile('/no/such/file'));
+    expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
+  });
+
+  it('leaves out the stack of an expected failure', () => {
+    const error = new StorageUnavailable('the storage is full', { cause: knexError() });
+    expect(describeError(error)).to.deep.include({
+      ...{ type: 'StorageUnavailable', code: 'STORAGE_UNAVAILABLE', message: 'the storage is full', stack: undefined },
+      cause: { type: 'Error', code: 'SQLITE_ERROR', message: undefined, stack: undefined, cause: undefined },
+    });
+  });
+
+  it('never includes user data', async () => {
+    for (const [source, error] of [
+      ['the body that JSON.parse quotes', await parseError()],
+      ['the message and other members of an error of Knex', knexError()],
+      [
+        'the SQL that Knex adds to the message of a failed system call',
+        Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
+      ],
+      ['a cause that is not an error', new Error('', { cause: { token: CANARY } })],
+      [
+        'lines of a message that look like stack frames',
+        Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
+      ],
+    ] as const)
+      expect(JSON.stringify(describeError(error)), source).not.to.include(CANARY);
+  });
+});
