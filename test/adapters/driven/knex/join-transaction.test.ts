@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { after, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
+import { postgres } from '../../../../adapters/driven/knex/postgres.js';
+import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
-import { INNODB_LOCK_WAITS } from '../../../support/database-servers.js';
-import { enginesOfTier, openStore } from '../../../support/engines.js';
+import { waitForLock } from '../../../support/database-servers.js';
+import { enginesOfTier } from '../../../support/engines.js';
 import { Program } from '../../../support/executable.js';
 import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
-import { waitUntil } from '../../../support/wait-until.js';
 
 const ADDED = { kind: 'added' };
 /** The codes after which a transaction should run again. */
@@ -19,33 +20,23 @@ const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(
 
 for (const engine of enginesOfTier) {
   describe(`A transaction of the caller on ${engine.name}`, () => {
-    const isSqlite = engine.name === 'SQLite';
-    const isPostgres = engine.name.startsWith('PostgreSQL');
+    const isSqlite = engine.dialect === sqlite;
+    const isPostgres = engine.dialect === postgres;
     const stores = engine.stores();
-    const toClose: { close(): Promise<void> }[] = [];
-    after(() => Promise.all(toClose.map((storage) => storage.close())));
 
     /** Creates a store with a table of orders. `knex` and `others` are pools of two programs that use it. */
     const setUp = async () => {
       const store = await stores.create();
-      const [storage, other] = [await openStore(store.url), await openStore(store.url)];
-      toClose.push(storage, other);
+      const storage = await stores.open(store);
       const { knex } = storage;
+      const { knex: others } = await stores.open(store);
       await knex.schema.createTable('orders', (table) => table.integer('number').primary());
       const readAll = async () => ({
         plants: (await store.readPlants()).map(({ id }) => Number(id)),
         orders: await knex('orders').orderBy('number').pluck('number'),
       });
-      return { url: store.url, storage, knex, others: other.knex, readAll };
+      return { store, storage, knex, others, readAll };
     };
-
-    /** Makes the engine reject plants with the name `poison`. */
-    const rejectPoison = (knex: Knex) =>
-      knex.raw(
-        isSqlite
-          ? `CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison' BEGIN SELECT RAISE(ABORT, 'no'); END`
-          : "ALTER TABLE plants ADD CHECK (name <> 'poison')",
-      );
 
     const expectToRunAgain = (error: unknown) => {
       expect(isStorageUnavailable(error), `${error}`).to.equal(true);
@@ -102,8 +93,8 @@ for (const engine of enginesOfTier) {
     });
 
     it('goes on after the engine has rejected a plant, alone and among others', async () => {
-      const { knex, readAll } = await setUp();
-      await rejectPoison(knex);
+      const { store, knex, readAll } = await setUp();
+      await store.run(engine.rejectPoison);
       await knex.transaction(async (transaction) => {
         const repository = joinTransaction(transaction);
         await transaction('orders').insert({ number: 1 });
@@ -137,9 +128,9 @@ for (const engine of enginesOfTier) {
     });
 
     it('stores nothing if it is killed between its statements', async () => {
-      const { url, storage, readAll } = await setUp();
+      const { store, storage, readAll } = await setUp();
       const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
-      const program = new Program(inRepository('.'), [process.execPath, script, url]);
+      const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
       await program.waitForOutput(/added/);
       program.killGroup('SIGKILL');
       await program.result();
@@ -237,13 +228,7 @@ for (const engine of enginesOfTier) {
         const mine = await knex.transaction();
         await mine('orders').where({ number: 1 }).update({ number: 10 });
         const adding = joinTransaction(mine).add([plant(1)]);
-        const waiting = isPostgres
-          ? "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants%'"
-          : INNODB_LOCK_WAITS;
-        await waitUntil('the plant waits for the other transaction', async () => {
-          const result = await knex.raw(waiting);
-          return (isPostgres ? result.rows : result[0]).length > 0;
-        });
+        await waitForLock(knex);
         // Knex sends a statement when it gets a handler.
         const updating = other('orders').where({ number: 1 }).update({ number: 11 }).then();
         const failure = await catchError(adding);
