@@ -4,6 +4,7 @@ const { existsSync } = require('node:fs');
  * The test files of each tier, by folder; `npm test` runs the tier `test`. Files or folders on the command line replace
  * them: `npx mocha dist/test/core/plant.test.js` runs that file alone. CONTRIBUTING.md describes the tiers.
  */
+const onServers = ['adapters/driven/knex/{postgres,mysql,server-connection}*', 'examples/order-with-plant*'];
 const tiers = {
   unit: [
     'core',
@@ -12,16 +13,14 @@ const tiers = {
     'adapters/driving/ndjson/lines*',
   ],
   test: ['composition', 'adapters', 'core', 'contract-mutants', 'docs', 'examples', 'bench'],
-  engines: ['adapters/driven/knex/servers*', 'adapters/driven/knex/join-transaction*', 'examples/order-with-plant*'],
+  engines: ['adapters/driven/knex/{engines,rows,schema,join-transaction}*', ...onServers],
   system: ['system'],
-  sqlite: ['adapters/driven/knex/{sqlite,join-transaction}*', 'system/faults/sqlite*', 'composition/cli/commands*'],
+  sqlite: ['adapters/driven/knex', 'system/faults/sqlite*', 'composition/cli/commands*'],
   interop: ['interop'],
   cluster: ['cluster'],
 };
 /** The files in these folders that belong to another tier. */
-const otherTiers = {
-  test: ['adapters/driven/knex/servers*', 'examples/order-with-plant*'],
-};
+const otherTiers = { test: onServers, sqlite: onServers };
 
 const tier = process.env.TEST_TIER ?? 'test';
 const paths = process.argv.slice(2).filter((argument) => /(^|=|\/)test\//.test(argument));
@@ -34,6 +33,8 @@ const pattern = (path) => `dist/test/${path.endsWith('*') ? `${path}.test.js` : 
 // Maximum number of test files at once, on two cores; many tests wait for a process or a timeout.
 const jobs = { test: 4, engines: 2, system: 3, sqlite: 2, interop: 3 }[tier] ?? 1;
 const parallel = jobs > 1 && paths.length === 0;
+// Files on the command line run on every engine that is available; test/support/engines.ts reads this.
+if (paths.length === 0) process.env.TEST_TIER = tier;
 
 module.exports = {
   spec: paths.length > 0 ? [] : tiers[tier].map(pattern),
