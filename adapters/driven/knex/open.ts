@@ -56,13 +56,13 @@ export interface KnexStorage extends PlantStorage, SchemaState {
 /**
  * Opens a SQLite file and migrates its schema. Uses `sqlite3` if it can be loaded, otherwise `node:sqlite`.
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The file cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export function openSqlite({ mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
-  const path = resolve(options.path);
+export function openSqlite({ path, mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
+  const file = resolve(path);
   const driver = chooseDriver();
-  return open(sqlite, { driver, name: `sqlite:${path}`, maxWrites: 1 }, options, ({ readOnly }) =>
-    toSqliteConfig({ path, mustExist, readOnly }, driver),
+  return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, () =>
+    toSqliteConfig(file, driver, mustExist, options.readOnly),
   );
 }
 
@@ -70,10 +70,10 @@ export function openSqlite({ mustExist = false, ...options }: SqliteOptions): Pr
  * Opens a PostgreSQL database and migrates its schema.
  * @throws {InvalidServerUrl}
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
 export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, ({ timeoutMs }) =>
+  return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, (timeoutMs) =>
     toPostgresConfig(url, timeoutMs, maxConnections),
   );
 }
@@ -82,17 +82,12 @@ export async function openPostgres({ url, maxConnections, ...options }: ServerOp
  * Opens a MySQL or MariaDB database and migrates its schema.
  * @throws {InvalidServerUrl}
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
 export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, ({ timeoutMs }) =>
+  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, (timeoutMs) =>
     toMysqlConfig(url, timeoutMs, maxConnections),
   );
-}
-
-interface Limits {
-  readonly timeoutMs: number;
-  readonly readOnly: boolean;
 }
 
 /** Opens a database, again while the engine is busy, each time with new connections. */
@@ -100,11 +95,11 @@ async function open(
   dialect: Dialect,
   database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
   { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
-  configure: (limits: Limits) => Knex.Config | Promise<Knex.Config>,
+  configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
 ): Promise<KnexStorage> {
-  const { driver: client, name } = database;
+  const { driver, name } = database;
   try {
-    const config = { client, acquireConnectionTimeout: timeoutMs, ...(await configure({ timeoutMs, readOnly })) };
+    const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     // An idle connection closes, because the caller may have left a transaction open on it.
     const callersConfig = { ...config, pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs } };
     return await retryWhileBusy(dialect, timeoutMs, async () => {

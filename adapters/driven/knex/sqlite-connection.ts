@@ -5,22 +5,22 @@ import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
 import { MissingDriver } from './driver-errors.js';
 
-/** How to open a SQLite file. */
-interface File {
-  readonly path: string;
-  readonly mustExist: boolean;
-  readonly readOnly: boolean;
-}
-
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
-export async function toSqliteConfig({ path, mustExist, readOnly }: File, driver: string): Promise<Knex.Config> {
+export async function toSqliteConfig(
+  path: string,
+  driver: string,
+  mustExist: boolean,
+  readOnly = false,
+): Promise<Knex.Config> {
   // SQLite's own error names neither the folder nor the reason.
   accessSync(dirname(path), constants.W_OK);
-  const isMissing = !existsSync(path);
-  if (isMissing && mustExist) throw new StorageUnavailable('it does not exist');
-  if (isMissing && !readOnly) closeSync(openSync(path, 'a', 0o600));
-  // Opened for reading, a missing file is a store without a schema.
-  const filename = isMissing && readOnly ? ':memory:' : path;
+  let filename = path;
+  if (!existsSync(path)) {
+    if (mustExist) throw new StorageUnavailable('it does not exist');
+    // Only read, a missing file is a store without a schema.
+    if (readOnly) filename = ':memory:';
+    else closeSync(openSync(path, 'a', 0o600));
+  }
   return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
 }
 
