@@ -25,21 +25,31 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
     await other.close();
   }
 
-  const rows: readonly Fault[] = [
+  const faults: readonly Fault[] = [
     {
-      ...{ what: 'another program locks the file for a while', creates: 'succeed' },
+      title: 'while another program locks the file for a moment; creates succeed',
+      creates: 'succeed',
       inject: async () => {
         await lock();
         await setTimeout(100);
         await unlock();
       },
     },
-    { what: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
-    { what: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
+    {
+      title: 'while another program locks the file; creates fail',
+      creates: 'fail',
+      inject: lock,
+      heal: unlock,
+    },
+    {
+      title: 'while the disk is full; creates fail',
+      creates: 'fail',
+      inject: () => disk.fill(),
+      heal: () => disk.free(),
+    },
   ];
-  for (const fault of rows) {
-    it(`when ${fault.what}; creates ${fault.creates}`, () =>
-      expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
+  for (const fault of faults) {
+    it(fault.title, () => expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
   }
 
   it('does not start while the disk is full, and reports the reason in one line', async () => {

@@ -17,8 +17,7 @@ describe('BatchingPlantRepository', () => {
         // Batches of a few calls, and concurrent writes.
         const { repository, storage } = createRepository({ maxWrites: 3, maxBatchRows: 5 });
         const close = async () => {
-          // The last call of the queue; it fails if the storage is closed already.
-          await repository.add([]).catch(() => {});
+          await repository.drain();
           await storage.close();
         };
         return Object.assign(repository, { ready: () => storage.ready(), close });
@@ -99,6 +98,21 @@ describe('BatchingPlantRepository', () => {
     expect(`${await catchError(repository.add([plant(3n)]))}`).to.match(/an earlier write timed out/);
     expect(storage.writes).to.deep.equal([[1n]]);
     storage.resume();
+  });
+
+  it('drains once every call has settled, those behind the write, too', async () => {
+    const { repository, storage } = createRepository({});
+    await repository.drain();
+    const settled: string[] = [];
+    storage.pauseWrites();
+    const first = repository.add([plant(1n)]).then(() => settled.push('first'));
+    await setImmediate();
+    const second = repository.add([plant(2n)]).then(() => settled.push('second'));
+    const drained = repository.drain().then(() => settled.push('drained'));
+    storage.resume();
+    await Promise.all([first, second, drained]);
+    expect(settled).to.deep.equal(['first', 'second', 'drained']);
+    await repository.drain();
   });
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {
