@@ -3,13 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 
-/** Maximum number of connections per pool. */
-const MAX_CONNECTIONS = 10;
 /** Maximum time to send a request to cancel, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 1000;
 
 /** Returns Knex's settings for a PostgreSQL server. */
-export function toPostgresConfig(url: string, timeoutMs: number, maxConnections = MAX_CONNECTIONS): Knex.Config {
+export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
   const connection = {
     connectionString: url,
     application_name: 'plant-store',
@@ -34,11 +32,11 @@ export function toPostgresConfig(url: string, timeoutMs: number, maxConnections 
       if (code === '25006') stream.end();
     });
   };
-  return { connection, pool: toPool(timeoutMs, maxConnections, prepare) };
+  return { connection, pool: toPool(prepare, timeoutMs, maxConnections) };
 }
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
-export function toMysqlConfig(url: string, timeoutMs: number, maxConnections = MAX_CONNECTIONS): Knex.Config {
+export function toMysqlConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
   const seconds = Math.ceil(timeoutMs / 1000);
   const prepare = async (connection: MysqlConnection) => {
     // Without an error, which mysql2 would throw if the pool has closed the connection.
@@ -61,10 +59,10 @@ export function toMysqlConfig(url: string, timeoutMs: number, maxConnections = M
     });
   };
   const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
-  return { connection, pool: toPool(timeoutMs, maxConnections, prepare) };
+  return { connection, pool: toPool(prepare, timeoutMs, maxConnections) };
 }
 
-function toPool<Connection>(timeoutMs: number, max: number, prepare: (connection: Connection) => Promise<void>) {
+function toPool<Connection>(prepare: (connection: Connection) => Promise<void>, timeoutMs: number, max = 10) {
   return { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) };
 }
 

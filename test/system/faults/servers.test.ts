@@ -21,18 +21,18 @@ const RELOAD = 'SELECT pg_reload_conf()';
 const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
 const POSTGRES_FAULTS: readonly SqlFault[] = [
   {
-    title: 'while the server is read-only; creates fail',
+    title: 'if the server is read-only',
     cause: `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
     end: `SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; ${RELOAD}`,
   },
   {
-    title: 'while a privilege is missing; creates fail',
+    title: 'if a privilege is missing',
     cause: 'REVOKE INSERT ON plants FROM gardener',
     end: 'GRANT INSERT ON plants TO gardener',
   },
-  { title: 'while the table is locked; creates fail', cause: 'BEGIN; LOCK TABLE plants', end: 'ROLLBACK' },
+  { title: 'if the table is locked', cause: 'BEGIN; LOCK TABLE plants', end: 'ROLLBACK' },
   {
-    title: 'while commits hang because the synchronous standby is down; creates fail',
+    title: 'if commits hang because the synchronous standby is down',
     cause: `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
     end: `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
   },
@@ -43,86 +43,80 @@ const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations'];
 const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
 const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
 const MARIADB_FAULTS: readonly SqlFault[] = [
+  { title: 'if the server is read-only', cause: 'SET GLOBAL read_only = 1', end: 'SET GLOBAL read_only = 0' },
   {
-    title: 'while the server is read-only; creates fail',
-    cause: 'SET GLOBAL read_only = 1',
-    end: 'SET GLOBAL read_only = 0',
-  },
-  {
-    title: 'while a privilege is missing; creates fail',
+    title: 'if a privilege is missing',
     cause: `REVOKE INSERT ON test.plants FROM ${USER}`,
     end: `GRANT INSERT ON test.plants TO ${USER}`,
   },
   {
-    title: 'while writes hang because the server is locked for a backup; creates fail',
+    title: 'if writes hang because the server is locked for a backup',
     cause: 'FLUSH TABLES WITH READ LOCK',
     end: 'UNLOCK TABLES',
   },
 ];
 
-for (const [kind, setUp, faults] of [
-  [privateServers.postgres, SET_UP_POSTGRES, POSTGRES_FAULTS],
-  [privateServers.mariadb, SET_UP_MARIADB, MARIADB_FAULTS],
-] as const) {
-  describe(`Under load, a service on ${kind.name} loses nothing and recovers`, () => {
-    const folder = temporaryFolder();
-    let server: PrivateServer;
-    let proxy: FaultyProxy;
-    let admin: Knex;
+describe('A service under load loses nothing and recovers on', () => {
+  for (const [kind, setUp, faults] of [
+    [privateServers.postgres, SET_UP_POSTGRES, POSTGRES_FAULTS],
+    [privateServers.mariadb, SET_UP_MARIADB, MARIADB_FAULTS],
+  ] as const) {
+    describe(kind.name, () => {
+      const folder = temporaryFolder();
+      let server: PrivateServer;
+      let proxy: FaultyProxy;
+      let admin: Knex;
 
-    before(async function () {
-      PrivateServer.skipUnlessAvailable(this, kind);
-      server = await PrivateServer.install(kind, folder);
-      await server.start();
-      admin = server.connect();
-      await run(setUp);
-      await admin.destroy();
-    });
-    beforeEach(async () => {
-      await server.start();
-      admin = server.connect();
-      proxy = await FaultyProxy.to(server.url);
-    });
-    afterEach(async () => {
-      await proxy.refuseConnections();
-      await admin('plants').delete();
-      await admin.destroy();
-    });
-
-    async function run(statements: string): Promise<void> {
-      for (const statement of statements.split('; ')) await admin.raw(statement);
-    }
-    const allFaults: readonly Fault[] = [
-      {
-        title: 'while connections are reset; creates succeed or fail',
-        creates: 'succeed or fail',
-        inject: () => proxy.reset(),
-      },
-      {
-        title: 'while packets are lost; creates fail',
-        creates: 'fail',
-        inject: () => proxy.losePackets(),
-        heal: () => proxy.restore(),
-      },
-      {
-        title: 'after the server crashes; creates fail at once',
-        creates: 'fail at once',
-        inject: () => server.kill(),
-        heal: () => server.start(),
-      },
-      ...faults.map(({ title, cause, end }): Fault => {
-        return { title, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
-      }),
-    ];
-    for (const fault of allFaults) {
-      it(fault.title, async () => {
-        const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
-        const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
-        await expectRecovery(service, serverStore(server.url, admin), fault);
+      before(async function () {
+        PrivateServer.skipUnlessAvailable(this, kind);
+        server = await PrivateServer.install(kind, folder);
+        await server.start();
+        admin = server.connect();
+        await run(setUp);
+        await admin.destroy();
       });
-    }
-  });
-}
+      beforeEach(async () => {
+        await server.start();
+        admin = server.connect();
+        proxy = await FaultyProxy.to(server.url);
+      });
+      afterEach(async () => {
+        await proxy.refuseConnections();
+        await admin('plants').delete();
+        await admin.destroy();
+      });
+
+      async function run(statements: string): Promise<void> {
+        for (const statement of statements.split('; ')) await admin.raw(statement);
+      }
+      const allFaults: readonly Fault[] = [
+        { title: 'if connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
+        {
+          title: 'if packets are lost',
+          creates: 'fail',
+          inject: () => proxy.losePackets(),
+          heal: () => proxy.restore(),
+        },
+        {
+          title: 'if the server crashes',
+          creates: 'fail at once',
+          inject: () => server.kill(),
+          heal: () => server.start(),
+        },
+        ...faults.map(({ title, cause, end }): Fault => {
+          return { title, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
+        }),
+      ];
+      for (const fault of allFaults) {
+        it(fault.title, async () => {
+          const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
+          const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
+          await expectRecovery(service, serverStore(server.url, admin), fault);
+        });
+      }
+    });
+  }
+});
 
 describe('While the disk of a database server is full', () => {
   const disk = new Disk();

@@ -8,7 +8,7 @@ import { SqliteFile } from '../../support/sqlite-file.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor } from './fault.js';
 
-describe('Under load, a service on SQLite loses nothing and recovers', () => {
+describe('Under load, a service on SQLite loses nothing and recovers if', () => {
   const disk = new Disk();
   const path = join(disk.path, 'plants.db');
   let other: SqliteFile;
@@ -27,7 +27,7 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
 
   const faults: readonly Fault[] = [
     {
-      title: 'while another program locks the file for a moment; creates succeed',
+      title: 'another program locks the file for a moment',
       creates: 'succeed',
       inject: async () => {
         await lock();
@@ -35,24 +35,14 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
         await unlock();
       },
     },
-    {
-      title: 'while another program locks the file; creates fail',
-      creates: 'fail',
-      inject: lock,
-      heal: unlock,
-    },
-    {
-      title: 'while the disk is full; creates fail',
-      creates: 'fail',
-      inject: () => disk.fill(),
-      heal: () => disk.free(),
-    },
+    { title: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
+    { title: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
   ];
   for (const fault of faults) {
     it(fault.title, () => expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
   }
 
-  it('does not start while the disk is full, and reports the reason in one line', async () => {
+  it('the disk is full at startup, which fails with the reason in one line', async () => {
     disk.fill();
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);

@@ -19,7 +19,7 @@ const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|ER_LOCK_DEA
 const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
 
 for (const engine of enginesOfTier) {
-  describe(`A transaction of the caller on ${engine.name}`, () => {
+  describe(engine.name, () => {
     const isSqlite = engine.dialect === sqlite;
     const isPostgres = engine.dialect === postgres;
     const stores = engine.stores();
@@ -46,7 +46,7 @@ for (const engine of enginesOfTier) {
       expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState']);
     };
 
-    it('stores plants together with an order when it commits', async () => {
+    it('stores plants together with an order when the caller commits', async () => {
       const { knex, readAll } = await setUp();
       await knex.transaction(async (transaction) => {
         await transaction('orders').insert({ number: 1 });
@@ -55,7 +55,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
     });
 
-    it('stores neither plants nor an order when it rolls back', async () => {
+    it('stores neither plants nor an order when the caller rolls back', async () => {
       const { knex, readAll } = await setUp();
       const failing = knex.transaction(async (transaction) => {
         await transaction('orders').insert({ number: 1 });
@@ -66,7 +66,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('reads its own plants, which others do not see before it commits', async () => {
+    it('reads the plants of the transaction, which others do not see before it commits', async () => {
       const { storage, others, knex } = await setUp();
       await storage.add([plant(1)]);
       await knex.transaction(async (transaction) => {
@@ -92,7 +92,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
     });
 
-    it('goes on after the engine has rejected a plant, alone and among others', async () => {
+    it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
       const { store, knex, readAll } = await setUp();
       await store.run(engine.rejectPoison);
       await knex.transaction(async (transaction) => {
@@ -106,7 +106,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
     });
 
-    it('reports a plant that another program stored after its first read, or that it must run again', async () => {
+    it('reports a plant that was stored after the first read of the transaction, or that it must run again', async () => {
       const { knex, others, readAll } = await setUp();
       const work = async (isolationLevel?: Knex.IsolationLevels) =>
         knex.transaction(async (transaction) => {
@@ -127,7 +127,7 @@ for (const engine of enginesOfTier) {
       expectToRunAgain(await catchError(work('repeatable read')));
     });
 
-    it('stores nothing if it is killed between its statements', async () => {
+    it('stores nothing of a transaction that is killed between its statements', async () => {
       const { store, storage, readAll } = await setUp();
       const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
       const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
@@ -172,7 +172,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('stores nothing of a call in flight when it rolls back', async () => {
+    it('stores nothing of a call in flight when the caller rolls back', async () => {
       const { knex, readAll } = await setUp();
       for (let attempt = 0; attempt < 300; attempt++) {
         const transaction = await knex.transaction();
@@ -186,7 +186,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('may have savepoints of its own around a plant', async () => {
+    it('accepts savepoints of the caller around a plant', async () => {
       const { knex, readAll } = await setUp();
       await knex.transaction(async (transaction) => {
         const repository = joinTransaction(transaction);
@@ -200,7 +200,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
     });
 
-    it('is not used after its end', async () => {
+    it('rejects calls after the end of the transaction', async () => {
       const { knex, readAll } = await setUp();
       const transaction = await knex.transaction();
       const repository = joinTransaction(transaction);
@@ -210,7 +210,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('must be a transaction on a supported driver', async () => {
+    it('rejects what is not a transaction on a supported driver', async () => {
       const { knex } = await setUp();
       expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
       const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
@@ -218,7 +218,7 @@ for (const engine of enginesOfTier) {
     });
 
     if (!isSqlite)
-      it('stores no plant without its order after a deadlock, and says that it must run again', async () => {
+      it('stores no plant without its order after a deadlock, and says that the transaction must run again', async () => {
         const { knex, others, readAll } = await setUp();
         await knex('orders').insert([{ number: 1 }, { number: 2 }]);
         const other = await others.transaction();
@@ -240,7 +240,7 @@ for (const engine of enginesOfTier) {
       });
 
     if (isPostgres)
-      it('says that it must run again after a serialization failure', async () => {
+      it('says that the transaction must run again after a serialization failure', async () => {
         const { knex, others, readAll } = await setUp();
         const serializable = { isolationLevel: 'serializable' } as const;
         const failing = knex.transaction(async (transaction) => {

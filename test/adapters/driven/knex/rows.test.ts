@@ -4,10 +4,10 @@ import { enginesOfTier } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 
 for (const engine of enginesOfTier) {
-  describe(`Rows on ${engine.name}`, () => {
+  describe(engine.name, () => {
     const stores = engine.stores();
 
-    it('are read in pages of at most a megabyte, or of one plant', async () => {
+    it('reads pages of at most a megabyte, or of one plant', async () => {
       const storage = await stores.open(await stores.create());
       const name = '🌱'.repeat(100 * 1024);
       const names = [...Array(8).fill(name), name.repeat(4), name.repeat(4)];

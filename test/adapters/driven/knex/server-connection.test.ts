@@ -21,11 +21,11 @@ import { readPlants } from '../../../support/read-plants.js';
 const CANARY = 'canary-4711';
 
 for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysqlServer]) {
-  describe(`Connections to ${server.name}`, () => {
+  describe(server.name, () => {
     const isPostgres = server.client === 'pg';
     const databases = databasesOn(server);
 
-    it('keep what was acknowledged, and store nothing else, while statements are cancelled', async () => {
+    it('keeps what it acknowledges, and stores nothing else, while statements are cancelled', async () => {
       const url = await databases.create();
       // Other tests use the server meanwhile.
       const name = `cancelled-${process.pid}`;
@@ -75,7 +75,7 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);
     });
 
-    it('are at most maxConnections for transactions of the caller', async () => {
+    it('opens at most maxConnections for transactions of the caller', async () => {
       const storage = await openStore(await databases.create(), { maxConnections: 1, timeoutMs: 300 });
       const first = await storage.knex.transaction();
       expect(await catchError(storage.knex.transaction())).to.match(/^KnexTimeoutError/);
@@ -83,7 +83,7 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       await storage.close();
     });
 
-    it('close when they are idle, even if their packets are lost', async () => {
+    it('closes idle connections, even if their packets are lost', async () => {
       const proxy = await FaultyProxy.to(server.url);
       const storage = await openStore(proxy.toProxiedUrl(await databases.create()), { timeoutMs: 100 });
       proxy.losePackets();
@@ -94,7 +94,7 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       await proxy.refuseConnections();
     });
 
-    it('fail with a code if the server does not respond, refuses them, or has no such socket', async () => {
+    it('reports the code of a server that does not respond, refuses connections, or has no such socket', async () => {
       const proxy = await FaultyProxy.to(server.url);
       const url = proxy.toProxiedUrl(server.url);
       proxy.losePackets();
@@ -107,7 +107,7 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
       expect(await catchError(openStore(socket.href))).to.have.nested.property('cause.code', 'ECONNREFUSED');
     });
 
-    it('fail with the reason of the server, without the password', async () => {
+    it('reports why it cannot open a database, without the password', async () => {
       const url = Object.assign(new URL(server.url), { pathname: '/no_such_database', password: CANARY });
       const error = await catchError(openStore(url.href));
       expect(error).to.be.instanceOf(StorageUnavailable);
