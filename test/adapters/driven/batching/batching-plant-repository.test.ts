@@ -100,19 +100,18 @@ describe('BatchingPlantRepository', () => {
     storage.resume();
   });
 
-  it('drains once every call has settled, those behind the write, too', async () => {
+  it('drains once every call has settled, those made meanwhile, too', async () => {
     const { repository, storage } = createRepository({});
     await repository.drain();
     const settled: string[] = [];
+    const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
     storage.pauseWrites();
-    const first = repository.add([plant(1n)]).then(() => settled.push('first'));
+    const before = [note(repository.add([plant(1n)]), 'first'), note(repository.drain(), 'drained before the write')];
     await setImmediate();
-    const second = repository.add([plant(2n)]).then(() => settled.push('second'));
-    const drained = repository.drain().then(() => settled.push('drained'));
+    const during = [note(repository.drain(), 'drained during the write'), note(repository.add([plant(2n)]), 'second')];
     storage.resume();
-    await Promise.all([first, second, drained]);
-    expect(settled).to.deep.equal(['first', 'second', 'drained']);
-    await repository.drain();
+    await Promise.all([...before, ...during]);
+    expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
   });
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {

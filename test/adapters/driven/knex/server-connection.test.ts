@@ -176,28 +176,3 @@ describe('Sessions on MariaDB do not depend on', () => {
     await storage.close();
   });
 });
-
-describe('MySQL authenticates by caching_sha2_password', () => {
-  const databases = databasesOn(mysqlServer);
-
-  for (const { title, ssl } of [
-    { title: 'without TLS', ssl: undefined },
-    { title: 'with TLS', ssl: '{"rejectUnauthorized":false}' },
-  ]) {
-    it(title, async () => {
-      const url = new URL(await databases.create());
-      const admin = databases.connect();
-      const user = `plants_${ssl ? 'tls' : 'plain'}_${process.pid}`;
-      await admin.raw(`CREATE USER ${user} IDENTIFIED WITH caching_sha2_password BY 'correct-horse'`);
-      await admin.raw(`GRANT ALL ON ${url.pathname.slice(1)}.* TO ${user}`);
-      Object.assign(url, { username: user, password: 'correct-horse' });
-      if (ssl) url.searchParams.set('ssl', ssl);
-      const storage = await openMysql({ url: url.href });
-      expect(await storage.add([toPlant({ id: 1n, name: 'Monstera' })])).to.deep.equal([{ kind: 'added' }]);
-      const [[status]] = await storage.knex.raw("SHOW STATUS LIKE 'Ssl_cipher'");
-      expect(status.Value !== '').to.equal(ssl !== undefined);
-      await storage.close();
-      await admin.raw(`DROP USER ${user}`);
-    });
-  }
-});
