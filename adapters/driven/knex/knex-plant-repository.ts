@@ -81,12 +81,14 @@ export abstract class KnexPlantRepository implements PlantRepository {
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    for (let from: PlantId | undefined = MIN_PLANT_ID; from !== undefined; ) {
+    let from = MIN_PLANT_ID;
+    for (;;) {
       const plants = await this.#readPage(from);
-      const last = plants.at(-1)?.id;
+      const last = plants.at(-1);
       if (last === undefined) return;
       yield plants;
-      from = last === MAX_PLANT_ID ? undefined : last + 1n;
+      if (last.id === MAX_PLANT_ID) return;
+      from = last.id + 1n;
     }
   }
 
