@@ -1,18 +1,17 @@
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
-import { type KnexStorage, openPostgres } from '../../adapters/driven/knex/index.js';
+import { before, describe, it } from 'mocha';
+import type { KnexStorage } from '../../adapters/driven/knex/index.js';
 import { createTables, placeOrder, relayEvents } from '../../docs/examples/order-with-plant/order.js';
 import { catchError } from '../support/catch-error.js';
-import { databasesOn, postgresServer } from '../support/database-servers.js';
+import { postgresEngine } from '../support/engines.js';
 
 describe('The example order-with-plant', () => {
-  const databases = databasesOn(postgresServer);
+  const stores = postgresEngine.stores();
   let storage: KnexStorage;
   before(async () => {
-    storage = await openPostgres({ url: await databases.create() });
+    storage = await stores.open(await stores.create());
     await createTables(storage.knex);
   });
-  after(() => storage.close());
 
   const place = (number: string, id: bigint) => placeOrder(storage.knex, number, { id, name: 'Calathea' });
   const relay = async () => {

@@ -1,6 +1,7 @@
 import knexFactory, { type Knex } from 'knex';
 import { after, before } from 'mocha';
 import { skipUnless } from './skip-unless.js';
+import { waitUntil } from './wait-until.js';
 
 /** A database server that tests use if it is available. */
 export interface DatabaseServer {
@@ -37,9 +38,19 @@ export const mysqlServer: DatabaseServer = {
   isOptional: true,
 };
 
-/** Returns a row while a transaction waits for a row lock. A view like `innodb_trx` stays as it is while it is polled. */
-export const INNODB_LOCK_WAITS =
-  "SHOW GLOBAL STATUS WHERE variable_name = 'Innodb_row_lock_current_waits' AND value > 0";
+const POSTGRES_WAITS =
+  "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants%'";
+/** A view like `innodb_trx` stays as it is while it is polled. */
+const INNODB_WAITS = "SHOW GLOBAL STATUS WHERE variable_name = 'Innodb_row_lock_current_waits' AND value > 0";
+
+/** Waits until an insert of plants waits for a lock on the server of `knex`. */
+export function waitForLock(knex: Knex): Promise<void> {
+  return waitUntil('an insert waits for a lock', async () => {
+    if (knex.client.driverName === 'pg') return (await knex.raw(POSTGRES_WAITS)).rows.length > 0;
+    const [rows] = await knex.raw(INNODB_WAITS);
+    return rows.length > 0;
+  });
+}
 
 let databases = 0;
 
@@ -82,7 +93,7 @@ export function databasesOn(server: DatabaseServer) {
 }
 
 /** Opens one connection to a server, at the first query. */
-export function connectTo({ client, url }: DatabaseServer): Knex {
+export function connectTo({ client, url }: Pick<DatabaseServer, 'client' | 'url'>): Knex {
   return knexFactory({ client, connection: url, log: { warn() {}, error() {} }, pool: { min: 0, max: 1 } });
 }
 

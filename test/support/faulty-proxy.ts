@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from './port.js';
 
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'postgres:': 5432, 'mysql:': 3306 };
+
 /** A TCP proxy that injects network faults. */
 export class FaultyProxy {
   /** URL of the server to which new connections are forwarded. */
   target: string;
-  readonly #defaultPort: number;
   readonly #port: number;
   readonly #connections: { readonly client: Socket; readonly server: Socket; isLost: boolean }[] = [];
   readonly #listener = createServer((client) => this.#forward(client));
   #isLossy = false;
 
-  private constructor(url: string, defaultPort: number, port: number) {
+  private constructor(url: string, port: number) {
     this.target = url;
-    this.#defaultPort = defaultPort;
     this.#port = port;
   }
 
   /** Starts a proxy to the server of a URL. Always {@link refuseConnections} at the end. */
-  static async to(url: string, defaultPort = 0): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(url, defaultPort, await freePort());
+  static async to(url: string): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(url, await freePort());
     await proxy.restore();
     return proxy;
   }
@@ -66,8 +66,8 @@ export class FaultyProxy {
   }
 
   #forward(client: Socket): void {
-    const { hostname: host, port } = new URL(this.target);
-    const server = connect({ host, port: Number(port || this.#defaultPort) });
+    const { protocol, hostname: host, port } = new URL(this.target);
+    const server = connect({ host, port: Number(port || DEFAULT_PORTS[protocol]) });
     const connection = { client, server, isLost: this.#isLossy };
     this.#connections.push(connection);
     const forward = (from: Socket, to: Socket) => {

@@ -61,7 +61,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       // A copy, because the caller may change its array.
       this.#pending.push({ plants: [...plants], resolve, reject });
       // After the current turn of the event loop, so that all calls of that turn share the write.
-      if (this.#writes < this.#maxWrites) setImmediate(this.#startWrites);
+      setImmediate(this.#startWrites);
     });
   }
 

@@ -1,6 +1,17 @@
-import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { TokenVerifier, Verification } from '../../../core/index.js';
-import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '../../../core/index.js';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
+import {
+  isTokenIssuerUnavailable,
+  TokenIssuerUnavailable,
+  type TokenVerifier,
+  type Verification,
+} from '../../../core/index.js';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {
@@ -10,9 +21,9 @@ export interface JwtVerifierOptions {
   readonly audience: string;
   /** URL of the issuer's JWK Set (RFC 7517 §5). */
   readonly jwksUrl: URL;
-  /** Timeout for fetching the keys, in milliseconds. Default: 5000. */
+  /** Timeout for fetching the keys, in milliseconds. @default 5000 */
   readonly timeoutMs?: number;
-  /** Minimum interval between fetches, also after a failed one, in milliseconds. Default: 30,000. */
+  /** Minimum interval between fetches, also after a failed one, in milliseconds. @default 30000 */
   readonly cooldownMs?: number;
 }
 
@@ -58,24 +69,10 @@ export class JwtVerifier implements TokenVerifier {
     const { issuer, audience, jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 } = options;
     if (!issuer || !audience) throw new TypeError('issuer and audience must be non-empty strings');
     this.#options = options;
-    let fetchedAt = Number.NEGATIVE_INFINITY;
     const keySet = createRemoteJWKSet(jwksUrl, {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
-      // jose itself would fetch the keys for each forged token while the issuer fails.
-      [customFetch]: async (url, init) => {
-        if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
-        fetchedAt = performance.now();
-        const response = await fetch(url, init);
-        const chunks: Uint8Array[] = [];
-        let bytes = 0;
-        for await (const chunk of response.body ?? []) {
-          bytes += chunk.length;
-          if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
-          chunks.push(chunk);
-        }
-        return new Response(Buffer.concat(chunks), response);
-      },
+      [customFetch]: fetchEvery(cooldownMs),
     });
     this.#getKey = async (header, token) => {
       try {
@@ -105,6 +102,24 @@ export class JwtVerifier implements TokenVerifier {
       return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
     }
   }
+}
+
+/** Returns a `fetch` that fails for some time after each call: jose would call it for each forged token in an outage. */
+function fetchEvery(cooldownMs: number): FetchImplementation {
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  return async (url, init) => {
+    if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
+    fetchedAt = performance.now();
+    const response = await fetch(url, init);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return new Response(Buffer.concat(chunks), response);
+  };
 }
 
 function invalid(reason = 'malformed'): Verification {

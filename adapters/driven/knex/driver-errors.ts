@@ -1,5 +1,10 @@
 import { isStorageUnavailable, StorageUnavailable } from '../../../core/index.js';
 
+/** The driver of a database is not installed. The message says what to do. */
+export class MissingDriver extends Error {
+  override readonly name = 'MissingDriver';
+}
+
 /** How a driver identifies an error. Its message may quote values, and Knex adds the SQL. */
 interface DriverCodes {
   readonly code?: string | undefined;

@@ -1,8 +1,8 @@
+export { MissingDriver } from './driver-errors.js';
 export { joinTransaction } from './join-transaction.js';
 export {
   type DatabaseOptions,
   type KnexStorage,
-  MissingDriver,
   openMysql,
   openPostgres,
   openSqlite,

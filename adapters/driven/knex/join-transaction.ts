@@ -53,8 +53,6 @@ function toRoot(transaction: Knex.Transaction): Knex.Transaction {
 }
 
 class TransactionPlantRepository extends KnexPlantRepository {
-  /** The caller uses the connection meanwhile. */
-  protected override readonly readsAhead = false;
   readonly #transaction: Knex.Transaction;
   readonly #calls: Calls;
 

@@ -15,8 +15,6 @@ import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.
 /** Stores plants in the table `plants` of a SQL database. Subclasses run statements on a pool or in the caller's transaction. */
 export abstract class KnexPlantRepository implements PlantRepository {
   protected readonly dialect: Dialect;
-  /** Whether `readAll` reads the next page while the caller uses this one. */
-  protected abstract readonly readsAhead: boolean;
 
   constructor(dialect: Dialect) {
     this.dialect = dialect;
@@ -83,21 +81,20 @@ export abstract class KnexPlantRepository implements PlantRepository {
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
-    const read = (from: PlantId) => this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
-    let page = read(MIN_PLANT_ID);
+    let from = MIN_PLANT_ID;
     for (;;) {
-      const plants = (await page).map(toPlant);
-      const last = plants.at(-1)?.id ?? MAX_PLANT_ID;
-      const isLastPage = last === MAX_PLANT_ID;
-      if (this.readsAhead && !isLastPage) {
-        page = read(last + 1n);
-        // Its error only matters if the caller continues.
-        page.catch(() => {});
-      }
-      if (plants.length > 0) yield plants;
-      if (isLastPage) return;
-      if (!this.readsAhead) page = read(last + 1n);
+      const plants = await this.#readPage(from);
+      const last = plants.at(-1);
+      if (last === undefined) return;
+      yield plants;
+      if (last.id === MAX_PLANT_ID) return;
+      from = last.id + 1n;
     }
+  }
+
+  async #readPage(from: PlantId): Promise<readonly Plant[]> {
+    const rows = await this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
+    return rows.map(toPlant);
   }
 }
 

@@ -36,22 +36,28 @@ class Connection extends DatabaseSync {
   }
 }
 
-/** What Knex runs. It expects the rows in `response`, or in `context` what a write did. */
+/** What Knex runs, and what it expects of the client afterwards. */
 interface Query {
   readonly sql: string;
   readonly bindings?: readonly unknown[];
   readonly method: string;
   readonly returning?: unknown;
+  /** The rows of a statement that returns rows. */
+  response?: readonly object[];
+  /** What another statement did. */
+  context?: { readonly lastID: number; readonly changes: number };
 }
 
 /** Knex on Node's own `node:sqlite`, which runs statements on the calling thread. */
 export class NodeSqliteClient extends Client {
+  declare readonly connectionSettings: { readonly filename: string };
+
   _driver() {
     return DatabaseSync;
   }
 
   override async acquireRawConnection() {
-    const database = new Connection(Object(this.connectionSettings).filename);
+    const database = new Connection(this.connectionSettings.filename);
     // Waits for locks only briefly, because the wait blocks the event loop.
     database.exec('PRAGMA busy_timeout = 20');
     return database;
@@ -61,14 +67,17 @@ export class NodeSqliteClient extends Client {
     database.close();
   }
 
-  async _query(database: Database, query: Query): Promise<object> {
+  async _query(database: Database, query: Query): Promise<Query> {
+    const { sql, bindings = [], method, returning } = query;
     try {
-      const { sql, bindings = [], method, returning } = query;
       const statement = database.prepare(sql);
-      if (returning || !['insert', 'update', 'del', 'counter'].includes(method))
-        return Object.assign(query, { response: statement.all(...bindings), context: {} });
-      const { lastInsertRowid: lastID, changes } = statement.run(...bindings);
-      return Object.assign(query, { context: { lastID, changes } });
+      if (returning || !['insert', 'update', 'del', 'counter'].includes(method)) {
+        query.response = statement.all(...bindings);
+      } else {
+        const { lastInsertRowid: lastID, changes } = statement.run(...bindings);
+        query.context = { lastID, changes };
+      }
+      return query;
     } catch (error) {
       throw toSqliteError(error);
     }

@@ -1,24 +1,16 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
-import { toCode, toCodes, toReason } from './driver-errors.js';
+import { MissingDriver, toCodes, toReason } from './driver-errors.js';
 import { KnexPlantStorage, retryWhileBusy } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
-import { migrate, readSchema, readWarning, type SchemaState } from './schema.js';
+import { migrate, readSchema, type SchemaState } from './schema.js';
 import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
 import { toMysqlName, toPostgresName } from './server-url.js';
 import { sqlite } from './sqlite.js';
-
-const DEFAULT_TIMEOUT_MS = 10_000;
-
-/** The driver of a database is not installed. The message says what to do. */
-export class MissingDriver extends Error {
-  override readonly name = 'MissingDriver';
-}
+import { chooseDriver, toSqliteConfig } from './sqlite-connection.js';
 
 /** Options of any database. */
 export interface DatabaseOptions {
@@ -64,28 +56,25 @@ export interface KnexStorage extends PlantStorage, SchemaState {
 /**
  * Opens a SQLite file and migrates its schema. Uses `sqlite3` if it can be loaded, otherwise `node:sqlite`.
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The file cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
 export function openSqlite({ path, mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
   const file = resolve(path);
-  const driver = canLoadSqlite3() ? 'sqlite3' : 'node:sqlite';
-  return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, async () => {
-    prepareFile(file, mustExist, options.readOnly);
-    // Opened for reading, a missing file is a store without a schema.
-    const connection = { filename: existsSync(file) ? file : ':memory:' };
-    return { client: await loadSqliteClient(driver), connection, useNullAsDefault: true };
-  });
+  const driver = chooseDriver();
+  return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, () =>
+    toSqliteConfig(file, driver, mustExist, options.readOnly),
+  );
 }
 
 /**
  * Opens a PostgreSQL database and migrates its schema.
  * @throws {InvalidServerUrl}
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export async function openPostgres({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
   return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, (timeoutMs) =>
-    toPostgresConfig({ url, timeoutMs, maxConnections }),
+    toPostgresConfig(url, timeoutMs, maxConnections),
   );
 }
 
@@ -93,37 +82,35 @@ export async function openPostgres({ url, maxConnections = 10, ...options }: Ser
  * Opens a MySQL or MariaDB database and migrates its schema.
  * @throws {InvalidServerUrl}
  * @throws {MissingDriver}
- * @throws {StorageUnavailable} The database cannot be opened. The message has the reason, and `cause` the driver's codes.
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export async function openMysql({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
   return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, (timeoutMs) =>
-    toMysqlConfig({ url, timeoutMs, maxConnections }),
+    toMysqlConfig(url, timeoutMs, maxConnections),
   );
 }
 
+/** Opens a database, again while the engine is busy, each time with new connections. */
 async function open(
   dialect: Dialect,
   database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
-  { timeoutMs = DEFAULT_TIMEOUT_MS, readOnly = false }: DatabaseOptions,
+  { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
   configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
 ): Promise<KnexStorage> {
   const { driver, name } = database;
   try {
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
+    // An idle connection closes, because the caller may have left a transaction open on it.
+    const callersConfig = { ...config, pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs } };
     return await retryWhileBusy(dialect, timeoutMs, async () => {
-      const knex = await createKnex(config);
-      // An idle connection closes, because the caller may have left a transaction open on it.
-      const callersPool = await createKnex({
-        ...config,
-        pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs },
-      });
-      const storage = new KnexPlantStorage(knex, callersPool, dialect, timeoutMs, readOnly);
+      const pool = await createKnex(config);
       try {
-        const schema = await (readOnly ? readSchema(knex, dialect) : migrate(knex, dialect));
-        const warning = readOnly ? undefined : await readWarning(knex, dialect);
+        const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
+        const warning = readOnly ? undefined : await readWarning(pool, dialect);
+        const storage = new KnexPlantStorage(pool, await createKnex(callersConfig), dialect, timeoutMs, readOnly);
         return Object.assign(storage, database, schema, { warning });
       } catch (error) {
-        await storage.close();
+        await pool.destroy();
         throw error;
       }
     });
@@ -146,32 +133,10 @@ async function createKnex(config: Knex.Config): Promise<Knex> {
   }
 }
 
-async function loadSqliteClient(driver: string): Promise<typeof Knex.Client> {
-  if (driver === 'sqlite3') return (await import('./sqlite3-client.js')).Sqlite3Client;
-  if (isBuiltin(driver)) return (await import('./node-sqlite-client.js')).NodeSqliteClient;
-  throw new MissingDriver(
-    `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`,
-  );
-}
-
-function canLoadSqlite3(): boolean {
-  try {
-    createRequire(import.meta.url)('sqlite3');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Creates a missing file, unless it must exist or is only read. SQLite's own error does not name the folder. */
-function prepareFile(file: string, mustExist: boolean, readOnly = false): void {
-  const folder = dirname(file);
-  try {
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw new StorageUnavailable(`the folder ${folder} is missing or not writable (${toCode(error)})`);
-  }
-  if (existsSync(file)) return;
-  if (mustExist) throw new StorageUnavailable('it does not exist');
-  if (!readOnly) closeSync(openSync(file, 'a', 0o600));
+/** Returns a warning if the engine acknowledges plants before they are durable; it names the settings. */
+async function readWarning(knex: Knex, { nonDurableSettings }: Dialect): Promise<string | undefined> {
+  if (nonDurableSettings === undefined) return undefined;
+  const settings: string[] = await knex.from(knex.raw(`(${nonDurableSettings}) AS settings`)).pluck('setting');
+  if (settings.length === 0) return undefined;
+  return `the database acknowledges plants before they are durable; a power cut or a failover may lose them: ${settings.join(', ')}`;
 }

@@ -40,11 +40,11 @@ export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  bindings: readonly (PlantId | string)[],
+  bindings: readonly string[],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const query = knex('plants').select(columns).whereRaw(condition, bindings.map(String)).orderBy('plants.id');
+  const query = knex('plants').select(columns).whereRaw(condition, bindings).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
@@ -65,21 +65,14 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
 /** Selects the rows of the page that starts at an id. */
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
   const { textToId } = dialect;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastIdOfPage(textToId)})`, [from, from]);
-}
-
-/** Returns SQL for the last id of the page that starts at the id bound to its `?`. Reads sizes only, not strings. */
-function lastIdOfPage(textToId: string): string {
-  // If all rows fit, a plain SUM shows this in a quarter of the time of a running sum.
-  return `WITH sized AS (
-      SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
-      FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
-    )
-    SELECT CASE WHEN SUM(bytes) < ${MAX_TEXT} THEN MAX(id) ELSE (
-      SELECT MAX(id) FROM (
-        SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM sized
-      ) AS page WHERE bytes_before < ${MAX_TEXT}
-    ) END FROM sized`;
+  // Reads sizes only, not strings.
+  const lastId = `SELECT MAX(id) FROM (
+      SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
+        SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
+        FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
+      ) AS sized
+    ) AS page WHERE bytes_before < ${MAX_TEXT}`;
+  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [`${from}`, `${from}`]);
 }
 
 /** Returns the plants whose ids are not among those of `others`. */

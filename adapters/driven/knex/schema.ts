@@ -89,11 +89,3 @@ async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
     throw new StorageUnavailable(`cannot read the table plants: ${toReason(error)}`);
   }
 }
-
-/** Returns a warning if the engine acknowledges plants before they are durable; it names the settings. */
-export async function readWarning(knex: Knex, { nonDurableSettings }: Dialect): Promise<string | undefined> {
-  if (nonDurableSettings === undefined) return undefined;
-  const settings: string[] = await knex.from(knex.raw(`(${nonDurableSettings}) AS settings`)).pluck('setting');
-  if (settings.length === 0) return undefined;
-  return `the database acknowledges plants before they are durable; a power cut or a failover may lose them: ${settings.join(', ')}`;
-}

@@ -6,15 +6,8 @@ import type { Knex } from 'knex';
 /** Maximum time to send a request to cancel, in milliseconds. */
 const CANCEL_TIMEOUT_MS = 1000;
 
-/** How to connect to a server. */
-interface Server {
-  readonly url: string;
-  readonly timeoutMs: number;
-  readonly maxConnections: number;
-}
-
 /** Returns Knex's settings for a PostgreSQL server. */
-export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
+export function toPostgresConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
   const connection = {
     connectionString: url,
     application_name: 'plant-store',
@@ -25,8 +18,9 @@ export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server
   const prepare = async (client: PostgresClient) => {
     const { connection } = client;
     const { stream } = connection;
+    const unresponsive: NodeJS.ErrnoException = new Error('the server does not respond');
+    unresponsive.code = 'ETIMEDOUT';
     // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
-    const unresponsive = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
     onStall(stream, timeoutMs, () => requestCancel(client).once('close', () => stream.destroy(unresponsive)));
     connection.on('notice', ({ routine }) => {
       // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
@@ -35,14 +29,14 @@ export function toPostgresConfig({ url, timeoutMs, maxConnections: max }: Server
     });
     connection.on('errorMessage', ({ code }) => {
       // A session stays read-only after its default, `default_transaction_read_only`, changes.
-      if (code === '25006') connection.stream.end();
+      if (code === '25006') stream.end();
     });
   };
-  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
+  return { connection, pool: toPool(prepare, timeoutMs, maxConnections) };
 }
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
-export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): Knex.Config {
+export function toMysqlConfig(url: string, timeoutMs: number, maxConnections?: number): Knex.Config {
   const seconds = Math.ceil(timeoutMs / 1000);
   const prepare = async (connection: MysqlConnection) => {
     // Without an error, which mysql2 would throw if the pool has closed the connection.
@@ -65,7 +59,11 @@ export function toMysqlConfig({ url, timeoutMs, maxConnections: max }: Server): 
     });
   };
   const connection = { uri: url, charset: 'utf8mb4', connectTimeout: timeoutMs };
-  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
+  return { connection, pool: toPool(prepare, timeoutMs, maxConnections) };
+}
+
+function toPool<Connection>(prepare: (connection: Connection) => Promise<void>, timeoutMs: number, max = 10) {
+  return { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) };
 }
 
 /**

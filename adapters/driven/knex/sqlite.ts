@@ -3,7 +3,11 @@ import { toCodes } from './driver-errors.js';
 import { insertJsonRows, toRow, withoutIds } from './rows.js';
 
 // https://sqlite.org/rescode.html
-const [SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH] = [5, 15, 18, 19, 20];
+const SQLITE_BUSY = 5;
+const SQLITE_PROTOCOL = 15;
+const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 
 /** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
 export const MAX_STATEMENTS = 50;

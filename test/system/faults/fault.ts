@@ -14,7 +14,8 @@ const LONG_TIMEOUT_MS = 60_000;
 
 /** A fault of the storage, and what creates get meanwhile. */
 export interface Fault {
-  readonly what: string;
+  /** The title of the test. */
+  readonly title: string;
   /**
    * - `succeed`: 200 or 409
    * - `succeed or fail`: 200, 409 or 503

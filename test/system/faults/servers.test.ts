@@ -11,23 +11,31 @@ import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
-type SqlFault = readonly [what: string, cause: string, end: string];
+interface SqlFault {
+  readonly title: string;
+  readonly cause: string;
+  readonly end: string;
+}
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
 const POSTGRES_FAULTS: readonly SqlFault[] = [
-  [
-    'the server is read-only',
-    `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
-    `SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; ${RELOAD}`,
-  ],
-  ['a privilege is missing', 'REVOKE INSERT ON plants FROM gardener', 'GRANT INSERT ON plants TO gardener'],
-  ['the table is locked', 'BEGIN; LOCK TABLE plants', 'ROLLBACK'],
-  [
-    'commits hang because the synchronous standby is down',
-    `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
-    `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
-  ],
+  {
+    title: 'if the server is read-only',
+    cause: `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
+    end: `SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only; ${RELOAD}`,
+  },
+  {
+    title: 'if a privilege is missing',
+    cause: 'REVOKE INSERT ON plants FROM gardener',
+    end: 'GRANT INSERT ON plants TO gardener',
+  },
+  { title: 'if the table is locked', cause: 'BEGIN; LOCK TABLE plants', end: 'ROLLBACK' },
+  {
+    title: 'if commits hang because the synchronous standby is down',
+    cause: `ALTER SYSTEM SET synchronous_standby_names = 'down'; ${RELOAD}`,
+    end: `ALTER SYSTEM RESET synchronous_standby_names; ${RELOAD}`,
+  },
 ];
 
 const USER = 'gardener@localhost';
@@ -35,69 +43,97 @@ const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations'];
 const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
 const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
 const MARIADB_FAULTS: readonly SqlFault[] = [
-  ['the server is read-only', 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'],
-  ['a privilege is missing', `REVOKE INSERT ON test.plants FROM ${USER}`, `GRANT INSERT ON test.plants TO ${USER}`],
-  ['writes hang because the server is locked for a backup', 'FLUSH TABLES WITH READ LOCK', 'UNLOCK TABLES'],
+  { title: 'if the server is read-only', cause: 'SET GLOBAL read_only = 1', end: 'SET GLOBAL read_only = 0' },
+  {
+    title: 'if a privilege is missing',
+    cause: `REVOKE INSERT ON test.plants FROM ${USER}`,
+    end: `GRANT INSERT ON test.plants TO ${USER}`,
+  },
+  {
+    title: 'if writes hang because the server is locked for a backup',
+    cause: 'FLUSH TABLES WITH READ LOCK',
+    end: 'UNLOCK TABLES',
+  },
 ];
 
-for (const [kind, setUp, faults] of [
-  [privateServers.postgres, SET_UP_POSTGRES, POSTGRES_FAULTS],
-  [privateServers.mariadb, SET_UP_MARIADB, MARIADB_FAULTS],
-] as const) {
-  describe(`Under load, a service on ${kind.name} loses nothing and recovers`, () => {
-    const folder = temporaryFolder();
-    let server: PrivateServer;
-    let proxy: FaultyProxy;
-    let admin: Knex;
+describe('A service under load loses nothing and recovers on', () => {
+  for (const [kind, setUp, faults] of [
+    [privateServers.postgres, SET_UP_POSTGRES, POSTGRES_FAULTS],
+    [privateServers.mariadb, SET_UP_MARIADB, MARIADB_FAULTS],
+  ] as const) {
+    describe(kind.name, () => {
+      const folder = temporaryFolder();
+      let server: PrivateServer;
+      let proxy: FaultyProxy;
+      let admin: Knex;
 
-    before(async function () {
-      PrivateServer.skipUnlessAvailable(this, kind);
-      server = await PrivateServer.install(kind, folder);
-      await server.start();
-      admin = server.connect();
-      await run(setUp);
-      await admin.destroy();
-    });
-    beforeEach(async () => {
-      await server.start();
-      admin = server.connect();
-      proxy = await FaultyProxy.to(server.url);
-    });
-    afterEach(async () => {
-      await proxy.refuseConnections();
-      await admin('plants').delete();
-      await admin.destroy();
-    });
-
-    async function run(statements: string): Promise<void> {
-      for (const statement of statements.split('; ')) await admin.raw(statement);
-    }
-    const rows: readonly Fault[] = [
-      { what: 'connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
-      { what: 'packets are lost', creates: 'fail', inject: () => proxy.losePackets(), heal: () => proxy.restore() },
-      { what: 'the server crashes', creates: 'fail at once', inject: () => server.kill(), heal: () => server.start() },
-      ...faults.map(([what, cause, end]): Fault => {
-        return { what, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
-      }),
-    ];
-    for (const fault of rows) {
-      it(`when ${fault.what}; creates ${fault.creates}`, async () => {
-        const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
-        const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
-        await expectRecovery(service, serverStore(server.url, admin), fault);
+      before(async function () {
+        PrivateServer.skipUnlessAvailable(this, kind);
+        server = await PrivateServer.install(kind, folder);
+        await server.start();
+        admin = server.connect();
+        await run(setUp);
+        await admin.destroy();
       });
-    }
-  });
-}
+      beforeEach(async () => {
+        await server.start();
+        admin = server.connect();
+        proxy = await FaultyProxy.to(server.url);
+      });
+      afterEach(async () => {
+        await proxy.refuseConnections();
+        await admin('plants').delete();
+        await admin.destroy();
+      });
+
+      async function run(statements: string): Promise<void> {
+        for (const statement of statements.split('; ')) await admin.raw(statement);
+      }
+      const allFaults: readonly Fault[] = [
+        { title: 'if connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
+        {
+          title: 'if packets are lost',
+          creates: 'fail',
+          inject: () => proxy.losePackets(),
+          heal: () => proxy.restore(),
+        },
+        {
+          title: 'if the server crashes',
+          creates: 'fail at once',
+          inject: () => server.kill(),
+          heal: () => server.start(),
+        },
+        ...faults.map(({ title, cause, end }): Fault => {
+          return { title, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
+        }),
+      ];
+      for (const fault of allFaults) {
+        it(fault.title, async () => {
+          const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
+          const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
+          await expectRecovery(service, serverStore(server.url, admin), fault);
+        });
+      }
+    });
+  }
+});
 
 describe('While the disk of a database server is full', () => {
   const disk = new Disk();
 
-  for (const [kind, ...options] of [
-    [privateServers.postgres],
-    [privateServers.mariadb, '--innodb-log-file-size=8M'],
-  ] as const) {
-    it(`creates and readiness fail, until there is space: ${kind.name}`, async function () {
+  for (const { title, kind, options } of [
+    {
+      title: 'creates and readiness fail on PostgreSQL, until there is space',
+      kind: privateServers.postgres,
+      options: [],
+    },
+    {
+      title: 'creates and readiness fail on MariaDB, until there is space',
+      kind: privateServers.mariadb,
+      options: ['--innodb-log-file-size=8M'],
+    },
+  ]) {
+    it(title, async function () {
       PrivateServer.skipUnlessAvailable(this, kind);
       disk.mount(this, 300);
       const server = await PrivateServer.install(kind, disk.path);

@@ -8,7 +8,7 @@ import { SqliteFile } from '../../support/sqlite-file.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor } from './fault.js';
 
-describe('Under load, a service on SQLite loses nothing and recovers', () => {
+describe('Under load, a service on SQLite loses nothing and recovers if', () => {
   const disk = new Disk();
   const path = join(disk.path, 'plants.db');
   let other: SqliteFile;
@@ -25,24 +25,24 @@ describe('Under load, a service on SQLite loses nothing and recovers', () => {
     await other.close();
   }
 
-  const rows: readonly Fault[] = [
+  const faults: readonly Fault[] = [
     {
-      ...{ what: 'another program locks the file for a while', creates: 'succeed' },
+      title: 'another program locks the file for a moment',
+      creates: 'succeed',
       inject: async () => {
         await lock();
         await setTimeout(100);
         await unlock();
       },
     },
-    { what: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
-    { what: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
+    { title: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
+    { title: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
   ];
-  for (const fault of rows) {
-    it(`when ${fault.what}; creates ${fault.creates}`, () =>
-      expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
+  for (const fault of faults) {
+    it(fault.title, () => expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
   }
 
-  it('does not start while the disk is full, and reports the reason in one line', async () => {
+  it('the disk is full at startup, which fails with the reason in one line', async () => {
     disk.fill();
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);

@@ -145,7 +145,7 @@ describe('Under systemd, the service', () => {
     const databases = databasesOn(postgresServer);
 
     it('waits at startup until the server responds', async () => {
-      const proxy = await FaultyProxy.to(await databases.create(), 5432);
+      const proxy = await FaultyProxy.to(await databases.create());
       await proxy.refuseConnections();
       await writeSecret('database-url', proxy.toProxiedUrl(proxy.target));
       await configure('MANAGEMENT_PORT=off', 'DATABASE_URL_FILE=/etc/plant-store/database-url');

@@ -17,8 +17,7 @@ describe('BatchingPlantRepository', () => {
         // Batches of a few calls, and concurrent writes.
         const { repository, storage } = createRepository({ maxWrites: 3, maxBatchRows: 5 });
         const close = async () => {
-          // The last call of the queue; it fails if the storage is closed already.
-          await repository.add([]).catch(() => {});
+          await repository.drain();
           await storage.close();
         };
         return Object.assign(repository, { ready: () => storage.ready(), close });
@@ -99,6 +98,20 @@ describe('BatchingPlantRepository', () => {
     expect(`${await catchError(repository.add([plant(3n)]))}`).to.match(/an earlier write timed out/);
     expect(storage.writes).to.deep.equal([[1n]]);
     storage.resume();
+  });
+
+  it('drains once every call has settled, those made meanwhile, too', async () => {
+    const { repository, storage } = createRepository({});
+    await repository.drain();
+    const settled: string[] = [];
+    const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
+    storage.pauseWrites();
+    const before = [note(repository.add([plant(1n)]), 'first'), note(repository.drain(), 'drained before the write')];
+    await setImmediate();
+    const during = [note(repository.drain(), 'drained during the write'), note(repository.add([plant(2n)]), 'second')];
+    storage.resume();
+    await Promise.all([...before, ...during]);
+    expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
   });
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { after, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
+import { postgres } from '../../../../adapters/driven/knex/postgres.js';
+import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
-import { INNODB_LOCK_WAITS } from '../../../support/database-servers.js';
-import { enginesOfTier, openStore } from '../../../support/engines.js';
+import { waitForLock } from '../../../support/database-servers.js';
+import { enginesOfTier } from '../../../support/engines.js';
 import { Program } from '../../../support/executable.js';
 import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
-import { waitUntil } from '../../../support/wait-until.js';
 
 const ADDED = { kind: 'added' };
 /** The codes after which a transaction should run again. */
@@ -18,34 +19,24 @@ const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|ER_LOCK_DEA
 const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
 
 for (const engine of enginesOfTier) {
-  describe(`A transaction of the caller on ${engine.name}`, () => {
-    const isSqlite = engine.name === 'SQLite';
-    const isPostgres = engine.name.startsWith('PostgreSQL');
+  describe(engine.name, () => {
+    const isSqlite = engine.dialect === sqlite;
+    const isPostgres = engine.dialect === postgres;
     const stores = engine.stores();
-    const toClose: { close(): Promise<void> }[] = [];
-    after(() => Promise.all(toClose.map((storage) => storage.close())));
 
     /** Creates a store with a table of orders. `knex` and `others` are pools of two programs that use it. */
     const setUp = async () => {
       const store = await stores.create();
-      const [storage, other] = [await openStore(store.url), await openStore(store.url)];
-      toClose.push(storage, other);
+      const storage = await stores.open(store);
       const { knex } = storage;
+      const { knex: others } = await stores.open(store);
       await knex.schema.createTable('orders', (table) => table.integer('number').primary());
       const readAll = async () => ({
         plants: (await store.readPlants()).map(({ id }) => Number(id)),
         orders: await knex('orders').orderBy('number').pluck('number'),
       });
-      return { url: store.url, storage, knex, others: other.knex, readAll };
+      return { store, storage, knex, others, readAll };
     };
-
-    /** Makes the engine reject plants with the name `poison`. */
-    const rejectPoison = (knex: Knex) =>
-      knex.raw(
-        isSqlite
-          ? `CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison' BEGIN SELECT RAISE(ABORT, 'no'); END`
-          : "ALTER TABLE plants ADD CHECK (name <> 'poison')",
-      );
 
     const expectToRunAgain = (error: unknown) => {
       expect(isStorageUnavailable(error), `${error}`).to.equal(true);
@@ -55,7 +46,7 @@ for (const engine of enginesOfTier) {
       expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState']);
     };
 
-    it('stores plants together with an order when it commits', async () => {
+    it('stores plants together with an order when the caller commits', async () => {
       const { knex, readAll } = await setUp();
       await knex.transaction(async (transaction) => {
         await transaction('orders').insert({ number: 1 });
@@ -64,7 +55,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
     });
 
-    it('stores neither plants nor an order when it rolls back', async () => {
+    it('stores neither plants nor an order when the caller rolls back', async () => {
       const { knex, readAll } = await setUp();
       const failing = knex.transaction(async (transaction) => {
         await transaction('orders').insert({ number: 1 });
@@ -75,7 +66,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('reads its own plants, which others do not see before it commits', async () => {
+    it('reads the plants of the transaction, which others do not see before it commits', async () => {
       const { storage, others, knex } = await setUp();
       await storage.add([plant(1)]);
       await knex.transaction(async (transaction) => {
@@ -101,9 +92,9 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
     });
 
-    it('goes on after the engine has rejected a plant, alone and among others', async () => {
-      const { knex, readAll } = await setUp();
-      await rejectPoison(knex);
+    it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
+      const { store, knex, readAll } = await setUp();
+      await store.run(engine.rejectPoison);
       await knex.transaction(async (transaction) => {
         const repository = joinTransaction(transaction);
         await transaction('orders').insert({ number: 1 });
@@ -115,7 +106,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
     });
 
-    it('reports a plant that another program stored after its first read, or that it must run again', async () => {
+    it('reports a plant that was stored after the first read of the transaction, or that it must run again', async () => {
       const { knex, others, readAll } = await setUp();
       const work = async (isolationLevel?: Knex.IsolationLevels) =>
         knex.transaction(async (transaction) => {
@@ -136,10 +127,10 @@ for (const engine of enginesOfTier) {
       expectToRunAgain(await catchError(work('repeatable read')));
     });
 
-    it('stores nothing if it is killed between its statements', async () => {
-      const { url, storage, readAll } = await setUp();
+    it('stores nothing of a transaction that is killed between its statements', async () => {
+      const { store, storage, readAll } = await setUp();
       const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
-      const program = new Program(inRepository('.'), [process.execPath, script, url]);
+      const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
       await program.waitForOutput(/added/);
       program.killGroup('SIGKILL');
       await program.result();
@@ -181,7 +172,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('stores nothing of a call in flight when it rolls back', async () => {
+    it('stores nothing of a call in flight when the caller rolls back', async () => {
       const { knex, readAll } = await setUp();
       for (let attempt = 0; attempt < 300; attempt++) {
         const transaction = await knex.transaction();
@@ -195,7 +186,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('may have savepoints of its own around a plant', async () => {
+    it('accepts savepoints of the caller around a plant', async () => {
       const { knex, readAll } = await setUp();
       await knex.transaction(async (transaction) => {
         const repository = joinTransaction(transaction);
@@ -209,7 +200,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
     });
 
-    it('is not used after its end', async () => {
+    it('rejects calls after the end of the transaction', async () => {
       const { knex, readAll } = await setUp();
       const transaction = await knex.transaction();
       const repository = joinTransaction(transaction);
@@ -219,7 +210,7 @@ for (const engine of enginesOfTier) {
       expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
     });
 
-    it('must be a transaction on a supported driver', async () => {
+    it('rejects what is not a transaction on a supported driver', async () => {
       const { knex } = await setUp();
       expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
       const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
@@ -227,7 +218,7 @@ for (const engine of enginesOfTier) {
     });
 
     if (!isSqlite)
-      it('stores no plant without its order after a deadlock, and says that it must run again', async () => {
+      it('stores no plant without its order after a deadlock, and says that the transaction must run again', async () => {
         const { knex, others, readAll } = await setUp();
         await knex('orders').insert([{ number: 1 }, { number: 2 }]);
         const other = await others.transaction();
@@ -237,13 +228,7 @@ for (const engine of enginesOfTier) {
         const mine = await knex.transaction();
         await mine('orders').where({ number: 1 }).update({ number: 10 });
         const adding = joinTransaction(mine).add([plant(1)]);
-        const waiting = isPostgres
-          ? "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants%'"
-          : INNODB_LOCK_WAITS;
-        await waitUntil('the plant waits for the other transaction', async () => {
-          const result = await knex.raw(waiting);
-          return (isPostgres ? result.rows : result[0]).length > 0;
-        });
+        await waitForLock(knex);
         // Knex sends a statement when it gets a handler.
         const updating = other('orders').where({ number: 1 }).update({ number: 11 }).then();
         const failure = await catchError(adding);
@@ -255,7 +240,7 @@ for (const engine of enginesOfTier) {
       });
 
     if (isPostgres)
-      it('says that it must run again after a serialization failure', async () => {
+      it('says that the transaction must run again after a serialization failure', async () => {
         const { knex, others, readAll } = await setUp();
         const serializable = { isolationLevel: 'serializable' } as const;
         const failing = knex.transaction(async (transaction) => {

@@ -5,40 +5,40 @@ import { catchError } from '../../../support/catch-error.js';
 
 /** A password that must not appear in any error. */
 const CANARY = 'canary-4711';
+const ENCODE = /^percent-encode special characters/;
 const IDENTITY = encodeURIComponent('{"verifyIdentity": true}');
 
 describe('The URL of a server is rejected without printing its password', () => {
-  const encode = /^percent-encode special characters/;
-  for (const [what, url, message] of [
-    [
-      'with a mistyped parameter',
-      `postgres://u:${CANARY}@db/plants?sslmod=on`,
-      /^unknown parameter sslmod; known are /,
-    ],
-    [
-      'with a value of sslmode that pg takes for another',
-      `postgres://u:${CANARY}@db/plants?sslmode=require`,
-      /^sslmode must be/,
-    ],
-    ['without a database', `mysql://u:${CANARY}@db`, /^must name a database after the host/],
-    ['without slashes', `postgres:u:${CANARY}@db/plants`, encode],
-    ['with / in the password', `postgres://u:a/${CANARY}@db/plants`, encode],
-    ['with / after a digit', `postgres://u:12/${CANARY}@db/plants`, encode],
-    ['with ? in the password', `mysql://u:12?${CANARY}@db/plants`, encode],
-    ['with # in the password', `mysql://u:12#${CANARY}@db/plants`, encode],
-    ['with an invalid port', `postgres://u:${CANARY}@db:port/plants`, encode],
-    [
-      'with verifyIdentity for an IPv4 address',
-      `mysql://u:${CANARY}@10.0.0.1/plants?ssl=${IDENTITY}`,
-      /needs a host name/,
-    ],
-    [
-      'with verifyIdentity for an IPv6 address',
-      `mysql://u:${CANARY}@[::1]/plants?ssl=${IDENTITY}`,
-      /needs a host name/,
-    ],
-  ] as const) {
-    it(what, async () => {
+  for (const { title, url, message } of [
+    {
+      title: 'with a mistyped parameter',
+      url: `postgres://u:${CANARY}@db/plants?sslmod=on`,
+      message: /^unknown parameter sslmod; known are /,
+    },
+    {
+      title: 'with a value of sslmode that pg takes for another',
+      url: `postgres://u:${CANARY}@db/plants?sslmode=require`,
+      message: /^sslmode must be/,
+    },
+    { title: 'without a database', url: `mysql://u:${CANARY}@db`, message: /^must name a database after the host/ },
+    { title: 'without slashes', url: `postgres:u:${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with / in the password', url: `postgres://u:a/${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with / after a digit', url: `postgres://u:12/${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with ? in the password', url: `mysql://u:12?${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with # in the password', url: `mysql://u:12#${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with an invalid port', url: `postgres://u:${CANARY}@db:port/plants`, message: ENCODE },
+    {
+      title: 'with verifyIdentity for an IPv4 address',
+      url: `mysql://u:${CANARY}@10.0.0.1/plants?ssl=${IDENTITY}`,
+      message: /needs a host name/,
+    },
+    {
+      title: 'with verifyIdentity for an IPv6 address',
+      url: `mysql://u:${CANARY}@[::1]/plants?ssl=${IDENTITY}`,
+      message: /needs a host name/,
+    },
+  ]) {
+    it(title, async () => {
       const error = await catchError(url.startsWith('mysql') ? openMysql({ url }) : openPostgres({ url }));
       expect(error).to.be.instanceOf(InvalidServerUrl).with.property('message').that.matches(message);
       expect(`${error}`).not.to.include(CANARY);

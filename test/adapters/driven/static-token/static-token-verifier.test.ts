@@ -56,20 +56,21 @@ describe('StaticTokenVerifier', () => {
 
 describe('A token list', () => {
   const canary = 'canary';
-  for (const [what, bad] of [
-    ['a number instead of a token', JSON.parse('1')],
-    ['an empty token', ''],
-    ['a space in a token', `${canary} ${canary}`],
-    ['a token with a non-ASCII letter', `${canary}é`],
-    ['a token with = in the middle', `${canary}=${canary}`],
-    ['a digest that is too short', `sha256:${'0'.repeat(63)}`],
-    ['a digest that is too long', `sha256:${'0'.repeat(65)}`],
-    ['a digest after other letters', `x${DIGEST}`],
-    ['a digest with invalid letters', `sha256:${canary.repeat(10)}0000`],
-    ['a digest with a second line', `${DIGEST}\n`],
-  ] as const) {
-    it(`with ${what} causes an error that names the position, not the token`, () => {
+  for (const { title, bad } of [
+    { title: 'rejects a number instead of a token', bad: JSON.parse('1') },
+    { title: 'rejects an empty token', bad: '' },
+    { title: 'rejects a space in a token', bad: `${canary} ${canary}` },
+    { title: 'rejects a token with a non-ASCII letter', bad: `${canary}é` },
+    { title: 'rejects a token with = in the middle', bad: `${canary}=${canary}` },
+    { title: 'rejects a digest that is too short', bad: `sha256:${'0'.repeat(63)}` },
+    { title: 'rejects a digest that is too long', bad: `sha256:${'0'.repeat(65)}` },
+    { title: 'rejects a digest after other letters', bad: `x${DIGEST}` },
+    { title: 'rejects a digest with invalid letters', bad: `sha256:${canary.repeat(10)}0000` },
+    { title: 'rejects a digest with a second line', bad: `${DIGEST}\n` },
+  ]) {
+    it(title, () => {
       const list = ['good', bad, 'good'];
+      // Names the position, not the token.
       for (const use of [() => new StaticTokenVerifier(list), () => assertTokens(list)])
         expect(use)
           .to.throw(InvalidTokenList, RegExp(`^token 2 (?!.*(${canary}|0000))`))

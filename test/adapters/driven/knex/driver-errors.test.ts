@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { toCode, toFailure, toReason } from '../../../../adapters/driven/knex/driver-errors.js';
+import { StorageUnavailable } from '../../../../core/index.js';
+
+/** Returns an error with the codes of a driver. */
+function driverError(message: string, codes: object = {}): Error {
+  return Object.assign(new Error(message), codes);
+}
+
+describe('The error of a driver', () => {
+  it('keeps its codes as the cause, without the message, the SQL and the values', () => {
+    const error = driverError('insert into "plants" values (secret) - no', {
+      ...{ code: 'ER_DUP_ENTRY', errno: 1062, sqlState: '23000' },
+      ...{ sql: 'secret', detail: 'secret' },
+    });
+    const failure = toFailure(error);
+    expect(failure).to.be.instanceOf(StorageUnavailable);
+    expect(failure.message).to.equal('the storage is unavailable (ER_DUP_ENTRY)');
+    expect(failure.cause).to.deep.equal({ code: 'ER_DUP_ENTRY', errno: 1062, sqlState: '23000' });
+  });
+
+  for (const { title, error, code } of [
+    { title: 'has the code ETIMEDOUT after a timeout of pg', error: driverError('timeout expired'), code: 'ETIMEDOUT' },
+    {
+      title: 'has the code ETIMEDOUT after a timeout of Knex',
+      error: driverError('Knex: Timeout acquiring a connection', { name: 'KnexTimeoutError' }),
+      code: 'ETIMEDOUT',
+    },
+    {
+      title: 'has the code ECONNREFUSED if the Unix socket is missing',
+      error: driverError('connect ENOENT /run/mysqld.sock', { code: 'ENOENT' }),
+      code: 'ECONNREFUSED',
+    },
+    {
+      title: 'has the code ENOENT if a file is missing',
+      error: driverError("ENOENT: no such file or directory, open '/ca.pem'", { code: 'ENOENT' }),
+      code: 'ENOENT',
+    },
+    { title: 'has the class as its code if the driver gives none', error: new TypeError('secret'), code: 'TypeError' },
+    { title: 'has the type as its code if it is no error', error: 'secret', code: 'string' },
+  ]) {
+    it(title, () => expect(toCode(error)).to.equal(code));
+  }
+
+  it('is shown to operators as its first line, without the SQL that Knex puts before it', () => {
+    expect(toReason(driverError('select\n  1 - database "plants" does not exist\nHINT'))).to.equal(
+      'database "plants" does not exist',
+    );
+    expect(toReason(driverError('', { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
+    expect(toReason(driverError('timeout expired'))).to.equal('the server does not respond');
+    expect(toReason(new StorageUnavailable('a - b'))).to.equal('a - b');
+  });
+});

@@ -1,0 +1,53 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { StorageUnavailable } from '../../../../core/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { sqliteEngine } from '../../../support/engines.js';
+import { toPlant } from '../../../support/plants.js';
+import { readPlants } from '../../../support/read-plants.js';
+
+/** A name and tag that must not appear in any error. */
+const CANARY = 'canary-4711';
+const PLANT = toPlant({ id: 1n, name: CANARY, tag: CANARY });
+
+// The contract in engines.test.ts has the rest.
+describe('KnexPlantRepository', () => {
+  const stores = sqliteEngine.stores();
+
+  it('rejects an invalid row written by another program, which affects only plants with its id', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store);
+    await store.run(`CREATE TABLE loose AS SELECT * FROM plants; DROP TABLE plants;
+      ALTER TABLE loose RENAME TO plants; CREATE UNIQUE INDEX plants_id ON plants (id);
+      INSERT INTO plants (id, name, tag) VALUES (1, NULL, '${CANARY}')`);
+    const error = await catchError(readPlants(storage.readAll()));
+    expect(`${error}`).to.equal('StorageUnavailable: a stored row is not a valid plant');
+    const [sameId, otherId] = await storage.add([PLANT, toPlant({ id: 2n, name: 'Ficus' })]);
+    expect(sameId).to.have.property('kind', 'rejected');
+    expect(sameId).to.have.nested.property('error.message', 'the stored row with this id is not a valid plant');
+    expect(otherId).to.deep.equal({ kind: 'added' });
+  });
+
+  it('does not report a plant as added that is neither inserted nor found', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store);
+    await storage.add([PLANT]);
+    await store.run('CREATE TRIGGER ignore BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN SELECT RAISE(IGNORE); END');
+    const error = await catchError(storage.add([PLANT, toPlant({ id: 2n, name: 'Ficus' })]));
+    expect(error).to.be.instanceOf(StorageUnavailable);
+  });
+
+  it('reveals no values and no SQL in errors', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store);
+    await store.run(sqliteEngine.rejectPoison.replace("'poison'", `'${CANARY}'`));
+    const [rejected] = await storage.add([PLANT]);
+    await store.run('DROP TABLE plants');
+    const errors = [rejected, await catchError(storage.add([PLANT])), await catchError(storage.ready())];
+    expect(inspect(errors, { showHidden: true, depth: 10 }))
+      .to.match(/storage rejected the plant.*storage is unavailable/s)
+      .and.not.include(CANARY)
+      .and.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { retryWhileBusy } from '../../../../adapters/driven/knex/knex-plant-storage.js';
+import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import { StorageUnavailable } from '../../../../core/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { sqliteEngine } from '../../../support/engines.js';
+import { toPlant } from '../../../support/plants.js';
+import { SqliteFile } from '../../../support/sqlite-file.js';
+import { waitUntil } from '../../../support/wait-until.js';
+
+const PLANTS = [toPlant({ id: 2n, name: 'Monstera' })];
+
+describe('KnexPlantStorage', () => {
+  const stores = sqliteEngine.stores();
+
+  const succeeds = (call: Promise<unknown>) =>
+    call.then(
+      () => true,
+      () => false,
+    );
+
+  it('is ready after a start or a failed add once a write has succeeded, which stores no plant', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store, { timeoutMs: 100 });
+    const other = await SqliteFile.open(store.path);
+    await other.exec('BEGIN IMMEDIATE');
+    expect(await succeeds(storage.ready())).to.equal(false);
+    await other.exec('ROLLBACK');
+    expect(await succeeds(storage.ready())).to.equal(true);
+    await other.exec('BEGIN IMMEDIATE');
+    expect(await succeeds(storage.ready()), 'without a write').to.equal(true);
+    expect(await catchError(storage.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
+    expect(await succeeds(storage.ready())).to.equal(false);
+    await other.close();
+    expect(await succeeds(storage.ready())).to.equal(true);
+    expect(await store.readPlants()).to.deep.equal([]);
+  });
+
+  it('is ready while another program writes, if it is opened for reading', async () => {
+    const store = await stores.create();
+    await stores.open(store);
+    const reading = await stores.open(store, { readOnly: true, timeoutMs: 100 });
+    const other = await SqliteFile.open(store.path);
+    await other.exec('BEGIN IMMEDIATE');
+    await reading.ready();
+    await other.close();
+  });
+
+  it('is ready even if a trigger rejects the row of its probe', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store);
+    await store.run(`CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no'); END`);
+    await storage.ready();
+  });
+
+  it('stores what it acknowledges, although a COMMIT of the caller has failed', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store, { timeoutMs: 200 });
+    const { knex } = storage;
+    await knex.raw('PRAGMA foreign_keys = ON');
+    await knex.raw('CREATE TABLE parts (plant REFERENCES plants DEFERRABLE INITIALLY DEFERRED)');
+    const failing = knex.transaction((transaction) => transaction('parts').insert({ plant: 1 }));
+    expect(await catchError(failing)).to.match(/FOREIGN KEY constraint failed/);
+    // Until the pool has closed the connection, whose transaction is still open.
+    await waitUntil('a plant is added', () => succeeds(storage.add(PLANTS)));
+    expect(await store.readPlants()).to.have.lengthOf(1);
+  });
+
+  describe('retries a statement', () => {
+    const fail = (errno: number) => Object.assign(new Error('failed'), { errno });
+    const SQLITE_BUSY = 5;
+    const SQLITE_FULL = 13;
+
+    it('while the engine is busy', async () => {
+      const failures = [fail(SQLITE_BUSY), fail(SQLITE_BUSY)];
+      const work = async () => {
+        const failure = failures.shift();
+        if (failure) throw failure;
+        return 'done';
+      };
+      expect(await retryWhileBusy(sqlite, 60_000, work)).to.equal('done');
+    });
+
+    it('until its time limit', async () => {
+      const busy = fail(SQLITE_BUSY);
+      expect(await catchError(retryWhileBusy(sqlite, 30, () => Promise.reject(busy)))).to.equal(busy);
+    });
+
+    it('not after another error', async () => {
+      let attempts = 0;
+      const work = async () => {
+        attempts++;
+        throw fail(SQLITE_FULL);
+      };
+      await catchError(retryWhileBusy(sqlite, 60_000, work));
+      expect(attempts).to.equal(1);
+    });
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { openSqlite } from '../../../../adapters/driven/knex/index.js';
+import { catchError } from '../../../support/catch-error.js';
+import { temporaryFolder } from '../../../support/temporary.js';
+
+describe('A SQLite file', () => {
+  const folder = temporaryFolder();
+
+  it('is created for its owner only', async () => {
+    const path = join(folder, 'new.db');
+    const storage = await openSqlite({ path });
+    expect((statSync(path).mode & 0o777).toString(8)).to.equal('600');
+    await storage.close();
+  });
+
+  it('is not created if it must exist', async () => {
+    const path = join(folder, 'missing.db');
+    const error = await catchError(openSqlite({ path, mustExist: true }));
+    expect(`${error}`).to.equal(`StorageUnavailable: cannot open sqlite:${path}: it does not exist`);
+    const storage = await openSqlite({ path });
+    await storage.close();
+    await openSqlite({ path, mustExist: true }).then((existing) => existing.close());
+  });
+
+  it('needs a folder, which the error names, also if the file is only read', async () => {
+    const path = join(folder, 'no/plants.db');
+    for (const readOnly of [false, true]) {
+      const error = await catchError(openSqlite({ path, readOnly }));
+      expect(`${error}`).to.match(/: cannot open sqlite:.*plants\.db: ENOENT: no such file or directory, .*\/no'$/);
+    }
+    mkdirSync(join(folder, 'no'));
+    const storage = await openSqlite({ path, readOnly: true });
+    await storage.close();
+  });
+});
