@@ -1,1 +1,1 @@
-export { assertTokens, InvalidTokenList, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';
+export { assertTokens, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';

@@ -2,12 +2,8 @@ import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import {
-  assertTokens,
-  InvalidTokenList,
-  parseTokens,
-  StaticTokenVerifier,
-} from '../../../../adapters/driven/static-token/index.js';
+import { assertTokens, parseTokens, StaticTokenVerifier } from '../../../../adapters/driven/static-token/index.js';
+import { InvalidTokenList } from '../../../../adapters/driven/static-token/static-token-verifier.js';
 import { tokenVerifierContract } from '../../../contract/index.js';
 import { runContract } from '../../../support/run-contract.js';
 

@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { filesIn } from '../support/imports.js';
+import { inRepository } from '../support/paths.js';
+
+/** Product files without a test of their name, and why. */
+const WITHOUT_TEST: Readonly<Record<string, string>> = {
+  '/adapters/driven/knex/dialect.ts': 'a type',
+  '/composition/services.ts': 'identifiers with a type',
+  '/composition/cli/main.ts': 'the entry point of the process; what it calls has a test',
+};
+
+/** Tests that mirror no file, and why. */
+const WITHOUT_FILE: Readonly<Record<string, string>> = {
+  '/adapters/driven/knex/engines.test.ts': 'what SQLite and the servers share',
+};
+
+const read = (path: string) => readFileSync(inRepository(path.slice(1)), 'utf8');
+const isDeclaration = (path: string) => /\/index\.ts$|\.d\.ts$|^\/core\/ports\//.test(path);
+
+describe('The tests mirror the product:', () => {
+  const files = ['/core', '/adapters', '/composition'].flatMap(filesIn);
+
+  it('a file with behaviour has a test of its name, unless the list says why not', () => {
+    const untested = files.filter(
+      (path) => !isDeclaration(path) && !existsSync(inRepository(`test${path.replace('.ts', '.test.ts')}`)),
+    );
+    expect(untested).to.have.members(Object.keys(WITHOUT_TEST));
+  });
+
+  it('a test has a file of its name, unless the list says why not', () => {
+    const tests = ['/core', '/adapters', '/composition'].flatMap((folder) => filesIn(`/test${folder}`));
+    const paths = tests.filter((path) => path.endsWith('.test.ts')).map((path) => path.slice('/test'.length));
+    const others = paths.filter((path) => !files.includes(path.replace('.test.ts', '.ts')));
+    expect(others).to.have.members(Object.keys(WITHOUT_FILE));
+  });
+});
+
+describe('Titles of tests', () => {
+  it('are literals, which a search finds', () => {
+    const assembled = filesIn('/test').filter((path) => /\b(it|describe)\(\s*`[^`]*\$\{/.test(read(path)));
+    expect(assembled).to.deep.equal([]);
+  });
+});
