@@ -15,7 +15,7 @@ export { type Contract, type ContractCase, ContractViolation } from './contract.
 export type { PlantRepositoryHarness } from './repository-harness.js';
 export type { TokenVerifierHarness } from './token-verifier.js';
 
-/** Some engines sync each plant, and some issuers are asked about each token. */
+/** Some engines sync each plant. */
 const LONG_TIMEOUT_MS = 300_000;
 
 /** Returns the contract of plant repositories, with the cases that the harness can run. */
@@ -34,7 +34,7 @@ export function plantRepositoryContract(harness: PlantRepositoryHarness): Contra
 /** Returns the contract of token verifiers, with the cases that the harness can run. */
 export function tokenVerifierContract(harness: TokenVerifierHarness): Contract {
   return selectCases(harness, useVerifier, [
-    { group: 'every verifier', needs: [], cases: verifierCases, timeoutMs: LONG_TIMEOUT_MS },
+    { group: 'every verifier', needs: [], cases: verifierCases },
     { group: 'expiry', needs: ['expiredToken'], cases: expiryCases },
     { group: 'other issuers', needs: ['foreignToken'], cases: foreignTokenCases },
     { group: 'outages of the issuer', needs: ['withIssuerUnavailable'], cases: issuerOutageCases },

@@ -86,7 +86,7 @@ export async function assertContent(
 }
 
 /** Asserts that a reader returned at least one plant and not too many. */
-export function assertBatch(batch: readonly Plant[]): readonly Plant[] {
+function assertBatch(batch: readonly Plant[]): readonly Plant[] {
   if (!Array.isArray(batch) || batch.length === 0 || batch.length > MAX_READ_ROWS)
     throw new ContractViolation(`readAll must return arrays of 1 to ${MAX_READ_ROWS} plants, got ${describe(batch)}`);
   batch.forEach(assertPlant);

@@ -14,9 +14,6 @@ export interface HttpContractTarget {
 /** Header fields by name; `undefined` removes a default one. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** A target whose responses a test of this repository observes. */
-export type ObservedTarget = HttpContractTarget & { readonly observe?: ResponseObserver };
-
 /** Builds a request. Adds the framing of a body. */
 export function formatRequest(startLine: string, headers: Headers, body: string | Uint8Array): Buffer {
   const bytes = Buffer.from(body);
@@ -39,7 +36,8 @@ export class Service {
   /** Aborts at {@link close}. */
   readonly signal: AbortSignal = this.#end.signal;
 
-  constructor({ baseUrl, token, observe }: ObservedTarget) {
+  /** A test of this repository observes the responses. */
+  constructor({ baseUrl, token, observe }: HttpContractTarget & { readonly observe?: ResponseObserver }) {
     this.token = token;
     this.#observe = observe;
     this.baseUrl = new URL(baseUrl);
