@@ -284,6 +284,12 @@ describe('HttpApi', () => {
     expect(await create?.handle(requestOf({ method: 'POST', url: '/plants', headers }))).to.include({ status: 500 });
   });
 
+  it('responds 40401 to other forms of a target, which a framework may accept', async () => {
+    const [create] = new HttpApi(API_OPTIONS).endpoints;
+    for (const url of ['/plants#x', 'http://test/plants', '*'])
+      expect(await create?.handle(requestOf({ method: 'POST', url })), url).to.include({ status: 404 });
+  });
+
   it('rejects two routes for the same method and path', () => {
     const route = { method: 'GET', path: '/openapi.json', respond: () => ({ status: 200, headers: {}, body: '' }) };
     expect(() => new HttpApi({ ...API_OPTIONS, routes: [route] })).to.throw('a route for GET /openapi.json');
@@ -292,9 +298,13 @@ describe('HttpApi', () => {
   it('logs a failure of the framework, and returns a reply with 50001', () => {
     const { lines, log } = recordLog();
     const failed = requestOf({ headers: { 'x-request-id': 'first' } });
-    const reply = new HttpApi({ ...API_OPTIONS, log }).fail(failed, cause);
+    const api = new HttpApi({ ...API_OPTIONS, log });
+    const reply = api.fail(failed, cause);
     expect(reply).to.include({ status: 500 }).and.have.property('body').that.includes('50001');
     expect(failed.res.getHeader('X-Request-Id')).to.equal('first');
-    expect(lines).to.deep.equal([{ requestId: 'first', error: 50001, err: cause, message: 'request failed' }]);
+    failed.res.writeHead(200);
+    api.fail(failed, cause);
+    const line = { requestId: 'first', error: 50001, err: cause, message: 'request failed' };
+    expect(lines).to.deep.equal([line, line]);
   });
 });

@@ -27,7 +27,7 @@ async function createWhenFree(server: TestServer): Promise<number | undefined> {
   }
 }
 
-const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` };
 
 const compressed = (body: string) => post(gzipSync(body), { 'Content-Encoding': 'gzip' });
 const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
@@ -155,7 +155,11 @@ describe('A create', () => {
       [{ 'content-length': '25', 'content-encoding': 'identity' }, 'own'],
       [{ 'transfer-encoding': 'chunked' }, 'own'],
     ] as const) {
-      const request = requestOf({ method: 'POST', url: '/plants', headers: { ...HEADERS, ...headers } });
+      const request = requestOf({
+        method: 'POST',
+        url: '/plants',
+        headers: { ...AUTHORIZATION, 'content-type': 'application/json', ...headers },
+      });
       request.req.push('{"id":1,"name":"own"}');
       request.req.push(null);
       expect(await create?.handle({ ...request, readBody })).to.include({ status: 200, body: `{"name":"${name}"}` });
@@ -198,10 +202,20 @@ describe('A create', () => {
   });
 });
 
-describe('Operations', () => {
+describe('An operation', () => {
+  const describing = (method: string, operationId: string) =>
+    new HttpApi({
+      ...API_OPTIONS,
+      description: { ...openApiDescription, paths: { '/plants': { [method]: { operationId } } } },
+    });
+
+  it('gets no body if the description declares none', async () => {
+    const [endpoint] = describing('get', 'createPlant').endpoints;
+    const reply = await endpoint?.handle(requestOf({ method: 'GET', url: '/plants', headers: AUTHORIZATION }));
+    expect(reply?.body).to.include('The input is empty');
+  });
+
   it('cannot be described without a handler', () => {
-    const paths = { '/plants': { put: { operationId: 'waterPlant' } } };
-    const options = { ...API_OPTIONS, description: { ...openApiDescription, paths } };
-    expect(() => new HttpApi(options)).to.throw('no handler for the operation waterPlant');
+    expect(() => describing('put', 'waterPlant')).to.throw('no handler for the operation waterPlant');
   });
 });
