@@ -7,18 +7,15 @@ const MAX_ROWS = 4000;
 /** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
 const MAX_TEXT = 1024 * 1024;
 
-/** A row of the table `plants`. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
-type Row = Readonly<Record<keyof NewPlant, string | null>>;
-
 /** A row read from the table. It may be invalid, because another program may have written it. */
 export interface StoredRow {
   readonly id: PlantId;
   readonly content: PlantResult;
 }
 
-/** Converts a plant to a row. */
+/** Converts a plant to a row. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
 export function toRow({ id, name, tag }: Plant) {
-  return { id: `${id}`, name, tag: tag ?? null } satisfies Row;
+  return { id: `${id}`, name, tag: tag ?? null } satisfies Record<keyof NewPlant, string | null>;
 }
 
 /** Returns whether one statement can insert the plants. */
