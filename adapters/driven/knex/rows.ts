@@ -7,15 +7,18 @@ const MAX_ROWS = 4000;
 /** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
 const MAX_TEXT = 1024 * 1024;
 
+/** A row of the table `plants`. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
+type Row = Readonly<Record<keyof NewPlant, string | null>>;
+
 /** A row read from the table. It may be invalid, because another program may have written it. */
 export interface StoredRow {
   readonly id: PlantId;
   readonly content: PlantResult;
 }
 
-/** Converts a plant to a row. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
+/** Converts a plant to a row. */
 export function toRow({ id, name, tag }: Plant) {
-  return { id: `${id}`, name, tag: tag ?? null } satisfies Record<keyof NewPlant, string | null>;
+  return { id: `${id}`, name, tag: tag ?? null } satisfies Row;
 }
 
 /** Returns whether one statement can insert the plants. */
@@ -37,11 +40,11 @@ export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  bindings: readonly string[],
+  bindings: readonly (PlantId | string)[],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const query = knex('plants').select(columns).whereRaw(condition, bindings).orderBy('plants.id');
+  const query = knex('plants').select(columns).whereRaw(condition, bindings.map(String)).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
@@ -69,7 +72,7 @@ export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise
         FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [`${from}`, `${from}`]);
+  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [from, from]);
 }
 
 /** Returns the plants whose ids are not among those of `others`. */
