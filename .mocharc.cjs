@@ -1,10 +1,12 @@
 const { existsSync } = require('node:fs');
 
+/** Test files that need a database server. */
+const onServers = ['adapters/driven/knex/{postgres,mysql,server-connection}*', 'examples/order-with-plant*'];
+
 /**
  * The test files of each tier, by folder; `npm test` runs the tier `test`. Files or folders on the command line replace
  * them: `npx mocha dist/test/core/plant.test.js` runs that file alone. CONTRIBUTING.md describes the tiers.
  */
-const onServers = ['adapters/driven/knex/{postgres,mysql,server-connection}*', 'examples/order-with-plant*'];
 const tiers = {
   unit: [
     'core',
