@@ -40,11 +40,11 @@ export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  bindings: readonly string[],
+  bindings: readonly (PlantId | string)[],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
-  const query = knex('plants').select(columns).whereRaw(condition, bindings).orderBy('plants.id');
+  const query = knex('plants').select(columns).whereRaw(condition, bindings.map(String)).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
@@ -72,7 +72,7 @@ export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise
         FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [`${from}`, `${from}`]);
+  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [from, from]);
 }
 
 /** Returns the plants whose ids are not among those of `others`. */

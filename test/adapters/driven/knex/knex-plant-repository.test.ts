@@ -6,6 +6,7 @@ import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 import { readPlants } from '../../../support/read-plants.js';
+import { SqliteFile } from '../../../support/sqlite-file.js';
 
 /** A name and tag that must not appear in any error. */
 const CANARY = 'canary-4711';
@@ -14,6 +15,19 @@ const PLANT = toPlant({ id: 1n, name: CANARY, tag: CANARY });
 // The contract in engines.test.ts has the rest.
 describe('KnexPlantRepository', () => {
   const stores = sqliteEngine.stores();
+
+  it('commits a write before it reports a stored plant, which another program may not have synced yet', async () => {
+    const store = await stores.create();
+    const storage = await stores.open(store);
+    await storage.add([PLANT]);
+    const other = await SqliteFile.open(store.path);
+    // Changes with each commit of another connection.
+    const readVersion = () => other.all('PRAGMA data_version');
+    const before = await readVersion();
+    expect(await storage.add([PLANT])).to.deep.equal([{ kind: 'conflict', stored: PLANT }]);
+    expect(await readVersion()).not.to.deep.equal(before);
+    await other.close();
+  });
 
   it('rejects an invalid row written by another program, which affects only plants with its id', async () => {
     const store = await stores.create();
