@@ -5,8 +5,8 @@ import { apiErrors } from '../../../../adapters/driving/api/index.js';
 import { HttpApi } from '../../../../adapters/driving/http/index.js';
 import { CreatePlant, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import type { ResponseObserver } from '../../../contract/http/connection.js';
-import { httpContract } from '../../../contract/http/index.js';
-import { newPlant, type ObservedTarget } from '../../../contract/http/service.js';
+import { type HttpContractTarget, httpContract } from '../../../contract/http/index.js';
+import { newPlant } from '../../../contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
 import {
@@ -38,7 +38,7 @@ describe('The HTTP API without a framework', () => {
   const observed: Parameters<ResponseObserver>[] = [];
   const observe: ResponseObserver = (...response) => observed.push(response);
   const start = httpServers(undefined, observe);
-  let target: ObservedTarget;
+  let target: HttpContractTarget & { readonly observe: ResponseObserver };
   before(async () => {
     const createPlant = new CreatePlant(new MemoryPlantRepository());
     // One case waits for the headers timeout.
