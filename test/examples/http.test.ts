@@ -1,10 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { StaticTokenVerifier } from '../../adapters/driven/static-token/index.js';
-import { HttpApi, NodeHttpServer } from '../../adapters/driving/http/index.js';
 import { readConfig, start } from '../../composition/index.js';
-import { CreatePlant } from '../../core/index.js';
 import { type HttpContractCase, httpContract } from '../contract/http/index.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
@@ -33,17 +29,6 @@ async function checkSmallService(folder: string, file: string): Promise<void> {
 
 describe('The HTTP example', () => {
   const folder = temporaryFolder();
-
-  it('node-http meets the contract', async () => {
-    const { createListener } = await import(inRepository('docs/examples/node-http/plugin.js'));
-    const createPlant = new CreatePlant(new MemoryPlantRepository());
-    const api = new HttpApi({ createPlant, tokenVerifier: new StaticTokenVerifier([TOKEN]), docs: true });
-    const server = new NodeHttpServer(createListener(api), { api });
-    // The server, not the framework, ends late requests.
-    const cases = httpContract.filter(({ name }) => !name.includes('do not arrive in time'));
-    expect(await findFailed(await server.listen(0, '127.0.0.1'), cases)).to.deep.equal([]);
-    await server.stop();
-  });
 
   it('single-file meets its part of the contract', () => checkSmallService(folder, 'single-file/server.js'));
 
