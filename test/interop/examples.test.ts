@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { httpContract } from '../contract/http/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
-import { findFailedCases } from '../examples/http-contract.js';
+import { findFailedCases } from './http-contract.js';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
