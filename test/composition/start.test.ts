@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
@@ -44,6 +45,15 @@ class RecordedStorage extends MemoryPlantRepository {
       .toConstantValue(() => this)
       .whenNamed('recorded');
   };
+}
+
+/** Returns a plugin that replaces the destination of the log, and the parsed lines. */
+function recordLog() {
+  const lines: { msg?: string; err?: { message: string } }[] = [];
+  const plugin: Plugin = (container) => {
+    container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(JSON.parse(line)) });
+  };
+  return { lines, plugin };
 }
 
 describe('start', () => {
@@ -99,15 +109,24 @@ describe('start', () => {
     expect(opened).to.equal(0);
   });
 
-  it('logs what the storage warns of', async () => {
-    const lines: string[] = [];
-    const plugin: Plugin = (container) => {
-      container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(line) });
+  it('logs what has started and what the storage warns of, without metrics if MANAGEMENT_PORT is off', async () => {
+    const { lines, plugin } = recordLog();
+    const { url, managementUrl, container, stop } = await startWith(
+      { LOG_LEVEL: 'info', MANAGEMENT_PORT: 'off' },
+      plugin,
+    );
+    expect(managementUrl).to.equal(undefined);
+    expect(container.isBound(services.Metrics)).to.equal(false);
+    await stop();
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['started', 'stopped']);
+    expect(lines[0]).to.include({ level: 'info', storage: 'memory:', url });
+    const warned = recordLog();
+    const warning: Plugin = (container) => {
+      warned.plugin(container);
       container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { warning: 'no sync' }));
     };
-    const { stop } = await startWith({ LOG_LEVEL: 'info', MANAGEMENT_PORT: 'off' }, plugin);
-    await stop();
-    expect(lines.map((line) => JSON.parse(line))[1]).to.include({ level: 'warn', storage: 'memory:', msg: 'no sync' });
+    await (await startWith({ LOG_LEVEL: 'info' }, warning)).stop();
+    expect(warned.lines[1]).to.include({ level: 'warn', storage: 'memory:', msg: 'no sync' });
   });
 });
 
@@ -136,12 +155,42 @@ describe('stop', () => {
     await client.ended();
   });
 
-  it('resolves to false if the storage does not close in time, or fails to', async () => {
-    for (const close of [() => new Promise<never>(() => {}), () => Promise.reject(new Error('no water'))]) {
-      const { stop } = await startWith({ SHUTDOWN_TIMEOUT: '1ms' }, (container) => {
+  it('gives the storage the rest of SHUTDOWN_TIMEOUT to close', async () => {
+    let begin = () => {};
+    const isClosing = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const close = () => {
+      begin();
+      return new Promise((resolve) => setTimeout(resolve, 5000));
+    };
+    const { stop } = await startWith({ SHUTDOWN_TIMEOUT: '60s' }, (container) => {
+      container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { close }));
+    });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const stopped = stop();
+    await isClosing;
+    mock.timers.tick(5000);
+    mock.timers.reset();
+    expect(await stopped).to.equal(true);
+  });
+
+  it('resolves to false if the storage does not close in time, or fails to, and logs the failure', async () => {
+    const hang = () => new Promise<never>(() => {});
+    const fail = () => Promise.reject(new Error('no water'));
+    for (const [close, reason] of [
+      [hang, undefined],
+      [fail, 'no water'],
+    ] as const) {
+      const { lines, plugin } = recordLog();
+      const { stop } = await startWith({ LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT: '1ms' }, (container) => {
+        plugin(container);
         container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { close }));
       });
       expect(await stop()).to.equal(false);
+      expect(lines.find(({ msg }) => msg === 'stopped')).to.include({ closed: false });
+      const failure = lines.find(({ msg }) => msg === 'a part failed to close');
+      expect(failure?.err?.message).to.equal(reason);
     }
   });
 });

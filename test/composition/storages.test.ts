@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { createContainer, InvalidConfig, readConfig, services } from '../../composition/index.js';
+import { toStorageName } from '../../composition/storages.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
+import { temporaryFolder } from '../support/temporary.js';
 
 /** Creates a container whose storage does not respond to the first attempts to open it, and a list of the log lines. */
 async function createWithFailures(...codes: readonly string[]) {
@@ -42,10 +45,16 @@ const INVALID_URLS = [
 ];
 
 describe('The storage', () => {
+  const folder = temporaryFolder();
+
   it('is opened once it responds, and the log tells why that takes so long', async () => {
-    const { container, lines } = await createWithFailures('57P03');
-    expect(await container.getAsync(services.Storage)).to.be.instanceOf(MemoryPlantRepository);
-    expect(lines.join('')).to.match(/^.*cannot open the garden.*"waiting for the database".*\n$/);
+    const codes = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
+    const opened = [...codes, '57P03', 'PROTOCOL_CONNECTION_LOST'].map(async (code) => {
+      const { container, lines } = await createWithFailures(code);
+      expect(await container.getAsync(services.Storage)).to.be.instanceOf(MemoryPlantRepository);
+      expect(lines.join('')).to.match(/^.*cannot open the garden.*"waiting for the database".*\n$/);
+    });
+    await Promise.all(opened);
   });
 
   it('is not waited for if it rejects the credential, or will only be read', async () => {
@@ -55,6 +64,23 @@ describe('The storage', () => {
     reading.container.rebind(services.ReadOnly).toConstantValue(true);
     expect(await catchError(reading.container.getAsync(services.Storage))).to.be.instanceOf(StorageUnavailable);
     expect([...rejecting.lines, ...reading.lines]).to.deep.equal([]);
+  });
+
+  it('of SQLite is a file, which must exist if the URL says mode=rw', async () => {
+    const open = async (DATABASE_URL: string) =>
+      (await createContainer(readConfig({ DATABASE_URL }))).getAsync(services.Storage);
+    const path = join(folder, 'new.db');
+    expect(await catchError(open(`sqlite:${path}?mode=rw`))).to.match(/cannot open sqlite:/);
+    for (const url of [`sqlite:${path}`, `sqlite:${path}?mode=rw`]) {
+      const storage = await open(url);
+      expect(storage.name).to.equal(`sqlite:${path}`);
+      await storage.close();
+    }
+  });
+
+  it('without a name has that of its scheme', () => {
+    const config = readConfig({ DATABASE_URL: 'garden://u:canary@db' });
+    expect(toStorageName(new MemoryPlantRepository(), config)).to.equal('garden:');
   });
 
   describe('is rejected without printing its URL', () => {

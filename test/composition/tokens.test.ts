@@ -46,6 +46,13 @@ describe('The access tokens', () => {
       expect(await problemOf(create({ HOST }))).to.match(/^ACCESS_TOKENS, .* HOST is not a loopback address; /);
   });
 
+  it('are accepted beside JWTs', async () => {
+    const config = readConfig({ ...JWT, ACCESS_TOKENS: 'fixed' });
+    const verifier = await createTokenVerifier(await AccessTokens.read(config), config);
+    expect(await verifier.verify('fixed')).to.include({ kind: 'valid' });
+    expect(await verifier.verify('another')).to.deep.equal({ kind: 'invalid', reason: 'malformed' });
+  });
+
   it('are those of the variable and the file; if it becomes invalid, the previous ones, and no error prints it', async () => {
     writeFileSync(path, '# gardeners\ngood\n');
     const tokens = await create({ ACCESS_TOKENS: 'fixed', ACCESS_TOKENS_FILE: path });
