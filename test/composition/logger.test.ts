@@ -1,42 +1,80 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-
-/** Runs code with a logger on standard error, which it returns. */
-async function runWithLogger(code: string): Promise<string> {
-  const program = `
-    import { fstatSync } from 'node:fs';
-    const { createLogger, flush, openStandardError } = await import('${import.meta.resolve('../../composition/logger.js')}');
-    const { dev, ino } = fstatSync(2, { bigint: true });
-    ${code}`;
-  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
-  return stderr;
-}
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { createLogger, flush, openStandardError } from '../../composition/logger.js';
+import { temporaryFolder } from '../support/temporary.js';
 
 describe('The log', () => {
-  it('starts a line for the systemd journal with the priority of its level', async () => {
-    const stderr = await runWithLogger(`
-      process.env.JOURNAL_STREAM = dev + ':' + ino;
-      const destination = await openStandardError();
-      const log = createLogger(destination, { logLevel: 'trace' });
-      for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal']) log[level]('');
-      await flush(destination);`);
-    const priorities = [...stderr.matchAll(/^<(\d)>\{"level":"(\w+)"/gm)].map(([, number, level]) => [level, number]);
-    expect(Object.fromEntries(priorities)).to.deep.equal({
-      ...{ trace: '7', debug: '7', info: '6', warn: '4', error: '3', fatal: '2' },
-    });
+  const path = join(temporaryFolder(), 'log');
+  const standardError = Object.getOwnPropertyDescriptor(process, 'stderr') ?? {};
+  let fd: number;
+  beforeEach(() => {
+    fd = openSync(path, 'w');
+    Object.defineProperty(process, 'stderr', { value: { fd, isTTY: false }, configurable: true });
+  });
+  afterEach(() => {
+    Object.defineProperty(process, 'stderr', standardError);
+    delete process.env['JOURNAL_STREAM'];
+    closeSync(fd);
   });
 
-  it('is written before the process ends, also lines that were logged during a write', async () => {
-    const stderr = await runWithLogger(`
-      const destination = await openStandardError();
-      const log = createLogger(destination, { logLevel: 'info' });
-      for (let line = 0; line < 100; line++) log.info('line');
-      log.fatal('last');
-      await flush(destination);
-      process.exit();`);
-    expect(stderr.split('\n').length).to.equal(102);
-    expect(stderr).to.match(/"last"}\n$/);
+  const open = async () => {
+    const destination = await openStandardError();
+    return { destination, log: createLogger(destination, { logLevel: 'trace' }) };
+  };
+  const readLines = () => readFileSync(path, 'utf8').trimEnd().split('\n');
+
+  it('has JSON lines with the time, the level and a safe description of an error', async () => {
+    const { destination, log } = await open();
+    log.warn({ err: Object.assign(new Error('canary'), { sql: 'canary' }) }, 'no water');
+    await flush(destination);
+    const [line = ''] = readLines();
+    expect(line).not.to.include('canary');
+    expect(JSON.parse(line)).to.include.keys('time', 'err').and.to.include({ level: 'warn', msg: 'no water' });
+  });
+
+  it('starts a line for the systemd journal with the priority of its level', async () => {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
+    const { destination, log } = await open();
+    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('');
+    await flush(destination);
+    expect(readLines().map((line) => line.slice(0, 20))).to.deep.equal([
+      '<7>{"level":"trace",',
+      '<7>{"level":"debug",',
+      '<6>{"level":"info","',
+      '<4>{"level":"warn","',
+      '<3>{"level":"error",',
+      '<2>{"level":"fatal",',
+    ]);
+  });
+
+  it('is human-readable on a terminal', async () => {
+    Object.assign(process.stderr, { isTTY: true });
+    const { destination, log } = await open();
+    log.info({ name: 'Monstera' }, 'planted');
+    await flush(destination);
+    expect(readLines()[0]).to.match(/^.{0,5}\[\d\d:\d\d:\d\d\.\d{3}\].*INFO.*planted/);
+  });
+
+  it('is written when it is flushed, also lines that were logged during a write', async () => {
+    const { destination, log } = await open();
+    for (let line = 0; line < 100; line++) log.info('line');
+    log.fatal('last');
+    await flush(destination);
+    const lines = readLines();
+    expect(lines).to.have.lengthOf(101);
+    expect(lines.at(-1)).to.include('"last"');
+  });
+
+  it('drops lines, and reports it, if more than a mebibyte waits to be written', async () => {
+    const { destination, log } = await open();
+    let dropped = 0;
+    destination.on?.('drop', () => dropped++);
+    for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
+    expect(dropped).to.be.within(8, 12);
+    await flush(destination);
+    expect(readLines()).to.have.lengthOf(20 - dropped);
   });
 });

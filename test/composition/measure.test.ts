@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
@@ -32,7 +33,7 @@ describe('The metrics', () => {
       'plant_store_http_requests_total{method="POST",route="/plants",status="409",error="40901"} 1',
       'plant_store_http_requests_total{method="other",route="none",status="404",error="40401"} 1',
       'plant_store_http_requests_total{method="other",route="none",status="400",error="40000"} 1',
-      'plant_store_http_request_duration_seconds_count{route="/plants"} 2',
+      'plant_store_http_request_duration_seconds_bucket{le="10",route="/plants"} 2',
       'plant_store_plants_total{outcome="added"} 1',
       'plant_store_creates_in_flight 0',
       'plant_store_creates_in_flight_bytes 0',
@@ -41,15 +42,14 @@ describe('The metrics', () => {
 
   it('tell whether tokens were reloaded and lines were dropped, also if a plugin replaces the destination', async () => {
     const invalid = { reload: () => Promise.reject(new Error('no tokens')) };
-    const drop: (() => void)[] = [];
+    const destination = Object.assign(new EventEmitter(), { write() {} });
     const lines = await readMetrics(
       (container) => {
         container.bind(services.Reloadable).toConstantValue(invalid);
-        const destination = { write() {}, on: (_: 'drop', listener: () => void) => drop.push(listener) };
         container.rebind(services.LogDestination).toConstantValue(destination);
       },
       async ({ container }) => {
-        for (const listener of drop) listener();
+        destination.emit('drop');
         await container.get(services.TokenReload).reload();
       },
     );

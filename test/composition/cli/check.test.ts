@@ -27,9 +27,10 @@ describe('check', () => {
     expect((await run('check', secrets)).stdout)
       .to.match(/^ACCESS_TOKENS_FILE=\(not shown\)$/m)
       .and.to.match(/^DATABASE_URL=\(not shown\)$/m);
-    expect((await run('check', { ACCESS_TOKENS_FILE: tokens, DATABASE_URL: 'memory:' })).stdout).to.include(
-      `ACCESS_TOKENS_FILE=${tokens}\n`,
-    );
+    const files = { ACCESS_TOKENS_FILE: tokens, DATABASE_URL_FILE: folder.newFile('memory:') };
+    expect((await run('check', files)).stdout)
+      .to.include(`ACCESS_TOKENS_FILE=${tokens}\n`)
+      .and.to.include('DATABASE_URL=memory:\n');
   });
 
   it('prints what serve would do to the storage, and creates nothing', async () => {
@@ -47,11 +48,11 @@ describe('check', () => {
   it('reports every problem, in one line each', async () => {
     // Other hosts can connect, so a credential is required.
     const environment = { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:none/plants.db' };
-    const { exitCode, stderr } = await run('check', { ...environment, ACCESS_TOKEN: 'canary', log_level: 'x' });
+    const { exitCode, stderr } = await run('check', { ...environment, ACCESS_TOKEN: 'canary', log_levle: 'x' });
     expect([exitCode, toLines(stderr).length]).to.deep.equal([78, 4]);
     for (const problem of [
       /: ACCESS_TOKEN: no such setting; did you mean ACCESS_TOKENS\?$/m,
-      /: log_level: no such setting; did you mean LOG_LEVEL\?$/m,
+      /: log_levle: no such setting; did you mean LOG_LEVEL\?$/m,
       /: ACCESS_TOKENS, .* must be set/,
       /: cannot open sqlite:/,
     ])
