@@ -6,20 +6,20 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
+/** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
+type Parse<T> = (text: string) => T;
+
 /** A setting, as an environment variable. */
-export interface Setting<T = unknown> {
+interface Setting<T> {
   readonly variable: string;
   /** Empty for none. */
   readonly default: string;
-  /** Throws an error that says what is allowed. It does not quote the string, which may be a secret. */
-  readonly parse: (text: string) => T;
+  readonly parse: Parse<T>;
   readonly help: string;
 }
 
 /** The version of the package. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
-
-type Parse<T> = Setting<T>['parse'];
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
 function parser<T>(allowed: string, convert: (text: string) => T | undefined): Parse<T> {
@@ -143,8 +143,8 @@ export type Config = {
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
-  const values: Partial<Record<string, unknown>> = {};
-  for (const [key, { variable, default: value, parse }] of Object.entries<Setting>(settings)) {
+  const values: Record<string, unknown> = {};
+  for (const [key, { variable, default: value, parse }] of Object.entries<Setting<unknown>>(settings)) {
     try {
       values[key] = parse(environment[variable] || value);
     } catch (error) {

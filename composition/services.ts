@@ -21,7 +21,6 @@ const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-
 
 /** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
 export const services = {
-  /** The parsed settings. */
   Config: identifier<Config>('Config'),
 
   // The core.
@@ -34,14 +33,12 @@ export const services = {
   OpenStorage: identifier<OpenStorage>('OpenStorage'),
   /** Whether the storage will only be read. If so, opening it creates and changes nothing. */
   ReadOnly: identifier<boolean>('ReadOnly'),
-  /** The storage of `DATABASE_URL`. */
   Storage: identifier<Storage>('Storage'),
   /** What group commit calls with batches: the storage, measured. */
   BatchRepository: identifier<PlantRepository>('BatchRepository'),
   GroupCommit: identifier<PlantRepository & { drain(): Promise<void> }>('GroupCommit'),
   /** What use cases call: group commit. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
-  /** The static tokens of the settings. */
   AccessTokens: identifier<AccessTokens>('AccessTokens'),
   /** Authenticates clients. The default accepts the access tokens and the JWTs of an issuer. */
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
@@ -66,10 +63,9 @@ export const services = {
   /** The public listener, with limits and graceful shutdown. */
   HttpServer: identifier<Pick<NodeHttpServer, 'isStopping' | 'listen' | 'stop'>>('HttpServer'),
 
-  // Management; unbound if `MANAGEMENT_PORT` is `off`.
+  // The management listener; unbound if `MANAGEMENT_PORT` is `off`.
   Metrics: identifier<Metrics>('Metrics'),
   /** A check of `/readyz`; may be bound several times. */
   ReadinessCheck: identifier<ReadinessCheck>('ReadinessCheck'),
-  /** The management listener. */
   ManagementServer: identifier<Pick<NodeHttpServer, 'listen' | 'stop'>>('ManagementServer'),
 } as const;

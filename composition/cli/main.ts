@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { run } from './run.js';
 
-// As process 1 of a container, a program ignores these signals by default. Elsewhere, the default does not wait for a
-// read that hangs, as `process.exit` does.
+// By default, process 1 of a container ignores these signals. Elsewhere, the signal itself ends the process, at once.
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],

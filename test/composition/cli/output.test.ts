@@ -1,12 +1,49 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { print, reportFailure, UsageError } from '../../../composition/cli/output.js';
+import { InvalidConfig } from '../../../composition/config.js';
+import { StorageUnavailable } from '../../../core/index.js';
+import { catchError } from '../../support/catch-error.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { skipUnless } from '../../support/skip-unless.js';
+import { withStreams } from './in-process.js';
+
+describe('A failure', () => {
+  const report = async (error: unknown) => {
+    const { result, stderr } = await withStreams(() => reportFailure(error));
+    return [result, stderr];
+  };
+
+  it('of a setting or the command line has its exit code, and a line per problem', async () => {
+    const lines = 'plant-store: one\nplant-store: two\n';
+    expect(await report(new InvalidConfig('one\ntwo'))).to.deep.equal([78, lines]);
+    expect(await report(new UsageError('one'))).to.deep.equal([64, 'plant-store: one\n']);
+  });
+
+  it('of the storage or the system is reported by its message', async () => {
+    expect(await report(new StorageUnavailable('no disk'))).to.deep.equal([1, 'plant-store: no disk\n']);
+    const [exitCode, stderr] = await report(await catchError(readFile('none')));
+    expect(exitCode).to.equal(1);
+    expect(stderr).to.equal("plant-store: ENOENT: no such file or directory, open 'none'\n");
+  });
+
+  it('of any other kind is reported without its message, which may contain user data', async () => {
+    const [exitCode, stderr] = await report(await catchError((async () => JSON.parse('canary'))()));
+    expect(exitCode).to.equal(1);
+    expect(stderr)
+      .to.match(/^plant-store: internal error: \{\n.*type: 'SyntaxError'/)
+      .and.not.to.include('canary');
+  });
+});
 
 describe('Standard output', () => {
   const folder = new CommandFolder();
-  const memory = { DATABASE_URL: 'memory:' };
+
+  it('gets what a command prints', async () => {
+    expect(await withStreams(() => print('Monstera\n'))).to.include({ stdout: 'Monstera\n', stderr: '' });
+  });
 
   it('on a full disk makes a command exit with 1', async function () {
     skipUnless(this, existsSync('/dev/full'), '/dev/full');
@@ -18,7 +55,7 @@ describe('Standard output', () => {
   it('may be closed by its reader before a command ends', async () => {
     // More than the 64 KiB that a pipe holds.
     const lines = folder.newFile('no JSON\n'.repeat(2000));
-    const { stderr } = await folder.shell(`$PLANT_STORE import ${lines} | head -c 1`, memory);
+    const { stderr } = await folder.shell(`$PLANT_STORE import ${lines} | head -c 1`, { DATABASE_URL: 'memory:' });
     expect(stderr).to.equal('0 plants created, 0 already stored, 2000 lines rejected\n');
   });
 });
