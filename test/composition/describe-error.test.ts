@@ -36,24 +36,20 @@ describe('describeError', () => {
     });
   });
 
-  describe('never includes', () => {
-    for (const { title, make } of [
-      { title: 'the body that JSON.parse quotes', make: parseError },
-      { title: 'the message and other members of an error of Knex', make: knexError },
-      {
-        title: 'the SQL that Knex adds to the message of a failed system call',
-        make: () => Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
-      },
-      { title: 'a cause that is not an error', make: () => new Error('', { cause: { token: CANARY } }) },
-      {
-        title: 'lines of a message that look like stack frames',
-        make: () =>
-          Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
-      },
-    ]) {
-      it(title, async () => {
-        expect(JSON.stringify(describeError(await make()))).to.not.include(CANARY);
-      });
-    }
+  it('never includes user data', async () => {
+    for (const [source, error] of [
+      ['the body that JSON.parse quotes', await parseError()],
+      ['the message and other members of an error of Knex', knexError()],
+      [
+        'the SQL that Knex adds to the message of a failed system call',
+        Object.assign(new Error(`${CANARY} - read ECONNRESET`), { syscall: 'read', code: 'ECONNRESET' }),
+      ],
+      ['a cause that is not an error', new Error('', { cause: { token: CANARY } })],
+      [
+        'lines of a message that look like stack frames',
+        Object.assign(new Error(`\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`), { sql: CANARY }),
+      ],
+    ] as const)
+      expect(JSON.stringify(describeError(error)), source).not.to.include(CANARY);
   });
 });

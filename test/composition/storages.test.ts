@@ -25,25 +25,6 @@ async function createWithFailures(...codes: readonly string[]) {
   return { container, lines };
 }
 
-/** URLs that are rejected, each with a secret. */
-const INVALID_URLS = [
-  { title: 'without a scheme', url: 'user:canary@db/plants', problem: /^DATABASE_URL: must be .* PLUGINS adds$/ },
-  { title: 'with a scheme that no plugin adds', url: 'garden://u:canary@db', problem: /PLUGINS/ },
-  {
-    title: 'of SQLite with a host',
-    url: 'sqlite://canary.db',
-    problem: /^DATABASE_URL: must be sqlite:PATH or sqlite:PATH\?mode=rw$/,
-  },
-  { title: 'of SQLite in memory', url: 'sqlite::memory:', problem: /must be sqlite:PATH or/ },
-  { title: 'of SQLite that SQLite itself would parse', url: 'sqlite:file:canary', problem: /must be sqlite:PATH or/ },
-  { title: 'of SQLite with an unknown parameter', url: 'sqlite:plants.db?key=canary', problem: /sqlite:PATH or/ },
-  {
-    title: 'of a server with a mistyped parameter',
-    url: 'mysql://u:canary@db/plants?tls=on',
-    problem: /^DATABASE_URL: unknown parameter tls/,
-  },
-];
-
 describe('The storage', () => {
   const folder = temporaryFolder();
 
@@ -83,14 +64,20 @@ describe('The storage', () => {
     expect(toStorageName(new MemoryPlantRepository(), config)).to.equal('garden:');
   });
 
-  describe('is rejected without printing its URL', () => {
-    for (const { title, url, problem } of INVALID_URLS) {
-      it(title, async () => {
-        const container = await createContainer(readConfig({ DATABASE_URL: url }));
-        const error = await catchError(container.getAsync(services.Storage));
-        expect(error).to.be.instanceOf(InvalidConfig).with.property('message').that.matches(problem);
-        expect(`${error}`).not.to.include('canary');
-      });
+  it('is rejected without printing its URL, if that is invalid', async () => {
+    for (const [url, problem] of [
+      ['user:canary@db/plants', /^DATABASE_URL: must be sqlite:PATH, .* PLUGINS adds$/],
+      ['garden://u:canary@db', /PLUGINS adds$/],
+      ['sqlite://canary.db', /^DATABASE_URL: must be sqlite:PATH or sqlite:PATH\?mode=rw$/],
+      ['sqlite::memory:', /must be sqlite:PATH or/],
+      ['sqlite:file:canary', /must be sqlite:PATH or/],
+      ['sqlite:plants.db?key=canary', /must be sqlite:PATH or/],
+      ['mysql://u:canary@db/plants?tls=on', /^DATABASE_URL: unknown parameter tls/],
+    ] as const) {
+      const container = await createContainer(readConfig({ DATABASE_URL: url }));
+      const error = await catchError(container.getAsync(services.Storage));
+      expect(error, url).to.be.instanceOf(InvalidConfig).with.property('message').that.matches(problem);
+      expect(`${error}`).not.to.include('canary');
     }
   });
 });

@@ -6,28 +6,6 @@ import { runInProcess } from './in-process.js';
 
 const COMMANDS = ['serve', 'check', 'import', 'export', 'migrate', 'token'];
 
-/** Command lines that fail, with the one line that each prints per problem. */
-const FAILURES = [
-  { title: 'an unknown flag', line: '--prot=8080', exitCode: 64, stderr: /^Unknown option '--prot'; see .*--help$/ },
-  { title: 'a flag without a value', line: '--port', exitCode: 64, stderr: /^Option '--port <value>' argument miss/ },
-  { title: 'an unknown command', line: 'water', exitCode: 64, stderr: /^Unknown command 'water'; see/ },
-  { title: 'a command named like a member of every object', line: 'constructor', exitCode: 64, stderr: /^Unknown c/ },
-  { title: 'an argument of serve', line: 'serve plants', exitCode: 64, stderr: /^Too many arguments for serve; see/ },
-  { title: 'two files of import', line: 'import a b', exitCode: 64, stderr: /^Too many arguments for import; see/ },
-  {
-    title: 'tokens in a flag, which every user of the machine can read',
-    line: '--access-tokens=canary',
-    exitCode: 64,
-    stderr: /^Unknown option '--access-tokens'; see/,
-  },
-  {
-    title: 'several invalid settings',
-    line: 'check --port http --docs 1',
-    exitCode: 78,
-    stderr: /^PORT: must be .*\nplant-store: DOCS: must be one of on, off$/,
-  },
-];
-
 describe('The command line', () => {
   const run = (line: string, environment = {}) =>
     runInProcess('.', line.split(' '), { DATABASE_URL: 'memory:', ...environment });
@@ -56,13 +34,26 @@ describe('The command line', () => {
       .and.to.match(/^storage: memory:/m);
   });
 
-  describe('fails with a line per problem for', () => {
-    for (const { title, line, exitCode, stderr } of FAILURES) {
-      it(title, async () => {
-        const result = await run(line);
-        expect(result.stderr.replace(/^plant-store: |\n$/g, '')).to.match(stderr);
-        expect(result).to.include({ exitCode, stdout: '' });
-      });
+  it('that is invalid exits with 64, and one line that names the problem', async () => {
+    for (const [line, problem] of [
+      ['--prot=8080', /^plant-store: Unknown option '--prot'; see plant-store --help\n$/],
+      ['--port', /^plant-store: Option '--port <value>' argument missing; see .*\n$/],
+      ['water', /^plant-store: Unknown command 'water'; see .*\n$/],
+      ['constructor', /^plant-store: Unknown command 'constructor'; see .*\n$/],
+      ['serve plants', /^plant-store: Too many arguments for serve; see .*\n$/],
+      ['import a b', /^plant-store: Too many arguments for import; see .*\n$/],
+      // Every user of the machine can read a command line.
+      ['--access-tokens=canary', /^plant-store: Unknown option '--access-tokens'; see .*\n$/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await run(line);
+      expect(stderr).to.match(problem);
+      expect([exitCode, stdout], line).to.deep.equal([64, '']);
     }
+  });
+
+  it('with invalid settings exits with 78, and a line per setting', async () => {
+    const { exitCode, stderr } = await run('check --port http --docs 1');
+    expect(stderr).to.match(/^plant-store: PORT: must be .*\nplant-store: DOCS: must be one of on, off\n$/);
+    expect(exitCode).to.equal(78);
   });
 });
