@@ -5,30 +5,25 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
+import type { Plant } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';
 import { RawClient } from '../support/raw-http.js';
 
-const SETTINGS = {
-  PORT: '0',
-  MANAGEMENT_PORT: '0',
-  DATABASE_URL: 'memory:',
-  ACCESS_TOKENS: 'secret',
-  LOG_LEVEL: 'silent',
-};
-const startWith = (environment: Readonly<Record<string, string>> = {}, plugin?: Plugin) =>
-  start(readConfig({ ...SETTINGS, ...environment }), plugin);
+const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'recorded:', ACCESS_TOKENS: 'secret' };
 
-/** A storage in memory that records its calls, and whose first write waits until `finish` is called. */
-class RecordedStorage extends MemoryPlantRepository {
+/** A storage in memory whose plugin records its calls and the log. Its first write waits until `finish` is called. */
+class Recorder extends MemoryPlantRepository {
   readonly calls: string[] = [];
+  readonly lines: { readonly msg?: string; readonly err?: { readonly message: string } }[] = [];
+  warning: string | undefined;
   finish: () => void = () => {};
   readonly #isFinished = new Promise<void>((resolve) => {
     this.finish = resolve;
   });
 
-  override async add(plants: Parameters<MemoryPlantRepository['add']>[0]) {
+  override async add(plants: readonly Plant[]) {
     await this.#isFinished;
     this.calls.push(`add ${plants.length}`);
     return super.add(plants);
@@ -38,27 +33,28 @@ class RecordedStorage extends MemoryPlantRepository {
     this.calls.push('close');
   }
 
-  /** Binds it to the scheme of `DATABASE_URL`. */
-  readonly plugin: Plugin = (container) => {
-    container
-      .bind(services.OpenStorage)
-      .toConstantValue(() => this)
-      .whenNamed('recorded');
-  };
-}
-
-/** Returns a plugin that replaces the destination of the log, and the parsed lines. */
-function recordLog() {
-  const lines: { msg?: string; err?: { message: string } }[] = [];
-  const plugin: Plugin = (container) => {
-    container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(JSON.parse(line)) });
-  };
-  return { lines, plugin };
+  /** Starts a service on it. */
+  start(environment: Readonly<Record<string, string>> = {}, plugin: Plugin = () => {}) {
+    const open = () => {
+      this.calls.push('open');
+      return this;
+    };
+    const write = (line: string) => void this.lines.push(JSON.parse(line));
+    const flush = (done: () => void) => {
+      this.calls.push('flush');
+      done();
+    };
+    return start(readConfig({ ...SETTINGS, ...environment }), (container) => {
+      container.bind(services.OpenStorage).toConstantValue(open).whenNamed('recorded');
+      container.rebind(services.LogDestination).toConstantValue({ write, flush });
+      return plugin(container);
+    });
+  }
 }
 
 describe('start', () => {
   it('resolves to the addresses of both listeners', async () => {
-    const { url, managementUrl, stop } = await startWith({ BASE_PATH: '/garden' });
+    const { url, managementUrl, stop } = await new Recorder().start({ BASE_PATH: '/garden' });
     expect((await fetch(`${url}/openapi.json`)).status).to.equal(200);
     expect(await (await fetch(`${managementUrl}/readyz`)).json()).to.include({ status: 'ready' });
     expect(await stop()).to.equal(true);
@@ -66,88 +62,66 @@ describe('start', () => {
     expect(await catchError(fetch(`${managementUrl}/healthz`))).to.be.an('error');
   });
 
+  it('logs what has started, and what the storage warns of', async () => {
+    const recorder = new Recorder();
+    const { url, managementUrl, container, stop } = await recorder.start({ MANAGEMENT_PORT: 'off' });
+    await stop();
+    expect([managementUrl, container.isBound(services.Metrics)]).to.deep.equal([undefined, false]);
+    expect(recorder.lines).to.have.lengthOf(2);
+    expect(recorder.lines[0]).to.include({ level: 'info', msg: 'started', storage: 'recorded:', url });
+    expect(recorder.lines[1]).to.include({ msg: 'stopped', closed: true });
+    const warning = Object.assign(new Recorder(), { warning: 'no sync' });
+    await (await warning.start()).stop();
+    expect(warning.lines[1]).to.include({ level: 'warn', storage: 'recorded:', msg: 'no sync' });
+  });
+
   it('rejects and closes the storage if the address of a listener is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
+    const message = `listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`;
     for (const variable of ['PORT', 'MANAGEMENT_PORT']) {
-      const storage = new RecordedStorage();
-      const settings = { DATABASE_URL: 'recorded:', [variable]: `${portOf(other)}` };
-      expect(await catchError(startWith(settings, storage.plugin)), variable)
-        .to.have.property('message')
-        .that.equals(`listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`);
-      expect(storage.calls).to.deep.equal(['close']);
+      const recorder = new Recorder();
+      const error = await catchError(recorder.start({ [variable]: `${portOf(other)}` }));
+      expect(error, variable).to.have.property('message', message);
+      expect(recorder.calls).to.include('close');
     }
     other.close();
   });
 
   it('writes the log and closes the storage if another part cannot be created', async () => {
-    const storage = new RecordedStorage();
-    let isFlushed = false;
-    const flush = (done: () => void) => {
-      isFlushed = true;
-      done();
-    };
+    const recorder = new Recorder();
     const failing: Plugin = (container) => {
-      storage.plugin(container);
-      container.rebind(services.LogDestination).toConstantValue({ write: () => {}, flush });
       container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
     };
-    expect(await catchError(startWith({ DATABASE_URL: 'recorded:' }, failing))).to.match(/no framework/);
-    expect(isFlushed).to.equal(true);
-    expect(storage.calls).to.deep.equal(['close']);
+    expect(await catchError(recorder.start({}, failing))).to.match(/no framework/);
+    expect(recorder.calls).to.deep.equal(['open', 'flush', 'flush', 'close']);
   });
 
-  it('opens no storage if a setting of the tokens is invalid', async () => {
-    let opened = 0;
-    const counting: Plugin = (container) => {
-      container.onActivation(services.Storage, (_, storage) => {
-        opened++;
-        return storage;
-      });
-    };
-    expect(await catchError(startWith({ ACCESS_TOKENS: '', HOST: '0.0.0.0' }, counting))).to.match(/loopback/);
-    expect(opened).to.equal(0);
-  });
-
-  it('logs what has started and what the storage warns of, without metrics if MANAGEMENT_PORT is off', async () => {
-    const { lines, plugin } = recordLog();
-    const { url, managementUrl, container, stop } = await startWith(
-      { LOG_LEVEL: 'info', MANAGEMENT_PORT: 'off' },
-      plugin,
-    );
-    expect(managementUrl).to.equal(undefined);
-    expect(container.isBound(services.Metrics)).to.equal(false);
-    await stop();
-    expect(lines.map(({ msg }) => msg)).to.deep.equal(['started', 'stopped']);
-    expect(lines[0]).to.include({ level: 'info', storage: 'memory:', url });
-    const warned = recordLog();
-    const warning: Plugin = (container) => {
-      warned.plugin(container);
-      container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { warning: 'no sync' }));
-    };
-    await (await startWith({ LOG_LEVEL: 'info' }, warning)).stop();
-    expect(warned.lines[1]).to.include({ level: 'warn', storage: 'memory:', msg: 'no sync' });
+  it('opens no storage if a credential is required', async () => {
+    const recorder = new Recorder();
+    expect(await catchError(recorder.start({ ACCESS_TOKENS: '', HOST: '0.0.0.0' }))).to.match(/loopback/);
+    expect(recorder.calls).not.to.include('open');
   });
 });
 
 describe('stop', () => {
   it('waits for the creates in group commit, and only then closes the storage, once', async () => {
-    const storage = new RecordedStorage();
-    const { container, stop } = await startWith({ DATABASE_URL: 'recorded:' }, storage.plugin);
+    const recorder = new Recorder();
+    const { container, stop } = await recorder.start();
     const repository = container.get(services.PlantRepository);
     const first = repository.add([toPlant({ id: 1n, name: '' })]);
     await new Promise(setImmediate);
     const second = repository.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
     const stopped = [stop(), stop()];
-    storage.finish();
+    recorder.finish();
     expect(await Promise.all(stopped)).to.deep.equal([true, true]);
     expect(await first).to.deep.equal([{ kind: 'added' }]);
     expect(await second).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
-    expect(storage.calls).to.deep.equal(['add 1', 'add 2', 'close']);
+    expect(recorder.calls.filter((call) => call !== 'flush')).to.deep.equal(['open', 'add 1', 'add 2', 'close']);
   });
 
   it('resolves to true after SHUTDOWN_TIMEOUT if a client stalls', async () => {
-    const { url, stop } = await startWith({ SHUTDOWN_TIMEOUT: '100ms' });
+    const { url, stop } = await new Recorder().start({ SHUTDOWN_TIMEOUT: '100ms' });
     const client = await RawClient.connect(Number(new URL(url).port));
     const head = 'POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n';
     await client.send(`${head}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n`).readResponse();
@@ -156,18 +130,15 @@ describe('stop', () => {
   });
 
   it('gives the storage the rest of SHUTDOWN_TIMEOUT to close', async () => {
-    let begin = () => {};
-    const isClosing = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const close = () => {
-      begin();
-      return new Promise((resolve) => setTimeout(resolve, 5000));
-    };
-    const { stop } = await startWith({ SHUTDOWN_TIMEOUT: '60s' }, (container) => {
-      container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { close }));
-    });
+    const recorder = new Recorder();
+    const { stop } = await recorder.start({ SHUTDOWN_TIMEOUT: '60s' });
     mock.timers.enable({ apis: ['setTimeout'] });
+    const isClosing = new Promise<void>((begin) => {
+      recorder.close = () => {
+        begin();
+        return new Promise((resolve) => setTimeout(resolve, 5000));
+      };
+    });
     const stopped = stop();
     await isClosing;
     mock.timers.tick(5000);
@@ -182,14 +153,11 @@ describe('stop', () => {
       [hang, undefined],
       [fail, 'no water'],
     ] as const) {
-      const { lines, plugin } = recordLog();
-      const { stop } = await startWith({ LOG_LEVEL: 'info', SHUTDOWN_TIMEOUT: '1ms' }, (container) => {
-        plugin(container);
-        container.onActivation(services.Storage, (_, storage) => Object.assign(storage, { close }));
-      });
+      const recorder = Object.assign(new Recorder(), { close });
+      const { stop } = await recorder.start({ SHUTDOWN_TIMEOUT: '1ms' });
       expect(await stop()).to.equal(false);
-      expect(lines.find(({ msg }) => msg === 'stopped')).to.include({ closed: false });
-      const failure = lines.find(({ msg }) => msg === 'a part failed to close');
+      expect(recorder.lines.find(({ msg }) => msg === 'stopped')).to.include({ closed: false });
+      const failure = recorder.lines.find(({ msg }) => msg === 'a part failed to close');
       expect(failure?.err?.message).to.equal(reason);
     }
   });
