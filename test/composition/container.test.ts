@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { readConfig } from '../../composition/config.js';
-import { createContainer, httpModule } from '../../composition/container.js';
+import { closeContainer, createContainer, httpModule } from '../../composition/container.js';
 import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
@@ -40,5 +40,21 @@ describe('The container', () => {
     container.unbind(services.PlantCodec);
     expect(await catchError(container.getAsync(services.HttpServer))).to.match(/No bindings? found.*PlantCodec/is);
     expect(opened).to.equal(0);
+  });
+
+  it('closes the storage, and then what plugins have opened, even if the server fails to stop', async () => {
+    const container = await create({ DATABASE_URL: 'memory:' });
+    const closed: string[] = [];
+    container.onActivation(services.Storage, (_, storage) =>
+      Object.assign(storage, { close: async () => void closed.push('storage') }),
+    );
+    container
+      .rebind(services.LogDestination)
+      .toDynamicValue(() => ({ write() {} }))
+      .onDeactivation(() => void closed.push('log'));
+    const server = await container.getAsync(services.HttpServer);
+    server.stop = () => Promise.reject(new Error('no water'));
+    expect(await catchError(closeContainer(container))).to.match(/no water/);
+    expect(closed).to.deep.equal(['storage', 'log']);
   });
 });
