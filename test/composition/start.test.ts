@@ -65,8 +65,8 @@ describe('start', () => {
   it('logs what has started, and what the storage warns of', async () => {
     const recorder = new Recorder();
     const { url, managementUrl, container, stop } = await recorder.start({ MANAGEMENT_PORT: 'off' });
-    await stop();
     expect([managementUrl, container.isBound(services.Metrics)]).to.deep.equal([undefined, false]);
+    await stop();
     expect(recorder.lines).to.have.lengthOf(2);
     expect(recorder.lines[0]).to.include({ level: 'info', msg: 'started', storage: 'recorded:', url });
     expect(recorder.lines[1]).to.include({ msg: 'stopped', closed: true });
