@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ResolutionContext } from 'inversify';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
-import { isStorageUnavailable, type PlantStorage } from '../core/index.js';
+import type { PlantStorage } from '../core/index.js';
 import { type Config, InvalidConfig } from './config.js';
 import { services } from './services.js';
 
@@ -81,8 +81,7 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
 }
 
 function isUnresponsive(error: unknown): boolean {
-  if (!isStorageUnavailable(error)) return false;
-  const { cause } = error;
+  const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Object && 'code' in cause && NO_RESPONSE.includes(`${cause.code}`);
 }
 

@@ -18,7 +18,7 @@ export async function run(config: Config, { environment }: Invocation): Promise<
   await print(describeSettings(config, environment));
   const checks = [checkNames(environment), container.getAsync(services.TokenVerifier), checkStorage(container, config)];
   const exitCodes = await Promise.all(checks.map((check) => check.then(() => 0, reportFailure)));
-  // Reports again what could not be opened.
+  // Fails again if the storage could not be opened.
   await closeContainer(container).catch(() => {});
   await print('not checked: privileges to create plants, and whether the ports are free\n');
   return Math.max(...exitCodes);
