@@ -23,6 +23,8 @@ describe('describeError', () => {
     expect(description)
       .to.have.nested.property('cause.cause.stack')
       .that.matches(/^at JSON\.parse .*\n {4}at .*describe-error\.test\.js:\d+:\d+/);
+    expect(describeError(new RangeError('too many pots'))).to.include({ message: 'too many pots' });
+    expect(describeError('no water')).to.deep.equal({ type: 'string' });
     expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
     const systemError = await catchError(readFile('/no/such/file'));
     expect(describeError(systemError)).to.have.property('message').that.includes('/no/such/file');
