@@ -9,7 +9,8 @@ import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
 import { services } from './services.js';
 import { openStorage, storages } from './storages.js';
-import { AccessTokens, createTokenVerifier, TokenReload } from './tokens.js';
+import { TokenReload } from './token-reload.js';
+import { AccessTokens, createTokenVerifier } from './tokens.js';
 
 /** Injects every binding of a service. */
 const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOptions<T[]> => ({

@@ -7,4 +7,5 @@ export type { Plugin } from './plugins.js';
 export { services } from './services.js';
 export { type Service, start } from './start.js';
 export type { OpenStorage, Storage } from './storages.js';
-export type { AccessTokens, Reloadable, TokenReload } from './tokens.js';
+export type { Reloadable, TokenReload } from './token-reload.js';
+export type { AccessTokens } from './tokens.js';

@@ -15,7 +15,8 @@ import type {
 import type { Config } from './config.js';
 import type { LogDestination } from './logger.js';
 import type { OpenStorage, Storage } from './storages.js';
-import type { AccessTokens, Reloadable, TokenReload } from './tokens.js';
+import type { Reloadable, TokenReload } from './token-reload.js';
+import type { AccessTokens } from './tokens.js';
 
 const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-store:${name}`);
 

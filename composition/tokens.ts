@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { Logger } from 'pino';
 import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import type { TokenVerifier } from '../core/index.js';
 import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
-
-/** Something that a SIGHUP reloads, such as a token verifier. */
-export interface Reloadable {
-  /** Throws if the new content is invalid; the previous one stays in use. */
-  reload(): Promise<void>;
-}
+import type { Reloadable } from './token-reload.js';
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -74,31 +68,4 @@ export async function createTokenVerifier(tokens: AccessTokens, config: Config):
   tokens.randomToken = createToken();
   tokens.replace([tokens.randomToken]);
   return tokens;
-}
-
-/** Reloads tokens, and everything else that can be reloaded. */
-export class TokenReload {
-  readonly #reloadables: readonly Reloadable[];
-  readonly #log: Pick<Logger, 'info' | 'error'>;
-  /** Whether the last reload succeeded. */
-  isSuccessful = true;
-
-  constructor(reloadables: readonly Reloadable[], log: Pick<Logger, 'info' | 'error'>) {
-    this.#reloadables = reloadables;
-    this.#log = log;
-  }
-
-  /** Reloads each, and logs those that fail. */
-  async reload(): Promise<void> {
-    this.isSuccessful = true;
-    for (const reloadable of this.#reloadables) {
-      try {
-        await reloadable.reload();
-      } catch (error) {
-        this.isSuccessful = false;
-        this.#log.error({ reason: error instanceof Error ? error.message : `${error}` }, 'keeping the previous tokens');
-      }
-    }
-    if (this.isSuccessful) this.#log.info('tokens reloaded');
-  }
 }

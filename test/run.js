@@ -15,7 +15,7 @@ const tiers = {
   system: { jobs: 3, files: ['system/**/*'] },
   sqlite: {
     jobs: 2,
-    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/{import,export,migrate}'],
+    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/{check,export,import,migrate}'],
     except: onServers,
   },
   interop: { jobs: 3, files: ['interop/*'], packages: 'test/interop' },

@@ -35,6 +35,7 @@ describe('The configuration', () => {
       ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
       ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
       ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
+      ['DOCS', 'on', { docs: true }],
       ['DOCS', 'off', { docs: false }],
     ] as const)
       expect(readConfig({ [variable]: text }), `${variable}=${text}`).to.deep.include(expected);
@@ -83,7 +84,19 @@ describe('The configuration', () => {
 
   it('prints no invalid value of a setting into which a secret may be pasted', () => {
     for (const [variable, problem, ...texts] of [
-      ['BASE_PATH', 'must be a path such as /garden', CANARY, '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'],
+      [
+        'BASE_PATH',
+        'must be a path such as /garden',
+        CANARY,
+        'a/b',
+        '/garden/',
+        '/',
+        '//',
+        '/a b',
+        '/a?b',
+        '/a%20b',
+        '/ü',
+      ],
       ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
       ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
       ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
@@ -102,8 +115,8 @@ describe('The configuration', () => {
   it('accepts keys over https, and over http from a loopback address, and prints no invalid URL', () => {
     for (const url of [JWKS_URL, 'http://localhost:8080/keys', 'http://127.255.0.9/keys', 'http://[::1]/keys'])
       expect(readConfig({ ...JWT, JWT_JWKS_URL: url })).to.have.deep.property('jwtJwksUrl', new URL(url));
-    const withPassword = `https://user:${CANARY}@issuer.example/keys`;
-    for (const url of ['http://127.0.0.1.example/keys', 'http://10.0.0.1/', 'file:///keys', 'keys', withPassword])
+    const withSecrets = [`https://${CANARY}@issuer.example/keys`, `https://:${CANARY}@issuer.example/keys`];
+    for (const url of ['http://127.0.0.1.example/keys', 'http://10.0.0.1/', 'file:///keys', 'keys', ...withSecrets])
       expect(problemsOf({ ...JWT, JWT_JWKS_URL: url })).to.deep.equal([`JWT_JWKS_URL: ${NEITHER}`]);
   });
 });
