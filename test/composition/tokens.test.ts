@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { InvalidConfig, readConfig } from '../../composition/config.js';
-import { AccessTokens, createTokenVerifier, TokenReload } from '../../composition/tokens.js';
+import { AccessTokens, createTokenVerifier } from '../../composition/tokens.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -69,26 +69,5 @@ describe('The access tokens', () => {
           .and.not.to.include('canary');
       expect(await accepted(tokens, 'fixed', 'good')).to.deep.equal(['fixed', 'good']);
     }
-  });
-});
-
-describe('A reload of the tokens', () => {
-  it('reloads every part, and logs those that fail and keep their tokens', async () => {
-    const reloaded: string[] = [];
-    let isInvalid = true;
-    const parts = [
-      { reload: async () => (isInvalid ? Promise.reject(new Error('no tokens')) : undefined) },
-      { reload: async () => void reloaded.push('second') },
-    ];
-    const lines: unknown[] = [];
-    const log = { info: (line: unknown) => lines.push(line), error: (...line: unknown[]) => lines.push(line) };
-    const reload = new TokenReload(parts, log);
-    expect(reload.isSuccessful).to.equal(true);
-    await reload.reload();
-    expect([reload.isSuccessful, reloaded]).to.deep.equal([false, ['second']]);
-    isInvalid = false;
-    await reload.reload();
-    expect(reload.isSuccessful).to.equal(true);
-    expect(lines).to.deep.equal([[{ reason: 'no tokens' }, 'keeping the previous tokens'], 'tokens reloaded']);
   });
 });
