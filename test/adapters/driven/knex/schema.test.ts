@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { migrate } from '../../../../adapters/driven/knex/schema.js';
+import { migrate, readSchema } from '../../../../adapters/driven/knex/schema.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 import { enginesOfTier, openStore, sqliteEngine } from '../../../support/engines.js';
@@ -44,10 +44,12 @@ for (const engine of enginesOfTier) {
         'ALTER TABLE plants ADD COLUMN width INTEGER',
         'CREATE INDEX plants_by_width ON plants (width)',
       ];
-      const migrateBy = (...added: readonly string[]) => {
-        const migrations = { ...engine.dialect.migrations, '900_species': added };
-        return migrate(storage.knex, { ...engine.dialect, migrations });
+      const withMigration = (...added: readonly string[]) => {
+        return { ...engine.dialect, migrations: { ...engine.dialect.migrations, '900_species': added } };
       };
+      const migrateBy = (...added: readonly string[]) => migrate(storage.knex, withMigration(...added));
+      const pending = await readSchema(storage.knex, withMigration());
+      expect(pending).to.deep.equal({ schema: 'pending', pending: ['900_species'] });
       expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
       expect(await migrateBy(...statements)).to.deep.equal({ schema: 'migrated', pending: [] });
       expect(await migrateBy(...statements)).to.deep.equal({ schema: 'current', pending: [] });

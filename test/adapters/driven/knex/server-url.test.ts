@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { InvalidServerUrl, openMysql, openPostgres } from '../../../../adapters/driven/knex/index.js';
+import { toMysqlName, toPostgresName } from '../../../../adapters/driven/knex/server-url.js';
 import { catchError } from '../../../support/catch-error.js';
 
 /** A password that must not appear in any error. */
@@ -44,4 +45,24 @@ describe('The URL of a server is rejected without printing its password', () => 
       expect(`${error}`).not.to.include(CANARY);
     });
   }
+});
+
+describe('The URL of a server is named without its password, and may have', () => {
+  it("pg's parameters", () => {
+    for (const parameters of [
+      ...['sslmode=disable', 'sslmode=verify-full&sslrootcert=/ca.pem', 'sslmode=no-verify&sslcert=/a&sslkey=/b'],
+      ...['host=/run&port=5433&user=u&password=p', 'application_name=garden&options=-c', 'statement_timeout=1'],
+      'lock_timeout=1&idle_in_transaction_session_timeout=1',
+    ])
+      expect(toPostgresName(`postgres://u:${CANARY}@db:5432/plants?${parameters}`)).to.equal(
+        'postgres://db:5432/plants',
+      );
+  });
+
+  it("mysql2's parameters", () => {
+    for (const parameters of [`ssl=${IDENTITY}`, 'socketPath=/run/mysqld.sock', 'compress=true&localAddress=::1'])
+      expect(toMysqlName(`mysql://u:${CANARY}@db/plants?${parameters}`)).to.equal('mysql://db/plants');
+    expect(toMysqlName(`mysql://u:${CANARY}@10.0.0.1/plants?ssl={}`)).to.equal('mysql://10.0.0.1/plants');
+    expect(toMysqlName(`mysql://u:${CANARY}@10.0.0.1/plants`)).to.equal('mysql://10.0.0.1/plants');
+  });
 });
