@@ -49,7 +49,7 @@ function runTier(name) {
 }
 
 function mocha(...args) {
-  run('node', 'node_modules/mocha/bin/mocha.js', ...options, ...args);
+  run('node', '--disable-warning=ExperimentalWarning', 'node_modules/mocha/bin/mocha.js', ...options, ...args);
 }
 
 function run(program, ...args) {

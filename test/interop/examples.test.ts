@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { httpContract } from '../contract/http/index.js';
 import { plantRepositoryContract } from '../contract/index.js';
-import { findFailedCases } from './http-contract.js';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { runContract } from '../support/run-contract.js';
 import { TOKEN } from '../support/service.js';
+import { findFailedCases } from './http-contract.js';
 import { installPackage, outputOf } from './interop.js';
 
 const SETTINGS = { PORT: '0', ACCESS_TOKENS: TOKEN, LOG_LEVEL: 'warn' };
