@@ -8,7 +8,9 @@ describe('The benchmarks', () => {
     const figures = [2, 1, 10, 5, 9, 3, 20, 20, 4, 4, 30, 3];
     const rate = async () => ({ rate: figures.shift() ?? 0 });
     const time = async () => ({ time: figures.shift() ?? 0 });
-    const table = await compare([{ name: 'a' }, { name: 'b' }], [rate, time], 3);
+    const reported: string[] = [];
+    const table = await compare([{ name: 'a' }, { name: 'b' }], [rate, time], 3, (line) => reported.push(line));
+    expect(reported[1]).to.equal('round 1: b: {"rate":1}');
     expect(table.split('\n').filter((line) => !line.startsWith('|--'))).to.deep.equal([
       '| | rate | time |',
       '| a | 4 (2–9) | 20 (10–30) |',

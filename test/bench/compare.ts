@@ -3,12 +3,13 @@ export type Figures = Readonly<Record<string, number>>;
 
 /**
  * Takes each measure of contenders in turn (A B C A B C …), so that changes on the machine affect all of them. Returns a
- * table of medians with ranges and, below the first row, of ratios to it, which are computed round by round.
+ * table of medians with ranges and, below the first row, of ratios to it, which are computed round by round. Reports each figure as soon as it is known.
  */
 export async function compare<Contender extends { readonly name: string }>(
   contenders: readonly Contender[],
   measures: readonly ((contender: Contender) => Promise<Figures>)[],
   rounds: number,
+  report: (line: string) => void,
 ): Promise<string> {
   const samples = contenders.map((): Figures[] => []);
   for (let round = 0; round < rounds; round++) {
@@ -17,7 +18,7 @@ export async function compare<Contender extends { readonly name: string }>(
         const figures = await measure(contender);
         const own = samples[index] ?? [];
         own[round] = { ...own[round], ...figures };
-        process.stderr.write(`round ${round + 1}: ${contender.name}: ${JSON.stringify(figures)}\n`);
+        report(`round ${round + 1}: ${contender.name}: ${JSON.stringify(figures)}`);
       }
     }
   }

@@ -74,4 +74,4 @@ if (statfsSync(tmpdir()).type === TMPFS) throw new Error(`a sync in ${tmpdir()} 
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
 Medians of ${ROUNDS} rounds × ratio to the first row of the table (range)\n`);
 for (const name of names)
-  process.stdout.write(`\n## ${name}\n\n${await compare(contenders[name], measures[name], ROUNDS)}\n`);
+  process.stdout.write(`\n## ${name}\n\n${await compare(contenders[name], measures[name], ROUNDS, console.error)}\n`);
