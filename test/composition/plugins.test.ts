@@ -56,7 +56,22 @@ describe('Plugins', () => {
     expect(`${await error}`).to.match(/^InvalidConfig: PLUGINS: .*\.js: no result within 10 seconds$/);
   });
 
-  it('are packages unless they start with ./, which the error says, without a name that may be a secret', async () => {
+  it('are packages of the working directory unless they start with ./', async () => {
+    const path = join(folder, 'node_modules/plant-store-garden');
+    mkdirSync(path);
+    writeFileSync(join(path, 'index.mjs'), plugin("process.emit('installed');"));
+    writeFileSync(join(path, 'package.json'), '{"exports":"./index.mjs"}');
+    const [installed, cwd] = [once(process, 'installed'), process.cwd()];
+    process.chdir(folder);
+    try {
+      await createContainer(readConfig({ PLUGINS: 'plant-store-garden' }));
+    } finally {
+      process.chdir(cwd);
+    }
+    await installed;
+  });
+
+  it('that are not installed are reported without a name that may be a secret', async () => {
     const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
     const problem = 'PLUGINS: a package is not installed; the path of a file starts with ./';
     expect(error).to.have.property('message', problem);

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { type AddOutcome, CreatePlant, type NewPlant, Plant } from '../../core/index.js';
+import { readPlants } from '../contract/repository-checks.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { readPlants } from '../support/read-plants.js';
 
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const FICUS: NewPlant = { id: 2n, name: 'Ficus' };

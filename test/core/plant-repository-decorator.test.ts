@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { PlantRepositoryDecorator } from '../../core/index.js';
+import { readPlants } from '../contract/repository-checks.js';
 import { toPlant } from '../support/plants.js';
-import { readPlants } from '../support/read-plants.js';
 
 describe('PlantRepositoryDecorator', () => {
   it('passes each call to the decorated repository', async () => {

@@ -5,9 +5,9 @@ import { describe, it } from 'mocha';
 import { StorageUnavailable } from '../../core/index.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
 import { plantRepositoryContract } from '../contract/index.js';
+import { readPlants } from '../contract/repository-checks.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { readPlants } from '../support/read-plants.js';
 import { runContract } from '../support/run-contract.js';
 import { temporaryFolder } from '../support/temporary.js';
 

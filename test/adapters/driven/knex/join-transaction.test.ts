@@ -5,13 +5,13 @@ import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
 import { postgres } from '../../../../adapters/driven/knex/postgres.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
 import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { waitForLock } from '../../../support/database-servers.js';
 import { enginesOfTier } from '../../../support/engines.js';
 import { Program } from '../../../support/executable.js';
 import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
-import { readPlants } from '../../../support/read-plants.js';
 
 const ADDED = { kind: 'added' };
 /** The codes after which a transaction should run again. */

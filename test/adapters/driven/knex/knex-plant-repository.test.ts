@@ -2,10 +2,10 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { StorageUnavailable } from '../../../../core/index.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
-import { readPlants } from '../../../support/read-plants.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 
 /** A name and tag that must not appear in any error. */

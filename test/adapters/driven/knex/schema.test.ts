@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { migrate, readSchema } from '../../../../adapters/driven/knex/schema.js';
 import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { enginesOfTier, openStore, sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
-import { readPlants } from '../../../support/read-plants.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 import { openMysql } from '../../../../adapters/driven/knex/index.js';
 import { StorageUnavailable } from '../../../../core/index.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import {
   databasesOn,
@@ -15,7 +16,6 @@ import {
 import { openStore } from '../../../support/engines.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
-import { readPlants } from '../../../support/read-plants.js';
 
 /** A password that must not appear in any error. */
 const CANARY = 'canary-4711';

@@ -5,8 +5,8 @@ import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.
 import { JsonPlantCodec } from '../../../../adapters/driving/api/index.js';
 import { exportPlants, importPlants } from '../../../../adapters/driving/ndjson/index.js';
 import { CreatePlant, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '../../../../core/index.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { toPlant } from '../../../support/plants.js';
-import { readPlants } from '../../../support/read-plants.js';
 import { newPlant, storableText } from '../../../support/texts.js';
 
 const text = fc.oneof(

@@ -1,1 +1,0 @@
-export { readPlants } from '../contract/repository-checks.js';
