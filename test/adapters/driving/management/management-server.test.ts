@@ -4,7 +4,7 @@ import { PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js'
 import type { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
 import { createManagementServer, type ReadinessCheck } from '../../../../adapters/driving/management/index.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
-import { request } from '../../../support/raw-http.js';
+import { exchange, request } from '../../../support/raw-http.js';
 
 describe('The management server', () => {
   const running: NodeHttpServer[] = [];
@@ -80,6 +80,12 @@ describe('The management server', () => {
       isUnavailable = storage === 'unavailable';
       expect(await read(`${url}/readyz`)).to.have.nested.property('[1].checks.storage', storage);
     }
+  });
+
+  it('disconnects a client that sends malformed HTTP, and serves others', async () => {
+    const url = await startWith();
+    expect(await exchange(Number(new URL(url).port), 'garbage\r\n\r\n')).to.equal(undefined);
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200);
   });
 
   it('takes a processor time in proportion to the bytes of a request', async () => {
