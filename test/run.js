@@ -2,20 +2,20 @@
 // Files or folders replace the tiers: npm test -- test/core/plant.test.ts --grep int64
 import { spawnSync } from 'node:child_process';
 
-const onServers = ['adapters/driven/knex/{postgres,mysql,server-connection}', 'examples/order-with-plant'];
+const onServers = ['adapters/driven/knex/@(postgres|mysql|server-connection)', 'examples/order-with-plant'];
 /** Files in test/, and how many of them run at once on two cores, because many tests wait for a process. */
 const tiers = {
-  unit: { jobs: 1, files: ['core/*', 'adapters/driven/{batching,memory,static-token}/*', 'adapters/driving/api/*'] },
+  unit: { jobs: 1, files: ['core/*', 'adapters/driven/@(batching|memory|static-token)/*', 'adapters/driving/api/*'] },
   test: {
     jobs: 4,
-    files: ['{adapters,bench,composition,contract-mutants,core,docs,examples,structure}/**/*'],
+    files: ['@(adapters|bench|composition|contract-mutants|core|docs|examples|structure)/**/*'],
     except: onServers,
   },
-  engines: { jobs: 2, files: ['adapters/driven/knex/{engines,rows,schema,join-transaction}', ...onServers] },
+  engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
   system: { jobs: 3, files: ['system/**/*'] },
   sqlite: {
     jobs: 2,
-    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/{check,export,import,migrate}'],
+    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
     except: onServers,
   },
   interop: { jobs: 3, files: ['interop/*'], packages: 'test/interop' },
