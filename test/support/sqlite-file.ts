@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
+import { chooseDriver } from '../../adapters/driven/knex/sqlite-connection.js';
 
 const require = createRequire(import.meta.url);
 
@@ -12,24 +13,21 @@ export interface SqliteFile {
 }
 
 export const SqliteFile = {
-  async open(path: string): Promise<SqliteFile> {
-    const file = openSqlite3(path) ?? openNodeSqlite(path);
+  /** By default on the driver that the service uses. Two drivers in one process would not see each other's locks. */
+  async open(path: string, driver = chooseDriver()): Promise<SqliteFile> {
+    const file = driver === 'sqlite3' ? openSqlite3(path) : openNodeSqlite(path);
     await file.exec('PRAGMA busy_timeout = 10000');
     return file;
   },
 };
 
-function openSqlite3(path: string): SqliteFile | undefined {
-  try {
-    const database = new (require('sqlite3').Database)(path);
-    return {
-      all: promisify(database.all.bind(database)),
-      exec: promisify(database.exec.bind(database)),
-      close: promisify(database.close.bind(database)),
-    };
-  } catch {
-    return undefined;
-  }
+function openSqlite3(path: string): SqliteFile {
+  const database = new (require('sqlite3').Database)(path);
+  return {
+    all: promisify(database.all.bind(database)),
+    exec: promisify(database.exec.bind(database)),
+    close: promisify(database.close.bind(database)),
+  };
 }
 
 function openNodeSqlite(path: string): SqliteFile {

@@ -20,6 +20,8 @@ export interface Dialect {
   readonly afterMigrations?: string;
   /** SQL of a write that stores no plant, and whose commit waits until every earlier commit is durable. */
   readonly syncWrite: string;
+  /** SQL that is true if the engine undoes an insert of several rows when one of them fails. @default true */
+  readonly undoesFailedInserts?: string;
   /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
   /** Whether a transaction keeps reading what it read first, unless it locks the rows. @default false */

@@ -81,14 +81,15 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
    * row violates constraints. In a transaction, a ROLLBACK that fails would leave the transaction open in the pool.
    */
   async #tryInsert(): Promise<void> {
-    const { syncWrite, textToId } = this.dialect;
+    const { syncWrite, textToId, undoesFailedInserts = 'true' } = this.dialect;
     await this.#pool.raw(syncWrite);
     // A large name, which does not compress.
     const name = randomBytes(PROBE_NAME_LENGTH / 2).toString('hex');
     const id = `${randomBytes(8).readBigInt64BE()}`;
-    const insert = `INSERT INTO plants (id, name, tag) VALUES (${textToId}, ?, NULL), (${textToId}, NULL, NULL)`;
+    const insert = `INSERT INTO plants (id, name, tag)
+      SELECT ${textToId}, name, NULL FROM (SELECT ? AS name UNION ALL SELECT NULL) AS names WHERE ${undoesFailedInserts}`;
     try {
-      await this.#pool.raw(insert, [id, name, id]);
+      await this.#pool.raw(insert, [id, name]);
     } catch (error) {
       // A trigger may reject the first row; plants that it accepts can be added.
       if (this.dialect.classify(error) !== 'rejected') throw error;

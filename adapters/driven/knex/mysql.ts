@@ -7,6 +7,9 @@ const ER_DUP_FIELDNAME = 1060;
 const ER_DUP_KEYNAME = 1061;
 const ER_DUP_ENTRY = 1062;
 
+const FROM_OTHER_ENGINE = `FROM information_schema.tables
+  WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
+
 /**
  * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
  * batch is one plain insert; if an id is in use, the engine rolls it back, and the rest of the batch is retried.
@@ -30,12 +33,13 @@ export const mysql: Dialect = {
   // One of several rows, because a transaction of a caller may keep its row locked.
   syncWrite: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
     ON DUPLICATE KEY UPDATE syncs = syncs + 1`,
+  // Another engine would keep the row.
+  undoesFailedInserts: `NOT EXISTS (SELECT 1 ${FROM_OTHER_ENGINE})`,
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
     UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1
-    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) FROM information_schema.tables
-      WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'
+    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) ${FROM_OTHER_ENGINE}
     /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
       WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
   readsSnapshot: true,

@@ -79,14 +79,21 @@ export class NodeSqliteClient extends Client {
       }
       return query;
     } catch (error) {
-      throw toSqliteError(error);
+      if (error instanceof Error && 'errcode' in error) throw new SqliteError(error.message, Number(error.errcode));
+      throw error;
     }
   }
 }
 
-/** Adds SQLite's primary result code, as `sqlite3` has it: the low byte of the extended one. */
-function toSqliteError(error: unknown): unknown {
-  if (!(error instanceof Error && 'errcode' in error)) return error;
-  const errcode = Number(error.errcode);
-  return Object.assign(error, { code: `SQLITE_ERROR ${errcode}`, errno: errcode & 0xff });
+/** An error with the codes that `sqlite3` would give it. */
+class SqliteError extends Error {
+  readonly code: string;
+  /** The primary result code: the low byte of the extended one. */
+  readonly errno: number;
+
+  constructor(message: string, extendedCode: number) {
+    super(message);
+    this.code = `SQLITE_ERROR ${extendedCode}`;
+    this.errno = extendedCode & 0xff;
+  }
 }

@@ -44,7 +44,10 @@ class Connection extends sqlite3.Database {
     };
     // A prepared statement does not wait by itself.
     this.wait(() => {
-      const statement = this.#statements.get(sql) ?? this.prepare(sql, (error) => error && end(error));
+      const onPrepared: Callback = (error) => {
+        if (error) end(error);
+      };
+      const statement = this.#statements.get(sql) ?? this.prepare(sql, onPrepared);
       statement.all(bindings, end);
     });
   }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { openMysql } from '../../../../adapters/driven/knex/index.js';
+import { readPlants } from '../../../contract/repository-checks.js';
 import { databasesOn, mariadbServer } from '../../../support/database-servers.js';
 import { toPlant } from '../../../support/plants.js';
 
@@ -36,12 +37,14 @@ describe('MariaDB', () => {
     });
   }
 
-  it('warns about a table of another engine than InnoDB', async () => {
+  it('warns about a table of another engine than InnoDB, and leaves no plant in it', async () => {
     const url = await databases.create();
     await openMysql({ url }).then((storage) => storage.close());
     await databases.connect(url).raw('ALTER TABLE plants ENGINE = MyISAM');
     const storage = await openMysql({ url });
     expect(storage.warning).to.match(/may lose them: .*engine of the table plants: MyISAM$/);
+    await storage.ready();
+    expect(await readPlants(storage.readAll())).to.deep.equal([]);
     await storage.close();
   });
 

@@ -9,6 +9,7 @@ describe('NodeSqliteClient', () => {
   });
 
   testSqliteClient(
+    'node:sqlite',
     async () => (await import('../../../../adapters/driven/knex/node-sqlite-client.js')).NodeSqliteClient,
   );
 });

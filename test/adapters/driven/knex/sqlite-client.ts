@@ -9,7 +9,10 @@ import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
 /** Defines the tests that both clients of Knex for SQLite pass. Call it inside `describe`. */
-export function testSqliteClient(loadClient: () => Promise<typeof Knex.Client>): void {
+export function testSqliteClient(
+  driver: 'sqlite3' | 'node:sqlite',
+  loadClient: () => Promise<typeof Knex.Client>,
+): void {
   const folder = temporaryFolder();
   let files = 0;
   let path: string;
@@ -21,7 +24,7 @@ export function testSqliteClient(loadClient: () => Promise<typeof Knex.Client>):
     knex = knexFactory({ client: await loadClient(), connection: { filename: path }, useNullAsDefault: true });
     await knex.raw('PRAGMA journal_mode = WAL');
     await knex.raw('CREATE TABLE pots (id INTEGER PRIMARY KEY)');
-    other = await SqliteFile.open(path);
+    other = await SqliteFile.open(path, driver);
   });
   afterEach(async () => {
     await other.close();
@@ -74,6 +77,6 @@ export function testSqliteClient(loadClient: () => Promise<typeof Knex.Client>):
     expect(existsSync(`${path}-wal`)).to.equal(true);
     await knex.destroy();
     expect(existsSync(`${path}-wal`)).to.equal(false);
-    other = await SqliteFile.open(path);
+    other = await SqliteFile.open(path, driver);
   });
 }

@@ -8,5 +8,8 @@ describe('Sqlite3Client', () => {
     skipUnless(this, chooseDriver() === 'sqlite3', 'the package sqlite3', true);
   });
 
-  testSqliteClient(async () => (await import('../../../../adapters/driven/knex/sqlite3-client.js')).Sqlite3Client);
+  testSqliteClient(
+    'sqlite3',
+    async () => (await import('../../../../adapters/driven/knex/sqlite3-client.js')).Sqlite3Client,
+  );
 });
