@@ -29,8 +29,8 @@ describe('export', () => {
   });
 
   it('succeeds if the reader of standard output closes it early, as head does', async () => {
-    const { stdout, stderr } = await folder.shell('{ $PLANT_STORE export; echo $? >&2; } | head -c 1', database);
-    expect({ stdout, stderr }).to.deep.equal({ stdout: '{', stderr: '0\n' });
+    const { stderr } = await folder.shell('{ $PLANT_STORE export; echo $? >&2; } | read -r line', database);
+    expect(stderr).to.equal('0\n');
   });
 
   it('exits with 1 if there is no store, and creates none', async () => {

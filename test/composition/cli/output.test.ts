@@ -57,7 +57,7 @@ describe('Standard output', () => {
   it('may be closed by its reader before a command ends', async () => {
     // More than the 64 KiB that a pipe holds.
     const lines = folder.newFile('no JSON\n'.repeat(2000));
-    const { stderr } = await folder.shell(`$PLANT_STORE import ${lines} | head -c 1`, { DATABASE_URL: 'memory:' });
+    const { stderr } = await folder.shell(`$PLANT_STORE import ${lines} | read -r line`, { DATABASE_URL: 'memory:' });
     expect(stderr).to.equal('0 plants created, 0 already stored, 2000 lines rejected\n');
   });
 });
