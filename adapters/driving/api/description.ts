@@ -5,10 +5,13 @@ export interface OpenApiDescription {
   readonly openapi: string;
   readonly servers?: readonly { readonly url: string }[];
   /** Operations by path, such as `/plants/{plantId}`, then by method in lower case. */
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly operationId: string; readonly requestBody?: object }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly [member: string]: unknown;
+}
+
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly requestBody?: object;
 }
 
 /** The description of the HTTP API, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */

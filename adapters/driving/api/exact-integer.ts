@@ -19,8 +19,8 @@ export function findNumberText(json: string, key: string): string | undefined {
     if (character === '{' || character === '[') depth++;
     else if (character === '}' || character === ']') depth--;
     else if (character === '"') {
-      const start = at;
-      while (json[++at] !== '"') if (json[at] === '\\') at++;
+      const start = at++;
+      while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
       VALUE.lastIndex = at + 1;
       // A string without a colon after it is a value, not a key.
       const value = depth === 1 ? VALUE.exec(json) : null;

@@ -39,7 +39,7 @@ export interface HttpApiOptions extends OperationOptions {
   readonly docs?: boolean;
   /** Public routes beside the operations. @default none */
   readonly routes?: readonly HttpRoute[] | undefined;
-  /** Its methods must not throw. @default none */
+  /** Receiver of log lines; its methods must not throw. @default none */
   readonly log?: Log;
   /** Whether to log a line per request. @default true */
   readonly accessLog?: boolean;
@@ -92,8 +92,14 @@ export class HttpApi {
 
   /** Logs a failure of the framework, such as a reply that it cannot write, and returns the reply to write instead. */
   fail({ res }: HttpRequest, failure: unknown): Reply {
+    const requestId = identify(res);
+    if (!res.headersSent) {
+      // Those of the other reply.
+      for (const name of res.getHeaderNames()) res.removeHeader(name);
+      res.setHeader(REQUEST_ID, requestId);
+    }
     const reply = failureReply(failure);
-    this.#log?.error({ requestId: identify(res), error: reply.log?.error, err: failure }, 'request failed');
+    this.#log?.error({ requestId, error: reply.log?.error, err: failure }, 'request failed');
     return reply;
   }
 
@@ -122,11 +128,11 @@ export class HttpApi {
     } catch (failure) {
       reply = failureReply(failure);
     }
-    const { reason, subject } = reply.log ?? {};
+    const { cause, reason, subject } = reply.log ?? {};
     const replied = this.#replied.get(req);
     if (replied) reply = { ...replied, log: { ...replied.log, subject } };
     // The client has disconnected.
-    else if (req.errored) reply = { ...reply, log: { reason, subject, aborted: true } };
+    else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     this.#report(reply, { requestId, traceparent: toTraceparent(req), method: req.method, url, route, durationMs });
     return reply;

@@ -29,7 +29,7 @@ export interface Declined {
 
 /** Options of {@link Operations}. */
 export interface OperationOptions {
-  /** Or a function that returns it for the authenticated client. */
+  /** The use case, or a function that returns it for the authenticated client. */
   readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant);
   readonly tokenVerifier: TokenVerifier;
   /** @default `docs/openapi.yaml` */
@@ -108,8 +108,9 @@ export class Operations {
       const replied = hasBody
         ? this.#runWithBody(operation, request, principal)
         : operation({ principal, params: request.params, body: new Uint8Array() }, this.#parts);
-      const { status, headers, body, log } = await replied.catch(failureReply);
-      return { status, headers, body, log: { ...log, subject: principal.subject } };
+      // If the client has disconnected, the failure is that its body did not arrive.
+      const reply = await replied.catch((failure) => failureReply(request.req.errored ? undefined : failure));
+      return { ...reply, log: { ...reply.log, subject: principal.subject } };
     } finally {
       this.inFlight--;
     }
@@ -127,16 +128,16 @@ export class Operations {
     if (encoding !== 'identity' && !decompressors.has(encoding)) return errorReply(unknownEncoding);
     if (Number(length) > bodyLimitBytes) return errorReply(tooLarge(bodyLimitBytes));
 
-    // Of a known size without an encoding, which a framework may read.
-    const isPlain = length !== undefined && encodings === undefined;
-    let reserved = isPlain ? Number(length) : bodyLimitBytes;
+    const hasKnownSize = length !== undefined && encoding === 'identity';
+    let reserved = hasKnownSize ? Number(length) : bodyLimitBytes;
     if (this.inFlightBytes + reserved > maxInFlightBytes) return errorReply(apiErrors.overloaded);
     this.inFlightBytes += reserved;
     try {
       // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
       if (expect && req.httpVersion === '1.1') res.writeContinue();
+      // A framework may not know the encoding `identity`.
       const received: Received =
-        isPlain && readBody
+        hasKnownSize && encodings === undefined && readBody
           ? { kind: 'received', body: await readBody() }
           : await receive(req, encoding, bodyLimitBytes);
       if (received.kind === 'rejected') return errorReply(received.error);

@@ -17,7 +17,7 @@ export interface HttpRequest {
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
   /** For log and metrics. */
   readonly log?: {
     /** The error number, if the request is rejected. */
@@ -35,9 +35,9 @@ export interface Reply {
 
 /** What a method and a path lead to. */
 export interface HttpRoute {
-  /** In upper case. A GET also serves HEAD (RFC 9110 §9.1). */
+  /** The method, in upper case. A GET also serves HEAD (RFC 9110 §9.1). */
   readonly method: string;
-  /** Such as `/plants/{plantId}`. */
+  /** The path, such as `/plants/{plantId}`. */
   readonly path: string;
   /** Its failures become 50001, 50301 or 50304. */
   respond(request: HttpRequest): Reply | Promise<Reply>;

@@ -35,7 +35,7 @@ function write(ctx: Context, { status, headers, body }: Reply): void {
   ctx.status = status;
   // Before the body, so that Koa does not look for the type of a string.
   ctx.set(headers);
-  ctx.body = body;
+  ctx.body = typeof body === 'string' || Buffer.isBuffer(body) ? body : Buffer.from(body);
 }
 
 /**

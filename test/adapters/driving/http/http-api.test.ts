@@ -203,6 +203,21 @@ describe('The log', () => {
     expect(lines[0]).to.include({ status: undefined, error: undefined, reason: 'another token', aborted: true });
   });
 
+  it('has the failure of the token verifier, also if the client has disconnected', async () => {
+    const gate = new Gate();
+    const failure = new TokenIssuerUnavailable('no response');
+    const verify = (token: string) => gate.tokenVerifier.verify(token).then(() => Promise.reject(failure));
+    const server = await start({ log, tokenVerifier: { verify } });
+    const finished = new Promise((resolve) => server.api.observe(resolve));
+    const client = await server.connect(post('', { 'Content-Length': '100' }));
+    await gate.arrived;
+    client.socket.resetAndDestroy();
+    await server.firstClosed();
+    gate.open();
+    await finished;
+    expect(lines[0]).to.include({ err: failure, message: 'request failed' });
+  });
+
   it('has no control character of a subject or a path, which a terminal would execute', async () => {
     const principal = { subject: 'a\x1b[2Jb\x7fc\x9bd\n' };
     const tokenVerifier = { verify: async () => ({ kind: 'valid', principal }) as const };
@@ -299,9 +314,10 @@ describe('HttpApi', () => {
     const { lines, log } = recordLog();
     const failed = requestOf({ headers: { 'x-request-id': 'first' } });
     const api = new HttpApi({ ...API_OPTIONS, log });
+    failed.res.setHeader('Content-Encoding', 'gzip');
     const reply = api.fail(failed, cause);
     expect(reply).to.include({ status: 500 }).and.have.property('body').that.includes('50001');
-    expect(failed.res.getHeader('X-Request-Id')).to.equal('first');
+    expect(failed.res.getHeaders()).to.deep.equal({ 'x-request-id': 'first' });
     failed.res.writeHead(200);
     api.fail(failed, cause);
     const line = { requestId: 'first', error: 50001, err: cause, message: 'request failed' };

@@ -88,7 +88,7 @@ describe('Requests in flight', () => {
     await slow.readResponse();
     const larger = post(newPlant({}, '12'));
     expect(await server.send(larger)).to.equal(50302);
-    expect(await server.send(post(small)), 'what still fits').to.equal(200);
+    expect(await server.send(post(small, { 'Content-Encoding': 'identity' })), 'what still fits').to.equal(200);
     expect(await slow.send(body).readResponse()).to.include({ outcome: 200 });
     expect(await server.send(larger), 'once the memory is released').to.equal(200);
     slow.close();

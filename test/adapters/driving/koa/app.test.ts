@@ -60,8 +60,13 @@ describe('The Koa app', () => {
     expect(await findSlow(port, requests)).to.deep.equal([]);
   });
 
-  it('passes the values of the templates in a path to a route', async () => {
-    const respond: HttpRoute['respond'] = ({ params }) => ({ status: 200, headers: {}, body: `${params?.['bed']}` });
+  it('passes the values of the templates in a path to a route, which may respond with bytes', async () => {
+    const encoder = new TextEncoder();
+    const respond: HttpRoute['respond'] = ({ params }) => ({
+      status: 200,
+      headers: {},
+      body: encoder.encode(params?.['bed']),
+    });
     const server = await start({ routes: [{ method: 'GET', path: '/beds/{bed}', respond }] });
     expect(await server.exchange(request('GET /beds/7'))).to.include({ status: 200, body: '7' });
   });
