@@ -58,12 +58,14 @@ const anyText = (text: string) => text;
 const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
+// The message of a plugin that cannot be loaded quotes its name, which may be a URL in the wrong variable.
 const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
 function tokens(text: string): readonly string[] {
-  assertTokens(list(text));
-  return list(text);
+  const items = list(text);
+  assertTokens(items);
+  return items;
 }
 
 function jwksUrl(text: string): URL {
@@ -153,7 +155,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   // Complete unless there are problems, which end this function.
   const config = values as Config;
-  if (config.port === config.managementPort && config.port !== 0) problems.push('PORT and MANAGEMENT_PORT must differ');
+  if (config.port > 0 && config.port === config.managementPort) problems.push('PORT and MANAGEMENT_PORT must differ');
   if (config.requestTimeoutMs < config.headersTimeoutMs)
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');
   if (config.maxInFlightBytes < config.bodyLimitBytes)

@@ -24,7 +24,10 @@ const core = new ContainerModule(({ bind }) => {
   bind(services.ReadPlants).toResolvedValue((repository) => new ReadPlants(repository), [services.PlantRepository]);
 });
 
-/** What the core and the driving adapters need. */
+/**
+ * What the core and the driving adapters need. A service that only passes another one on is not bound with `toService`,
+ * which would skip its activations.
+ */
 const drivenAdapters = new ContainerModule(({ bind }) => {
   for (const [scheme, open] of Object.entries(storages))
     bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);

@@ -32,6 +32,7 @@ export async function openStandardError(): Promise<LogDestination> {
   // pino calls it at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
   const format = await selectFormat();
+  if (format === undefined) return destination;
   return {
     write: (line) => destination.write(format(line)),
     flush: (done) => destination.flush(done),
@@ -39,13 +40,13 @@ export async function openStandardError(): Promise<LogDestination> {
   };
 }
 
-/** Returns a function that formats a line for a terminal, or prefixes it with its priority for the systemd journal. */
-async function selectFormat(): Promise<(line: string) => string> {
+/** Returns what formats a line for a terminal, or for the systemd journal. Elsewhere, lines are written as they are. */
+async function selectFormat(): Promise<((line: string) => string) | undefined> {
   if (process.stderr.isTTY) {
     const { prettyFactory } = await import('pino-pretty');
     return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
   }
-  return isJournal(process.stderr.fd) ? addPriority : (line) => line;
+  return isJournal(process.stderr.fd) ? addPriority : undefined;
 }
 
 /** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
@@ -57,7 +58,7 @@ function isJournal(fd: number): boolean {
 
 function addPriority(line: string): string {
   const [, level = 'info'] = /^\{"level":"(\w+)"/.exec(line) ?? [];
-  return `<${PRIORITIES[level]}>${line}`;
+  return `<${PRIORITIES[level] ?? PRIORITIES['info']}>${line}`;
 }
 
 /** Creates a logger that writes JSON lines without user data. */

@@ -12,8 +12,15 @@ const MAX_WAIT_MS = 60_000;
 const PAUSE_MS = 1000;
 /** Codes of a server that does not respond. `57P03`: PostgreSQL is starting. */
 const NO_RESPONSE = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'],
-  ...['57P03', 'PROTOCOL_CONNECTION_LOST'],
+  '57P03',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
 ];
 /** SQLite gives `sqlite://name` and `:memory:` another meaning. */
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;

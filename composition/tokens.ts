@@ -13,22 +13,32 @@ export function createToken(): string {
 /** Accepts the static tokens of the settings. */
 export class AccessTokens extends StaticTokenVerifier implements Reloadable {
   readonly #config: Config;
-  /** The only accepted token, if no credential is configured. */
-  randomToken: string | undefined;
+  #randomToken: string | undefined;
 
   private constructor(config: Config) {
     super(config.accessTokens);
     this.#config = config;
   }
 
-  /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
+  /** The only accepted token, if no credential is configured. */
+  get randomToken(): string | undefined {
+    return this.#randomToken;
+  }
+
+  /** Accepts a new random token alone. */
+  acceptRandomToken(): void {
+    this.#randomToken = createToken();
+    this.replace([this.#randomToken]);
+  }
+
+  /** Reads the tokens of the settings. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
   static async read(config: Config): Promise<AccessTokens> {
     const tokens = new AccessTokens(config);
     await tokens.reload();
     return tokens;
   }
 
-  /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
+  /** Reads the file again. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
   async reload(): Promise<void> {
     const { accessTokens, accessTokensFile: path } = this.#config;
     if (path === undefined) return;
@@ -65,7 +75,6 @@ export async function createTokenVerifier(tokens: AccessTokens, config: Config):
     throw new InvalidConfig(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
     );
-  tokens.randomToken = createToken();
-  tokens.replace([tokens.randomToken]);
+  tokens.acceptRandomToken();
   return tokens;
 }

@@ -16,7 +16,7 @@ export async function run(config: Config, { environment }: Invocation): Promise<
   const container = await createContainer(config);
   container.rebind(services.ReadOnly).toConstantValue(true);
   await print(describeSettings(config, environment));
-  const checks = [checkNames(environment), container.getAsync(services.TokenVerifier), checkStorage(container, config)];
+  const checks = [checkNames(environment), readTokens(container), checkStorage(container, config)];
   const exitCodes = await Promise.all(checks.map((check) => check.then(() => 0, reportFailure)));
   // Fails again if the storage could not be opened.
   await closeContainer(container).catch(() => {});
@@ -50,6 +50,12 @@ async function checkNames(environment: NodeJS.ProcessEnv): Promise<void> {
     if (meant) problems.push(`${name}: no such setting; did you mean ${meant}?`);
   }
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
+}
+
+async function readTokens(container: Container): Promise<void> {
+  // A plugin may replace the verifier, but `serve` reads these, too.
+  await container.getAsync(services.AccessTokens);
+  await container.getAsync(services.TokenVerifier);
 }
 
 async function checkStorage(container: Container, config: Config): Promise<void> {

@@ -1,13 +1,6 @@
 #!/usr/bin/env node
 import { run } from './run.js';
+import { exitOnSignals } from './signals.js';
 
-// By default, process 1 of a container ignores these signals. Elsewhere, the signal itself ends the process, at once.
-for (const [signal, exitCode] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)
-  process.once(signal, () => {
-    process.kill(process.pid, signal);
-    process.exit(exitCode);
-  });
+exitOnSignals();
 process.exit(await run(process.argv.slice(2), process.env));

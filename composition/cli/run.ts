@@ -40,6 +40,8 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     }
     // A flag takes precedence, also over the file that contains its value.
     if (values['database-url']) effective['DATABASE_URL_FILE'] = '';
+    // By default, it would end the process. The service handles it once the container exists.
+    if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
     return await run(readConfig(effective), { file, environment: effective });
   } catch (error) {
@@ -63,6 +65,7 @@ function parse(argv: readonly string[]) {
     if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
     return { values, command, file };
   } catch (error) {
+    // Only the first sentence of parseArgs.
     const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);
     throw new UsageError(`${problem}; see plant-store --help`);
   }

@@ -4,19 +4,16 @@ import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
+import { nextSignal } from './signals.js';
 import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. */
 export async function run(config: Config): Promise<number> {
-  // By default, it would end the process. The service handles it once the container exists.
-  process.on('SIGHUP', () => {});
   const { url, managementUrl, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
-  const stopSignal = new Promise<NodeJS.Signals>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal).on(signal, resolve);
-  });
+  const stopSignal = nextSignal();
   const log = container.get(services.Logger);
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(container.get(services.Storage), log);
   const { randomToken } = container.get(services.AccessTokens);

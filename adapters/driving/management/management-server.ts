@@ -27,11 +27,13 @@ export interface ManagementOptions {
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): NodeHttpServer {
-  const shared = checks.map(share);
+  const shared = checks.map((each) => ({ name: each.name, getStatus: share(each) }));
   const checkReadiness = async () => {
-    const service = ['service', isStopping() ? 'stopping' : 'ok'] as const;
-    const statuses = [service, ...(await Promise.all(shared.map((check) => check())))];
-    return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
+    const service = isStopping() ? 'stopping' : 'ok';
+    const results = await Promise.all(shared.map(({ getStatus }) => getStatus()));
+    const statuses: Record<string, string> = { service };
+    for (const [index, { name }] of shared.entries()) statuses[name] = results[index] ?? 'unavailable';
+    return { isReady: [service, ...results].every((status) => status === 'ok'), checks: statuses };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
@@ -56,8 +58,8 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   return new NodeHttpServer(app.callback(), { shutdownTimeoutMs: 0 });
 }
 
-/** Returns a function that resolves to the name and the status of a check. Concurrent calls share the check. */
-function share(check: ReadinessCheck): () => Promise<readonly [name: string, status: string]> {
+/** Returns a function that resolves to the status of a check. Concurrent calls share the check. */
+function share(check: ReadinessCheck): () => Promise<string> {
   let inFlight: Promise<string> | undefined;
   const run = async () => {
     await check.check();
@@ -68,6 +70,6 @@ function share(check: ReadinessCheck): () => Promise<readonly [name: string, sta
       .catch(() => 'unavailable')
       .finally(() => (inFlight = undefined));
     const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
-    return [check.name, await Promise.race([inFlight, timeout])];
+    return Promise.race([inFlight, timeout]);
   };
 }

@@ -117,16 +117,6 @@ describe('The service', () => {
     expect(await service.kill('SIGHUP').stop(), 'during a reload').to.equal(0);
   });
 
-  it('ends on SIGTERM while it starts', async () => {
-    writeFileSync(
-      join(folder, 'endless.mjs'),
-      "console.log('waits'); await new Promise((resolve) => setTimeout(resolve, 1e6));",
-    );
-    const service = serve(folder, { PLUGINS: './endless.mjs', DATABASE_URL: 'memory:' });
-    await service.waitForOutput(/waits/);
-    expect(await service.stop()).to.equal('SIGTERM');
-  });
-
   it('logs an uncaught exception without user data, and exits with 1', async () => {
     const failing = "process.on('SIGUSR2', () => { JSON.parse('canary'); }); export default () => {};";
     writeFileSync(join(folder, 'failing.mjs'), failing);
