@@ -42,7 +42,7 @@ function stripTypes() {
   }
   for (const folder of ['core', 'adapters', 'composition', 'docs/examples', 'test']) {
     for (const file of readdirSync(root(folder), { recursive: true })) {
-      if (!file.endsWith('.ts') || file.includes('node_modules')) continue;
+      if (!file.endsWith('.ts') || file.endsWith('.d.ts') || file.includes('node_modules')) continue;
       const target = root(join('dist', folder, file.replace(/\.ts$/, '.js')));
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, module.stripTypeScriptTypes(readFileSync(root(join(folder, file)), 'utf8')));

@@ -32,7 +32,7 @@ if (process.env.CI) options.push('--retries', '1');
 
 run('node', 'build.js');
 if (paths.length > 0) {
-  mocha('--fail-zero', ...paths.map((path) => `dist/${path.replace(/^dist\//, '').replace(/\.ts$/, '.js')}`));
+  mocha('--fail-zero', ...paths.map(toCompiled));
 } else {
   const names = words.filter(isTier);
   for (const name of names.length > 0 ? names : ['test']) runTier(name);
@@ -46,6 +46,12 @@ function runTier(name) {
   const ignored = except.flatMap((file) => ['--ignore', toPath(file)]);
   // In parallel mode, `--fail-zero` expects a test in each file.
   mocha(...(jobs > 1 ? ['--parallel', '--jobs', `${jobs}`] : ['--fail-zero']), ...ignored, ...files.map(toPath));
+}
+
+/** Returns the compiled file, or the pattern of those in a folder. */
+function toCompiled(path) {
+  const file = path.replace(/^(?!dist\/)/, 'dist/').replace(/\.ts$/, '.js');
+  return file.endsWith('.js') ? file : `${file}/**/*.test.js`;
 }
 
 function mocha(...args) {

@@ -39,6 +39,8 @@ export function toFailure(error: unknown): StorageUnavailable {
 export function toReason(error: unknown): string {
   if (isStorageUnavailable(error)) return error.message;
   if (toCode(error) === 'ETIMEDOUT') return 'the server does not respond';
-  const message = error instanceof Error ? error.message.replace(/^.* - /s, '') : '';
+  if (!(error instanceof Error)) return toCode(error);
+  // A failed system call has no SQL, but perhaps a path.
+  const message = 'syscall' in error ? error.message : error.message.replace(/^.* - /s, '');
   return message.split('\n', 1)[0] || toCode(error);
 }

@@ -7,6 +7,24 @@ const ER_DUP_FIELDNAME = 1060;
 const ER_DUP_KEYNAME = 1061;
 const ER_DUP_ENTRY = 1062;
 
+// Errors with a general SQLSTATE (https://mariadb.com/kb/en/mariadb-error-code-reference/).
+const BUSY = [
+  1020, // the row has changed since it was read
+  1050, // another node of a Galera cluster has just created the table
+  1412, // likewise
+];
+const REJECTED = [
+  1153, // larger than max_allowed_packet
+  1265, // the type of the column does not allow the value
+  1366, // its character set does not
+  1369, // the condition of a view does not
+  1411, // an expression of the column does not
+  1526, // no partition for the value
+  1644, // a trigger rejects the row
+  3751, // the type of an index on an expression does not allow the value
+  3819, // a CHECK rejects the row, on MySQL
+];
+
 const FROM_OTHER_ENGINE = `FROM information_schema.tables
   WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
 
@@ -44,17 +62,11 @@ export const mysql: Dialect = {
       WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
   readsSnapshot: true,
 
-  // By SQLSTATE and number (https://mariadb.com/kb/en/mariadb-error-code-reference/); the driver's names are MySQL's,
-  // and wrong for MariaDB. 1020: row changed since it was read; 1153: packet too large. On Galera, 1050, 1412: another
-  // node just created the table. The SQLSTATE of the others is general: 1265, 1366, 1411: the type, character set or
-  // expression of a column does not allow the value; 1369: view; 1526: partitions; 1644: trigger; 3751: index on an
-  // expression; 3819: CHECK on MySQL.
+  // By SQLSTATE or number, because the names that the driver gives are wrong for MariaDB.
   classify(error) {
-    const { sqlState, errno } = toCodes(error);
-    const key = `${sqlState} ${errno}`;
-    if (/^40| (1020|1050|1412)$/.test(key)) return 'busy';
-    const isRejected = /^(22|23|44|45)| (1153|1265|1366|1369|1411|1526|1644|3751|3819)$/.test(key);
-    return isRejected ? 'rejected' : 'unavailable';
+    const { sqlState = '', errno = 0 } = toCodes(error);
+    if (sqlState.startsWith('40') || BUSY.includes(errno)) return 'busy';
+    return /^(22|23|44|45)/.test(sqlState) || REJECTED.includes(errno) ? 'rejected' : 'unavailable';
   },
 
   isRepeated(error) {

@@ -3,9 +3,10 @@ import type { Knex } from 'knex';
 import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCodes, toReason } from './driver-errors.js';
-import { KnexPlantStorage, retryWhileBusy } from './knex-plant-storage.js';
+import { KnexPlantStorage } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
+import { retryWhileBusy } from './retry.js';
 import { migrate, readSchema, type SchemaState } from './schema.js';
 import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
 import { toMysqlName, toPostgresName } from './server-url.js';
@@ -49,7 +50,7 @@ export interface KnexStorage extends PlantStorage, SchemaState {
   readonly driver: string;
   /** Number of batches to write concurrently; measured, see docs/decisions/0003-group-commit.md. */
   readonly maxWrites: number;
-  /** Set if the server acknowledges plants before they are durable; names the settings. */
+  /** Names of settings with which the server acknowledges plants before they are durable, in a sentence. */
   readonly warning: string | undefined;
 }
 

@@ -68,7 +68,7 @@ async function apply(transaction: Knex.Transaction, dialect: Dialect, statement:
 }
 
 /**
- * Returns the names of the pending migrations.
+ * Reads the names of the pending migrations.
  * @throws {StorageUnavailable} The schema is newer than this version.
  */
 async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonly string[]> {
@@ -80,7 +80,7 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
   return known.filter((name) => !done.includes(name));
 }
 
-/** @throws {StorageUnavailable} The table of plants cannot be read, is missing or belongs to another program. */
+/** Checks the table of plants. @throws {StorageUnavailable} It cannot be read, is missing or belongs to another program. */
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
   try {
     await selectRows(knex, dialect, 'false', []);

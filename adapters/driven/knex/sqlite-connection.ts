@@ -3,7 +3,10 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import { StorageUnavailable } from '../../../core/index.js';
-import { MissingDriver } from './driver-errors.js';
+import { MissingDriver, toCode } from './driver-errors.js';
+
+/** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
+export const MAX_STATEMENTS = 50;
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function toSqliteConfig(
@@ -12,8 +15,7 @@ export async function toSqliteConfig(
   mustExist: boolean,
   readOnly = false,
 ): Promise<Knex.Config> {
-  // SQLite's own error names neither the folder nor the reason.
-  accessSync(dirname(path), constants.W_OK);
+  assertWritable(dirname(path));
   let filename = path;
   if (!existsSync(path)) {
     if (mustExist) throw new StorageUnavailable('it does not exist');
@@ -22,6 +24,15 @@ export async function toSqliteConfig(
     else closeSync(openSync(path, 'a', 0o600));
   }
   return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
+}
+
+/** Throws an error that names the folder, unlike SQLite's own. */
+function assertWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new StorageUnavailable(`the folder ${folder} is missing or not writable (${toCode(error)})`);
+  }
 }
 
 /** Returns the driver to use: `sqlite3`, unless it cannot be loaded. */

@@ -1,11 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { TokenVerifier, Verification } from '../../../core/index.js';
 
-/** An invalid list of tokens. The message has the reason and the position of an invalid token, never the token. */
-export class InvalidTokenList extends Error {
-  override readonly name = 'InvalidTokenList';
-}
-
 /**
  * Accepts the tokens on a list. Compares SHA-256 digests in constant time, and always all of them, so that the duration
  * reveals only the length of the token that was sent and the number of tokens on the list.
@@ -13,17 +8,17 @@ export class InvalidTokenList extends Error {
 export class StaticTokenVerifier implements TokenVerifier {
   #digests: readonly Buffer[];
 
-  /** @throws {InvalidTokenList} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
+  /** @throws {TypeError} An entry is neither a token (RFC 6750 §2.1, `b64token`) nor a `sha256:<hex>` digest. */
   constructor(tokens: readonly string[]) {
-    this.#digests = Array.from(tokens, toDigest);
+    this.#digests = tokens.map(toDigest);
   }
 
   /**
    * Replaces the list.
-   * @throws {InvalidTokenList} An entry is invalid. The previous tokens stay accepted.
+   * @throws {TypeError} An entry is invalid. The previous tokens stay accepted.
    */
   replace(tokens: readonly string[]): void {
-    this.#digests = Array.from(tokens, toDigest);
+    this.#digests = tokens.map(toDigest);
   }
 
   async verify(token: string): Promise<Verification> {
@@ -37,7 +32,7 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
-/** @throws {InvalidTokenList} A token is invalid. */
+/** Checks the entries of a list. @throws {TypeError} An entry is invalid; the message has its position, not the token. */
 export function assertTokens(tokens: readonly string[]): void {
   tokens.forEach(toDigest);
 }
@@ -51,14 +46,14 @@ export function parseTokens(text: string): string[] {
 }
 
 function toDigest(token: string, index: number): Buffer {
-  if (typeof token !== 'string') throw new InvalidTokenList(`token ${index + 1} is not a string`);
+  if (typeof token !== 'string') throw new TypeError(`token ${index + 1} is not a string`);
   const digest = /^sha256:(.*)$/i.exec(token)?.[1];
   if (digest !== undefined) {
     if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex');
-    throw new InvalidTokenList(`token ${index + 1} must have 64 hexadecimal digits after sha256:`);
+    throw new TypeError(`token ${index + 1} must have 64 hexadecimal digits after sha256:`);
   }
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return sha256(token);
-  throw new InvalidTokenList(`token ${index + 1} must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =`);
+  throw new TypeError(`token ${index + 1} must consist of A-Z a-z 0-9 . _ ~ + / - and may end in =`);
 }
 
 function sha256(text: string): Buffer {

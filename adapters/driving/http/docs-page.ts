@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { HttpRoute, Reply } from './reply.js';
+import type { OpenApiDescription } from '../api/index.js';
+import { type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
 
 /** Files of the page by path; the build copies Swagger UI into the folder. */
 const FILES = {
@@ -20,6 +21,15 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
 };
+
+/** Returns the route of the description. Its server is the path prefix, including that of an outer app. */
+export function descriptionRoute(description: OpenApiDescription): HttpRoute {
+  const respond = ({ req, originalUrl = req.url ?? '' }: HttpRequest): Reply => {
+    const url = originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
+    return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ ...description, servers: [{ url }] }) };
+  };
+  return { method: 'GET', path: '/openapi.json', respond };
+}
 
 /**
  * Returns the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page

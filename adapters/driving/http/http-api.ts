@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ApiError, apiErrors, type OpenApiDescription, openApiDescription } from '../api/index.js';
-import { docsRoutes } from './docs-page.js';
+import { type ApiError, apiErrors, openApiDescription } from '../api/index.js';
+import { descriptionRoute, docsRoutes } from './docs-page.js';
 import { type OperationOptions, Operations } from './operations.js';
-import { errorReply, failureReply, type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
+import { errorReply, failureReply, type HttpRequest, type HttpRoute, type Reply } from './reply.js';
 
 /** Maximum number of headers of a request. */
 export const MAX_HEADERS = 100;
@@ -78,7 +78,7 @@ export class HttpApi {
     this.#log = log;
     this.#accessLog = accessLog ? log : undefined;
     this.load = operations;
-    const all = [...operations.routes, describeRoute(description), ...(docs ? docsRoutes() : []), ...routes];
+    const all = [...operations.routes, descriptionRoute(description), ...(docs ? docsRoutes() : []), ...routes];
     this.endpoints = Array.from(groupByPath(all), ([path, methods]) => ({
       path: basePath + path,
       handle: (request) => this.#handle(request, methods, path),
@@ -163,15 +163,6 @@ function groupByPath(routes: readonly HttpRoute[]): Map<string, Map<string, Http
     paths.set(route.path, methods);
   }
   return paths;
-}
-
-/** Returns the route of the description. Its server is the path prefix, including that of an outer app. */
-function describeRoute(description: OpenApiDescription): HttpRoute {
-  const respond = ({ req, originalUrl = req.url ?? '' }: HttpRequest): Reply => {
-    const url = originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
-    return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ ...description, servers: [{ url }] }) };
-  };
-  return { method: 'GET', path: '/openapi.json', respond };
 }
 
 /** Responds with the route of the method. */

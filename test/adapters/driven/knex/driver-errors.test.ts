@@ -49,6 +49,8 @@ describe('The error of a driver', () => {
     );
     expect(toReason(driverError('', { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
     expect(toReason(driverError('timeout expired'))).to.equal('the server does not respond');
+    const denied = driverError("EACCES: permission denied, open '/a - b/plants.db'", { syscall: 'open' });
+    expect(toReason(denied)).to.equal(denied.message);
     expect(toReason(new StorageUnavailable('a - b'))).to.equal('a - b');
   });
 });

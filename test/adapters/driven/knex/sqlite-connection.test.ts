@@ -29,7 +29,9 @@ describe('A SQLite file', () => {
     const path = join(folder, 'no/plants.db');
     for (const readOnly of [false, true]) {
       const error = await catchError(openSqlite({ path, readOnly }));
-      expect(`${error}`).to.match(/: cannot open sqlite:.*plants\.db: ENOENT: no such file or directory, .*\/no'$/);
+      expect(`${error}`).to.match(
+        /: cannot open sqlite:.*plants\.db: the folder .*\/no is missing or not writable \(ENOENT\)$/,
+      );
     }
     mkdirSync(join(folder, 'no'));
     const storage = await openSqlite({ path, readOnly: true });
