@@ -12,11 +12,11 @@ const MIN_CLOSE_MS = 1000;
 
 /** A running service. */
 export interface Service {
-  /** Includes `BASE_PATH`. */
+  /** The address of the HTTP API, with `BASE_PATH`. */
   readonly url: string;
-  /** Absent if `MANAGEMENT_PORT` is `off`. */
+  /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
-  /** The parts. All have been created, so `get` returns them. */
+  /** The parts, of which `get` returns each. */
   readonly container: Container;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;

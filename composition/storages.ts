@@ -30,7 +30,7 @@ export interface Storage extends PlantStorage {
   /** Its name without a password. @default the scheme of `DATABASE_URL` */
   readonly name?: string;
   readonly driver?: string;
-  /** What opening found or did: `created`, `migrated` or `current`; if the storage is only read, also `missing`. */
+  /** What opening found or did: `created`, `migrated` or `current`; if the storage is only read, also `missing` or `pending`. */
   readonly schema?: string;
   /** The migrations that `serve` would apply, if the storage is only read. */
   readonly pending?: readonly string[];

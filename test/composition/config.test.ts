@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { InvalidConfig, readConfig, settings } from '../../composition/config.js';
+import { CANARY } from '../support/secret-leaks.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-/** A secret, which must not be printed. */
-const CANARY = 'canary-4711';
 const JWKS_URL = 'https://issuer.example/keys';
 const JWT = { JWT_ISSUER: 'https://issuer.example/', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: JWKS_URL };
 const NEITHER = 'must be an https URL without user and password, or an http URL of a loopback address';

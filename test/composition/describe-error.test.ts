@@ -4,9 +4,7 @@ import { describe, it } from 'mocha';
 import { describeError } from '../../composition/describe-error.js';
 import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
-
-/** A value sent by a client, which must not be logged. */
-const CANARY = 'canary-4711';
+import { CANARY } from '../support/secret-leaks.js';
 
 describe('describeError', () => {
   const parseError = () => catchError((async () => JSON.parse(CANARY))());

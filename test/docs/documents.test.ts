@@ -17,7 +17,7 @@ const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
 /** Matches a code span that looks like the path of a file or a folder. */
 const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
 /** Code paths that the build or a reader creates, and entry points of the package. */
-const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\/|^test\/core\/my-first\.test\.ts$|^my-storage\//;
+const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\//;
 
 const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
@@ -68,8 +68,7 @@ function problemsIn(document: string, markdown: string): string[] {
   ].map(([, link = '']) => link);
   const codePaths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   return [
-    // Links to `../../actions/` are relative to the page of the repository on GitHub.
-    ...links.filter((link) => !/^([a-z]+:|\.\.\/\.\.\/actions\/)/.test(link) && !leadsSomewhere(link, document, text)),
+    ...links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, document, text)),
     ...codePaths.filter((code) => FILE.test(code) && !NOT_IN_REPOSITORY.test(code) && !isInRepository(code)),
   ];
 }

@@ -13,7 +13,7 @@ process.on('unhandledRejection', (reason) => {
   throw reason;
 });
 
-/** Kills the programs of each test, and fails the run if any test leaked a secret. `.mocharc.cjs` registers these hooks. */
+/** Kills the programs of each test, and fails the run if any test leaked a secret. `.mocharc.json` registers these hooks. */
 export const mochaHooks: RootHookObject = {
   beforeEach() {
     for (const program of runningPrograms) program.isLasting = true;

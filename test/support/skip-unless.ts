@@ -10,7 +10,11 @@ const missing = new Set<string>();
  * @example before(function () { skipUnlessInstalled(this, 'strace', '-V'); });
  */
 export function skipUnlessInstalled(context: Context, program: string, ...args: string[]): void {
-  skipUnless(context, spawnSync(program, args).status === 0, `the program ${program}; see .ci/run for its package`);
+  skipUnless(
+    context,
+    spawnSync(program, args).status === 0,
+    `the program ${program}; see .ci/run or .github/RELEASING.md`,
+  );
 }
 
 /** Skips a test if `condition` is false, and reports `what` as missing. Throws instead if `CI=true`, unless it is optional. */

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
-import { CANARY } from '../support/secret-leaks.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -26,7 +25,7 @@ describe('The log and the responses of a process', () => {
       const plant = { id: BigInt(id), name: 'canary-name\n    at canary-frame', tag: 'canary-tag' };
       const response = await create(port, plant, { Authorization: 'Bearer canary-token' });
       expect(response?.outcome).to.equal(outcome);
-      if (outcome !== 200) expect(JSON.stringify(response)).not.to.match(CANARY);
+      if (outcome !== 200) expect(JSON.stringify(response)).not.to.include('canary');
     }
     await file.close();
     expect(await service.stop()).to.equal(0);

@@ -30,9 +30,14 @@ describe('docs/tutorial.md', () => {
     run('git init --quiet; git add --all');
   });
 
-  for (const step of steps) {
-    it(step.slice(0, step.indexOf('\n')), () => {
-      const patch = readFileSync(inRepository(`docs/${/\[Patch\]\((.*?)\)/.exec(step)?.[1]}`), 'utf8');
+  for (const { title, patchOf } of [
+    { title: 'step 1, a rule, applies and passes its tests', patchOf: 'rule' },
+    { title: 'step 2, a field, applies and passes its tests', patchOf: 'field' },
+    { title: 'step 3, an operation, applies and passes its tests', patchOf: 'operation' },
+  ]) {
+    it(title, () => {
+      const step = steps.find((each) => each.includes(`(tutorial/${patchOf}.patch)`)) ?? '';
+      const patch = readFileSync(inRepository(`docs/tutorial/${patchOf}.patch`), 'utf8');
       const files = [...patch.matchAll(/^diff --git a\/(\S+)/gm)].map(([, file = '']) => file);
       const product = files.filter((file) => PRODUCT.test(file));
       const cost = /Cost: (\d+) product files?, (\d+) other files?\./.exec(step)?.slice(1).map(Number);

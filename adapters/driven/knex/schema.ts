@@ -29,7 +29,8 @@ export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaSt
 
 /**
  * Applies the pending migrations in one transaction (MySQL commits each statement). Instances that start together wait
- * for each other. With Knex's migrator, whose lock is a row, the others would fail, and a killed one would leave it set.
+ * for each other or, on MySQL, repeat the statements. Knex's migrator has a row as its lock, so the others would fail,
+ * and a killed instance would leave it set.
  * @param knex If it fails, the caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
 export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState> {

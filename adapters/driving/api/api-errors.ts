@@ -52,7 +52,6 @@ export const apiErrors = {
     headers: RETRY_LATER,
   },
   overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: RETRY_SOON },
-  // 50303 is reserved: earlier versions sent it.
   issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later', headers: RETRY_LATER },
 } as const satisfies Record<string, ApiError>;
 

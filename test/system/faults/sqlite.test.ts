@@ -41,8 +41,13 @@ describe('Under load, a service on SQLite loses nothing and recovers if', () => 
   for (const fault of faults) {
     it(fault.title, () => expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
   }
+});
 
-  it('the disk is full at startup, which fails with the reason in one line', async () => {
+describe('A service on SQLite', () => {
+  const disk = new Disk();
+
+  it('does not start on a full disk, and prints the reason in one line', async function () {
+    disk.mount(this, 16);
     disk.fill();
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);

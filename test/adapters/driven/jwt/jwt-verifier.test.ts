@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { exportSPKI } from 'jose';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { JwtVerifier, type JwtVerifierOptions } from '../../../../adapters/driven/jwt/index.js';
-import { TokenIssuerUnavailable } from '../../../../core/index.js';
+import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { tokenVerifierContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { runContract } from '../../../support/run-contract.js';
@@ -136,7 +136,7 @@ describe('JwtVerifier', () => {
         outcomes.add(
           await verifier.verify(forged).then(
             ({ kind }) => kind,
-            (error: unknown) => Object(error).constructor,
+            (error: unknown) => (isTokenIssuerUnavailable(error) ? TokenIssuerUnavailable : error),
           ),
         );
       return [...outcomes];

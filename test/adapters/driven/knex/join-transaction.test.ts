@@ -40,10 +40,9 @@ for (const engine of enginesOfTier) {
 
     const expectToRunAgain = (error: unknown) => {
       expect(isStorageUnavailable(error), `${error}`).to.equal(true);
-      const { code, errno } = Object(error).cause;
-      expect(code).to.match(TO_RUN_AGAIN);
-      if (!isPostgres) expect(errno).to.be.oneOf([5, 1213, 1020]);
-      expect(Object.keys(Object(error).cause)).to.deep.equal(['code', 'errno', 'sqlState']);
+      expect(error).to.have.property('cause').that.has.all.keys('code', 'errno', 'sqlState');
+      expect(error).to.have.nested.property('cause.code').that.matches(TO_RUN_AGAIN);
+      if (!isPostgres) expect(error).to.have.nested.property('cause.errno').that.is.oneOf([5, 1213, 1020]);
     };
 
     it('stores plants together with an order when the caller commits', async () => {

@@ -6,10 +6,9 @@ import { readPlants } from '../../../contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
+import { CANARY } from '../../../support/secret-leaks.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 
-/** A name and tag that must not appear in any error. */
-const CANARY = 'canary-4711';
 const PLANT = toPlant({ id: 1n, name: CANARY, tag: CANARY });
 
 // The contract in engines.test.ts has the rest.

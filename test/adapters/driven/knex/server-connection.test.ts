@@ -16,9 +16,7 @@ import {
 import { openStore } from '../../../support/engines.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
-
-/** A password that must not appear in any error. */
-const CANARY = 'canary-4711';
+import { CANARY } from '../../../support/secret-leaks.js';
 
 for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysqlServer]) {
   describe(server.name, () => {

@@ -3,9 +3,8 @@ import { describe, it } from 'mocha';
 import { InvalidServerUrl, openMysql, openPostgres } from '../../../../adapters/driven/knex/index.js';
 import { toMysqlName, toPostgresName } from '../../../../adapters/driven/knex/server-url.js';
 import { catchError } from '../../../support/catch-error.js';
+import { CANARY } from '../../../support/secret-leaks.js';
 
-/** A password that must not appear in any error. */
-const CANARY = 'canary-4711';
 const ENCODE = /^percent-encode special characters/;
 const IDENTITY = encodeURIComponent('{"verifyIdentity": true}');
 

@@ -15,7 +15,7 @@ describe('SQLite', () => {
     expect(await sqliteStore(copy).readPlants()).to.deep.equal([]);
   });
 
-  it('retries locks, and rejects only the plants that violate a constraint, a type or the maximum length', () => {
+  it('classifies BUSY and PROTOCOL as busy, and TOOBIG, CONSTRAINT and MISMATCH as rejected', () => {
     const classes = [5, 15, 18, 19, 20, 13].map((errno) => sqlite.classify(Object.assign(new Error(), { errno })));
     expect(classes).to.deep.equal(['busy', 'busy', 'rejected', 'rejected', 'rejected', 'unavailable']);
   });

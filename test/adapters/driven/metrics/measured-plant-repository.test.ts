@@ -15,12 +15,15 @@ describe('MeasuredPlantRepository', () => {
     await repository.add(plants);
     await storage.close();
     await catchError(repository.add(plants));
+    storage.add = () => Promise.reject(new TypeError());
+    await catchError(repository.add(plants));
     expect((await metrics.text()).split('\n')).to.include.members([
       'plant_store_plants_total{outcome="added"} 2',
       'plant_store_plants_total{outcome="conflict"} 1',
       'plant_store_storage_batch_plants_sum 3',
-      'plant_store_storage_operation_duration_seconds_count 2',
+      'plant_store_storage_operation_duration_seconds_count 3',
       'plant_store_storage_errors_total{code="STORAGE_UNAVAILABLE"} 1',
+      'plant_store_storage_errors_total{code="DEFECT"} 1',
     ]);
   });
 });

@@ -5,11 +5,14 @@ import { StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/ind
 import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {
-  it('starts each number with its HTTP status, and has a one-line message for it', () => {
-    for (const apiError of Object.values(apiErrors)) {
-      expect(`${apiError.error}`).to.match(RegExp(`^${toStatus(apiError)}0`));
-      expect(apiError.message).to.match(/^[^\r\n]{10,}$/);
-    }
+  it('has the numbers of the HTTP API, whose first digits are the status, and a one-line message for each', () => {
+    const all = Object.values(apiErrors);
+    expect(all.map(({ error }) => error)).to.deep.equal([
+      ...[40000, 40001, 40002, 40003, 40101, 40102, 40401, 40501, 40801, 40901, 40902],
+      ...[41301, 41501, 41701, 43101, 50001, 50002, 50301, 50302, 50304],
+    ]);
+    expect(toStatus(apiErrors.alreadyStored)).to.equal(409);
+    for (const { message } of all) expect(message).to.match(/^[^\r\n]{10,}$/);
   });
 
   it('has a challenge with each 401, and the time to wait, in seconds, with each 503', () => {

@@ -34,10 +34,13 @@ describe('receive', () => {
   });
 
   it('rejects a larger body with 41301, and discards its rest', async () => {
-    const req = requestWith(Buffer.alloc(LIMIT), Buffer.alloc(1), Buffer.alloc(LIMIT));
+    const { req } = requestOf({});
     const ended = once(req, 'end');
+    req.push(Buffer.alloc(LIMIT + 1));
     const error = { error: 41301, message: 'The body is larger than 1000 bytes' };
     expect(await receive(req, 'identity', LIMIT)).to.deep.equal({ kind: 'rejected', error });
+    req.push(Buffer.alloc(LIMIT));
+    req.push(null);
     await ended;
   });
 

@@ -19,10 +19,8 @@ import {
   type TestServer,
 } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
+import { CANARY } from '../../../support/secret-leaks.js';
 import { TOKEN } from '../../../support/service.js';
-
-/** A value from a client or a failure, which must never be logged or sent. */
-const CANARY = 'canary7f3a';
 
 /** Records log lines. */
 function recordLog() {
