@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,14 +14,16 @@ const BYTES = Buffer.concat(Array(10).fill(request(`GET /${'x'.repeat(250)}`)));
 
 describe('A standard error that', () => {
   const folder = temporaryFolder();
+  /** A FIFO without a writer; reading it waits. */
+  const gate = join(folder, 'gate');
+  spawnSync('mkfifo', [gate]);
   const start = (redirection: string) =>
     serve(folder, { MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:' }, ['bash', '-c', `exec "$@" ${redirection}`, 'sh']);
 
   it('is an unread pipe makes the service drop and count lines; the other lines stay intact', async () => {
-    const file = join(folder, 'read');
-    const service = start(`2> >(until [ -e ${file} ]; do sleep 0.1; done; exec cat >&2)`);
+    const service = start(`2> >(read < ${gate}; exec cat >&2)`);
     let requests = await loadUntilDropped(service);
-    writeFileSync(file, '');
+    writeFileSync(gate, '\n');
     const port = await service.port();
     for (; !service.stderr.includes('"requestId":"late"'); requests++)
       await exchange(port, request('GET /', { 'X-Request-Id': 'late' }));
@@ -32,7 +35,7 @@ describe('A standard error that', () => {
   });
 
   for (const [title, redirection, isDropping] of [
-    ['nothing ever reads affects neither requests nor the shutdown', '2> >(exec sleep 60)', true],
+    ['nothing ever reads affects neither requests nor the shutdown', `2> >(read < ${gate})`, true],
     ['is a full disk affects neither requests nor the shutdown', '2>/dev/full', true],
     ['is closed by its reader affects neither requests nor the shutdown', '2> >(:)', false],
   ] as const) {

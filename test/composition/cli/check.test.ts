@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toLines } from '../../support/client.js';
@@ -31,6 +32,16 @@ describe('check', () => {
     expect((await run('check', files)).stdout)
       .to.include(`ACCESS_TOKENS_FILE=${tokens}\n`)
       .and.to.include('DATABASE_URL=memory:\n');
+  });
+
+  it('reports an invalid tokens file, also if a plugin replaces the token verifier', async () => {
+    const plugin = join(folder.path, 'verifier.mjs');
+    const rebind = "container.rebind(Symbol.for('plant-store:TokenVerifier')).toConstantValue({})";
+    writeFileSync(plugin, `export default (container) => { ${rebind}; };`);
+    const settings = { DATABASE_URL: 'memory:', PLUGINS: plugin, ACCESS_TOKENS_FILE: folder.newFile('') };
+    const { exitCode, stderr } = await run('check', settings);
+    expect(stderr).to.equal('plant-store: ACCESS_TOKENS_FILE: the file contains no token\n');
+    expect(exitCode).to.equal(78);
   });
 
   it('prints what serve would do to the storage, and creates nothing', async () => {

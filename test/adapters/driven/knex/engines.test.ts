@@ -11,78 +11,82 @@ import { runContract } from '../../../support/run-contract.js';
 const PLANTS = [1n, 2n].map((id) => toPlant({ id, name: `plant ${id}` }));
 const POISON = toPlant({ id: 7_000_001n, name: 'poison', tag: 'secret' });
 
-for (const engine of enginesOfTier) {
-  describe(engine.name, () => {
-    const stores = engine.stores();
+describe('A SQL repository', () => {
+  for (const engine of enginesOfTier) {
+    describe(engine.name, () => {
+      const stores = engine.stores();
 
-    describe('meets the contract:', () => {
-      let store: TestStore;
-      const reopen = () => openStore(store.url);
-      const openNew = async () => {
-        store = await stores.create();
-        const storage = await reopen();
-        await store.run(engine.rejectPoison);
-        return storage;
-      };
-      runContract(plantRepositoryContract({ open: openNew, reopen, openAnother: reopen, rejectedPlant: () => POISON }));
-    });
+      describe('meets the contract:', () => {
+        let store: TestStore;
+        const reopen = () => openStore(store.url);
+        const openNew = async () => {
+          store = await stores.create();
+          const storage = await reopen();
+          await store.run(engine.rejectPoison);
+          return storage;
+        };
+        runContract(
+          plantRepositoryContract({ open: openNew, reopen, openAnother: reopen, rejectedPlant: () => POISON }),
+        );
+      });
 
-    describe('meets the contract in outages:', () => {
-      let store: FragileStore;
-      // Each call waits for SQLite's lock as long. Long enough to open the file on a busy machine.
-      const timeoutMs = engine === sqliteEngine ? 500 : 10_000;
-      const reopen = () => openStore(store.url, { timeoutMs });
-      const outages = plantRepositoryContract({
-        open: async () => {
-          store = await stores.createFragile();
-          return reopen();
+      describe('meets the contract in outages:', () => {
+        let store: FragileStore;
+        // Each call waits for SQLite's lock as long. Long enough to open the file on a busy machine.
+        const timeoutMs = engine === sqliteEngine ? 500 : 10_000;
+        const reopen = () => openStore(store.url, { timeoutMs });
+        const outages = plantRepositoryContract({
+          open: async () => {
+            store = await stores.createFragile();
+            return reopen();
+          },
+          reopen,
+          whileUnavailable: (work) => store.whileUnavailable(work),
+        });
+        runContract(outages, (group) => group.includes('outages'));
+      });
+
+      for (const { title, damage, repair } of [
+        {
+          title: 'without the table rejects creates, is not ready, and does not open',
+          damage: 'ALTER TABLE plants RENAME TO moved',
+          repair: 'ALTER TABLE moved RENAME TO plants',
         },
-        reopen,
-        whileUnavailable: (work) => store.whileUnavailable(work),
-      });
-      runContract(outages, (group) => group.includes('outages'));
+        {
+          title: 'with a renamed column rejects creates, is not ready, and does not open',
+          damage: 'ALTER TABLE plants RENAME COLUMN tag TO kind',
+          repair: 'ALTER TABLE plants RENAME COLUMN kind TO tag',
+        },
+      ]) {
+        it(title, async () => {
+          const store = await stores.create();
+          const storage = await stores.open(store);
+          await store.run(damage);
+          expect(await catchError(storage.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
+          expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
+          for (const readOnly of [false, true]) {
+            const error = await catchError(openStore(store.url, { readOnly }));
+            expect(`${error}`).to.match(/^StorageUnavailable: cannot open .*: cannot read the table plants: \w/);
+          }
+          await store.run(repair);
+          await storage.ready();
+          expect(await storage.add(PLANTS)).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
+        });
+      }
+
+      if (engine !== sqliteEngine)
+        it('repeats a write that the server ends because of a deadlock', async () => {
+          const store = await stores.create();
+          const storage = await stores.open(store);
+          const other = await (await stores.open(store)).knex.transaction();
+          // More rows than the write, because MariaDB ends the smaller transaction.
+          await other('plants').insert([2, 3, 4, 5].map((id) => ({ id, name: 'x' })));
+          const adding = storage.add(PLANTS);
+          await waitForLock(storage.knex);
+          await other('plants').insert({ id: 1, name: 'x' });
+          await other.rollback();
+          expect(await adding).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
+        });
     });
-
-    for (const { title, damage, repair } of [
-      {
-        title: 'without the table rejects creates, is not ready, and does not open',
-        damage: 'ALTER TABLE plants RENAME TO moved',
-        repair: 'ALTER TABLE moved RENAME TO plants',
-      },
-      {
-        title: 'with a renamed column rejects creates, is not ready, and does not open',
-        damage: 'ALTER TABLE plants RENAME COLUMN tag TO kind',
-        repair: 'ALTER TABLE plants RENAME COLUMN kind TO tag',
-      },
-    ]) {
-      it(title, async () => {
-        const store = await stores.create();
-        const storage = await stores.open(store);
-        await store.run(damage);
-        expect(await catchError(storage.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
-        expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
-        for (const readOnly of [false, true]) {
-          const error = await catchError(openStore(store.url, { readOnly }));
-          expect(`${error}`).to.match(/^StorageUnavailable: cannot open .*: cannot read the table plants: \w/);
-        }
-        await store.run(repair);
-        await storage.ready();
-        expect(await storage.add(PLANTS)).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
-      });
-    }
-
-    if (engine !== sqliteEngine)
-      it('repeats a write that the server ends because of a deadlock', async () => {
-        const store = await stores.create();
-        const storage = await stores.open(store);
-        const other = await (await stores.open(store)).knex.transaction();
-        // More rows than the write, because MariaDB ends the smaller transaction.
-        await other('plants').insert([2, 3, 4, 5].map((id) => ({ id, name: 'x' })));
-        const adding = storage.add(PLANTS);
-        await waitForLock(storage.knex);
-        await other('plants').insert({ id: 1, name: 'x' });
-        await other.rollback();
-        expect(await adding).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
-      });
-  });
-}
+  }
+});

@@ -18,240 +18,249 @@ const ADDED = { kind: 'added' };
 const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD)$/;
 const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
 
-for (const engine of enginesOfTier) {
-  describe(engine.name, () => {
-    const isSqlite = engine.dialect === sqlite;
-    const isPostgres = engine.dialect === postgres;
-    const stores = engine.stores();
+describe('joinTransaction', () => {
+  for (const engine of enginesOfTier) {
+    describe(engine.name, () => {
+      const isSqlite = engine.dialect === sqlite;
+      const isPostgres = engine.dialect === postgres;
+      const stores = engine.stores();
 
-    /** Creates a store with a table of orders. `knex` and `others` are pools of two programs that use it. */
-    const setUp = async () => {
-      const store = await stores.create();
-      const storage = await stores.open(store);
-      const { knex } = storage;
-      const { knex: others } = await stores.open(store);
-      await knex.schema.createTable('orders', (table) => table.integer('number').primary());
-      const readAll = async () => ({
-        plants: (await store.readPlants()).map(({ id }) => Number(id)),
-        orders: await knex('orders').orderBy('number').pluck('number'),
+      /** Creates a store with a table of orders. `knex` and `others` are pools of two programs that use it. */
+      const setUp = async () => {
+        const store = await stores.create();
+        const storage = await stores.open(store);
+        const { knex } = storage;
+        const { knex: others } = await stores.open(store);
+        await knex.schema.createTable('orders', (table) => table.integer('number').primary());
+        const readAll = async () => ({
+          plants: (await store.readPlants()).map(({ id }) => Number(id)),
+          orders: await knex('orders').orderBy('number').pluck('number'),
+        });
+        return { store, storage, knex, others, readAll };
+      };
+
+      const expectToRunAgain = (error: unknown) => {
+        expect(isStorageUnavailable(error), `${error}`).to.equal(true);
+        expect(error).to.have.property('cause').that.has.all.keys('code', 'errno', 'sqlState');
+        expect(error).to.have.nested.property('cause.code').that.matches(TO_RUN_AGAIN);
+        if (!isPostgres) expect(error).to.have.nested.property('cause.errno').that.is.oneOf([5, 1213, 1020]);
+      };
+
+      it('stores plants together with an order when the caller commits', async () => {
+        const { knex, readAll } = await setUp();
+        await knex.transaction(async (transaction) => {
+          await transaction('orders').insert({ number: 1 });
+          expect(await joinTransaction(transaction).add([plant(1), plant(2)])).to.deep.equal([ADDED, ADDED]);
+        });
+        expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
       });
-      return { store, storage, knex, others, readAll };
-    };
 
-    const expectToRunAgain = (error: unknown) => {
-      expect(isStorageUnavailable(error), `${error}`).to.equal(true);
-      expect(error).to.have.property('cause').that.has.all.keys('code', 'errno', 'sqlState');
-      expect(error).to.have.nested.property('cause.code').that.matches(TO_RUN_AGAIN);
-      if (!isPostgres) expect(error).to.have.nested.property('cause.errno').that.is.oneOf([5, 1213, 1020]);
-    };
-
-    it('stores plants together with an order when the caller commits', async () => {
-      const { knex, readAll } = await setUp();
-      await knex.transaction(async (transaction) => {
-        await transaction('orders').insert({ number: 1 });
-        expect(await joinTransaction(transaction).add([plant(1), plant(2)])).to.deep.equal([ADDED, ADDED]);
-      });
-      expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
-    });
-
-    it('stores neither plants nor an order when the caller rolls back', async () => {
-      const { knex, readAll } = await setUp();
-      const failing = knex.transaction(async (transaction) => {
-        await transaction('orders').insert({ number: 1 });
-        await joinTransaction(transaction).add([plant(1)]);
-        throw new RangeError('mine');
-      });
-      expect(await catchError(failing)).to.be.instanceOf(RangeError);
-      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
-    });
-
-    it('reads the plants of the transaction, which others do not see before it commits', async () => {
-      const { storage, others, knex } = await setUp();
-      await storage.add([plant(1)]);
-      await knex.transaction(async (transaction) => {
-        await joinTransaction(transaction).add([plant(2)]);
-        expect(await readPlants(joinTransaction(transaction).readAll())).to.deep.equal([plant(1), plant(2)]);
-        expect(await others('plants').select('name')).to.have.lengthOf(1);
-      });
-    });
-
-    it('reports a conflict with a stored plant and with a plant of the same transaction', async () => {
-      const { storage, knex, readAll } = await setUp();
-      await storage.add([plant(1, 'stored')]);
-      await knex.transaction(async (transaction) => {
-        const repository = joinTransaction(transaction);
-        await repository.add([plant(2, 'mine')]);
-        expect(await repository.add([plant(1), plant(2), plant(3)])).to.deep.equal([
-          { kind: 'conflict', stored: plant(1, 'stored') },
-          { kind: 'conflict', stored: plant(2, 'mine') },
-          ADDED,
-        ]);
-        await transaction('orders').insert({ number: 1 });
-      });
-      expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
-    });
-
-    it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
-      const { store, knex, readAll } = await setUp();
-      await store.run(engine.rejectPoison);
-      await knex.transaction(async (transaction) => {
-        const repository = joinTransaction(transaction);
-        await transaction('orders').insert({ number: 1 });
-        expect(await repository.add([plant(9, 'poison')])).to.have.nested.property('[0].kind', 'rejected');
-        const outcomes = await repository.add([plant(1), plant(2, 'poison'), plant(3)]);
-        expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added']);
-        await transaction('orders').insert({ number: 2 });
-      });
-      expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
-    });
-
-    it('reports a plant that was stored after the first read of the transaction, or that it must run again', async () => {
-      const { knex, others, readAll } = await setUp();
-      const work = async (isolationLevel?: Knex.IsolationLevels) =>
-        knex.transaction(async (transaction) => {
-          await transaction('plants').select('name');
-          await others('plants').insert({ id: isolationLevel ? 2 : 1, name: 'winner' });
-          return joinTransaction(transaction).add([plant(1), plant(2)]);
-        }, isolationLevel && { isolationLevel });
-      if (isSqlite) {
-        const start = performance.now();
-        expectToRunAgain(await catchError(work()));
-        expect(performance.now() - start, 'no retry').to.be.below(5000);
-        expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
-        return;
-      }
-      expect(await work()).to.deep.equal([{ kind: 'conflict', stored: plant(1, 'winner') }, ADDED]);
-      if (!isPostgres) return;
-      await knex('plants').where({ id: 2 }).delete();
-      expectToRunAgain(await catchError(work('repeatable read')));
-    });
-
-    it('stores nothing of a transaction that is killed between its statements', async () => {
-      const { store, storage, readAll } = await setUp();
-      const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
-      const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
-      await program.waitForOutput(/added/);
-      program.killGroup('SIGKILL');
-      await program.result();
-      expect(await storage.add([plant(2)])).to.deep.equal([ADDED]);
-      expect(await readAll()).to.deep.equal({ plants: [2], orders: [] });
-    });
-
-    it('does not affect the repository of another transaction', async () => {
-      const { knex, others, readAll } = await setUp();
-      const [mine, theirs] = [await knex.transaction(), await others.transaction()];
-      expect(await joinTransaction(mine).add([plant(1)])).to.deep.equal([ADDED]);
-      const adding = joinTransaction(theirs).add([plant(2)]);
-      // SQLite has one writer at a time.
-      if (isSqlite) expectToRunAgain(await catchError(adding));
-      else expect(await adding).to.deep.equal([ADDED]);
-      await mine.rollback();
-      await (isSqlite ? theirs.rollback() : theirs.commit());
-      expect(await readAll()).to.deep.equal({ plants: isSqlite ? [] : [2], orders: [] });
-    });
-
-    it('rejects calls after a failure, also those made before it and those after a savepoint that failed', async () => {
-      const { knex, readAll } = await setUp();
-      await knex.raw('ALTER TABLE plants RENAME TO moved');
-      const transaction = await knex.transaction();
-      await transaction('orders').insert({ number: 1 });
-      const calls = [1, 2].map((id) => catchError(joinTransaction(transaction).add([plant(id)])));
-      const [first, second] = await Promise.all(calls);
-      expect(`${first}`).to.match(/^StorageUnavailable: the storage is unavailable/);
-      expect(`${second}`).to.match(/: an earlier call failed; roll back the transaction$/);
-      await transaction.rollback();
-
-      const outer = await knex.transaction();
-      const inSavepoint = outer.transaction((savepoint) => joinTransaction(savepoint).add([plant(3)]));
-      expect(`${await catchError(inSavepoint)}`).to.match(/: the storage is unavailable/);
-      const afterwards = joinTransaction(outer).add([plant(4)]);
-      expect(`${await catchError(afterwards)}`).to.match(/: an earlier call failed; roll back the transaction$/);
-      await outer.rollback();
-      await knex.raw('ALTER TABLE moved RENAME TO plants');
-      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
-    });
-
-    it('stores nothing of a call in flight when the caller rolls back', async () => {
-      const { knex, readAll } = await setUp();
-      for (let attempt = 0; attempt < 300; attempt++) {
-        const transaction = await knex.transaction();
-        await joinTransaction(transaction).add([plant(2 * attempt)]);
-        const adding = Promise.allSettled([joinTransaction(transaction).add([plant(2 * attempt + 1)])]);
-        // The rollback meets each step of the call.
-        for (let step = 0; step < attempt % 6; step++) await Promise.resolve();
-        await transaction.rollback();
-        await adding;
-      }
-      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
-    });
-
-    it('accepts savepoints of the caller around a plant', async () => {
-      const { knex, readAll } = await setUp();
-      await knex.transaction(async (transaction) => {
-        const repository = joinTransaction(transaction);
-        await transaction.transaction(() => repository.add([plant(1)]));
-        const undone = transaction.transaction(async (savepoint) => {
-          await joinTransaction(savepoint).add([plant(2)]);
+      it('stores neither plants nor an order when the caller rolls back', async () => {
+        const { knex, readAll } = await setUp();
+        const failing = knex.transaction(async (transaction) => {
+          await transaction('orders').insert({ number: 1 });
+          await joinTransaction(transaction).add([plant(1)]);
           throw new RangeError('mine');
         });
-        expect(await catchError(undone)).to.be.instanceOf(RangeError);
+        expect(await catchError(failing)).to.be.instanceOf(RangeError);
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
       });
-      expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
-    });
 
-    it('rejects calls after the end of the transaction', async () => {
-      const { knex, readAll } = await setUp();
-      const transaction = await knex.transaction();
-      const repository = joinTransaction(transaction);
-      await transaction.commit();
-      for (const use of [repository.add([plant(1)]), readPlants(repository.readAll())])
-        expect(`${await catchError(use)}`).to.equal('StorageUnavailable: the transaction has ended');
-      expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
-    });
+      it('reads the plants of the transaction, which others do not see before it commits', async () => {
+        const { storage, others, knex } = await setUp();
+        await storage.add([plant(1)]);
+        await knex.transaction(async (transaction) => {
+          await joinTransaction(transaction).add([plant(2)]);
+          expect(await readPlants(joinTransaction(transaction).readAll())).to.deep.equal([plant(1), plant(2)]);
+          expect(await others('plants').select('name')).to.have.lengthOf(1);
+        });
+      });
 
-    it('rejects what is not a transaction on a supported driver', async () => {
-      const { knex } = await setUp();
-      expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
-      const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
-      expect(() => joinTransaction(onOracle)).to.throw(TypeError, 'not oracledb');
-    });
+      it('reports a conflict with a stored plant and with a plant of the same transaction', async () => {
+        const { storage, knex, readAll } = await setUp();
+        await storage.add([plant(1, 'stored')]);
+        await knex.transaction(async (transaction) => {
+          const repository = joinTransaction(transaction);
+          await repository.add([plant(2, 'mine')]);
+          expect(await repository.add([plant(1), plant(2), plant(3)])).to.deep.equal([
+            { kind: 'conflict', stored: plant(1, 'stored') },
+            { kind: 'conflict', stored: plant(2, 'mine') },
+            ADDED,
+          ]);
+          await transaction('orders').insert({ number: 1 });
+        });
+        expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
+      });
 
-    if (!isSqlite)
-      it('stores no plant without its order after a deadlock, and says that the transaction must run again', async () => {
+      it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
+        const { store, knex, readAll } = await setUp();
+        await store.run(engine.rejectPoison);
+        await knex.transaction(async (transaction) => {
+          const repository = joinTransaction(transaction);
+          await transaction('orders').insert({ number: 1 });
+          expect(await repository.add([plant(9, 'poison')])).to.have.nested.property('[0].kind', 'rejected');
+          const outcomes = await repository.add([plant(1), plant(2, 'poison'), plant(3)]);
+          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added']);
+          await transaction('orders').insert({ number: 2 });
+        });
+        expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
+      });
+
+      /** Adds plants in a transaction that has read before another program stored the first of them. */
+      const addAfterWinner = ({ knex, others }: Record<'knex' | 'others', Knex>, config?: Knex.TransactionConfig) =>
+        knex.transaction(async (transaction) => {
+          await transaction('plants').select('name');
+          await others('plants').insert({ id: 1, name: 'winner' });
+          return joinTransaction(transaction).add([plant(1), plant(2)]);
+        }, config);
+
+      if (isSqlite) {
+        it('must run again if another program has written since its first read', async () => {
+          const { knex, others, readAll } = await setUp();
+          expectToRunAgain(await catchError(addAfterWinner({ knex, others })));
+          expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
+        });
+      } else {
+        it('reports a plant that was stored after the first read of the transaction', async () => {
+          const outcomes = await addAfterWinner(await setUp());
+          expect(outcomes).to.deep.equal([{ kind: 'conflict', stored: plant(1, 'winner') }, ADDED]);
+        });
+      }
+
+      if (isPostgres) {
+        it('must run again at the level repeatable read if a plant was stored after its first read', async () => {
+          const adding = addAfterWinner(await setUp(), { isolationLevel: 'repeatable read' });
+          expectToRunAgain(await catchError(adding));
+        });
+      }
+
+      it('stores nothing of a transaction that is killed between its statements', async () => {
+        const { store, storage, readAll } = await setUp();
+        const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
+        const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
+        await program.waitForOutput(/added/);
+        program.killGroup('SIGKILL');
+        await program.result();
+        expect(await storage.add([plant(2)])).to.deep.equal([ADDED]);
+        expect(await readAll()).to.deep.equal({ plants: [2], orders: [] });
+      });
+
+      it('does not affect the repository of another transaction', async () => {
         const { knex, others, readAll } = await setUp();
-        await knex('orders').insert([{ number: 1 }, { number: 2 }]);
-        const other = await others.transaction();
-        // More rows, because InnoDB rolls back the smaller transaction.
-        await other('orders').insert([3, 4, 5, 6, 7].map((number) => ({ number })));
-        await other('plants').insert({ id: 1, name: 'x' });
-        const mine = await knex.transaction();
-        await mine('orders').where({ number: 1 }).update({ number: 10 });
-        const adding = joinTransaction(mine).add([plant(1)]);
-        await waitForLock(knex);
-        // Knex sends a statement when it gets a handler.
-        const updating = other('orders').where({ number: 1 }).update({ number: 11 }).then();
-        const failure = await catchError(adding);
-        expectToRunAgain(failure);
+        const [mine, theirs] = [await knex.transaction(), await others.transaction()];
+        expect(await joinTransaction(mine).add([plant(1)])).to.deep.equal([ADDED]);
+        const adding = joinTransaction(theirs).add([plant(2)]);
+        // SQLite has one writer at a time.
+        if (isSqlite) expectToRunAgain(await catchError(adding));
+        else expect(await adding).to.deep.equal([ADDED]);
         await mine.rollback();
-        await updating;
-        await other.rollback();
-        expect(await readAll()).to.deep.equal({ plants: [], orders: [1, 2] });
+        await (isSqlite ? theirs.rollback() : theirs.commit());
+        expect(await readAll()).to.deep.equal({ plants: isSqlite ? [] : [2], orders: [] });
       });
 
-    if (isPostgres)
-      it('says that the transaction must run again after a serialization failure', async () => {
-        const { knex, others, readAll } = await setUp();
-        const serializable = { isolationLevel: 'serializable' } as const;
-        const failing = knex.transaction(async (transaction) => {
-          await transaction('orders').select();
-          await others.transaction(async (other) => {
-            await other('plants').select();
-            await other('orders').insert({ number: 1 });
-          }, serializable);
-          await joinTransaction(transaction).add([plant(1)]);
-        }, serializable);
-        expectToRunAgain(await catchError(failing));
-        expect(await readAll()).to.deep.equal({ plants: [], orders: [1] });
+      it('rejects calls after a failure, also those made before it and those after a savepoint that failed', async () => {
+        const { knex, readAll } = await setUp();
+        await knex.raw('ALTER TABLE plants RENAME TO moved');
+        const transaction = await knex.transaction();
+        await transaction('orders').insert({ number: 1 });
+        const calls = [1, 2].map((id) => catchError(joinTransaction(transaction).add([plant(id)])));
+        const [first, second] = await Promise.all(calls);
+        expect(`${first}`).to.match(/^StorageUnavailable: the storage is unavailable/);
+        expect(`${second}`).to.match(/: an earlier call failed; roll back the transaction$/);
+        await transaction.rollback();
+
+        const outer = await knex.transaction();
+        const inSavepoint = outer.transaction((savepoint) => joinTransaction(savepoint).add([plant(3)]));
+        expect(`${await catchError(inSavepoint)}`).to.match(/: the storage is unavailable/);
+        const afterwards = joinTransaction(outer).add([plant(4)]);
+        expect(`${await catchError(afterwards)}`).to.match(/: an earlier call failed; roll back the transaction$/);
+        await outer.rollback();
+        await knex.raw('ALTER TABLE moved RENAME TO plants');
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
       });
-  });
-}
+
+      it('stores nothing of a call in flight when the caller rolls back', async () => {
+        const { knex, readAll } = await setUp();
+        for (let attempt = 0; attempt < 300; attempt++) {
+          const transaction = await knex.transaction();
+          await joinTransaction(transaction).add([plant(2 * attempt)]);
+          const adding = Promise.allSettled([joinTransaction(transaction).add([plant(2 * attempt + 1)])]);
+          // The rollback meets each step of the call.
+          for (let step = 0; step < attempt % 6; step++) await Promise.resolve();
+          await transaction.rollback();
+          await adding;
+        }
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+      });
+
+      it('accepts savepoints of the caller around a plant', async () => {
+        const { knex, readAll } = await setUp();
+        await knex.transaction(async (transaction) => {
+          const repository = joinTransaction(transaction);
+          await transaction.transaction(() => repository.add([plant(1)]));
+          const undone = transaction.transaction(async (savepoint) => {
+            await joinTransaction(savepoint).add([plant(2)]);
+            throw new RangeError('mine');
+          });
+          expect(await catchError(undone)).to.be.instanceOf(RangeError);
+        });
+        expect(await readAll()).to.deep.equal({ plants: [1], orders: [] });
+      });
+
+      it('rejects calls after the end of the transaction', async () => {
+        const { knex, readAll } = await setUp();
+        const transaction = await knex.transaction();
+        const repository = joinTransaction(transaction);
+        await transaction.commit();
+        for (const use of [repository.add([plant(1)]), readPlants(repository.readAll())])
+          expect(`${await catchError(use)}`).to.equal('StorageUnavailable: the transaction has ended');
+        expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+      });
+
+      it('rejects what is not a transaction on a supported driver', async () => {
+        const { knex } = await setUp();
+        expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
+        const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
+        expect(() => joinTransaction(onOracle)).to.throw(TypeError, 'not oracledb');
+      });
+
+      if (!isSqlite)
+        it('stores no plant without its order after a deadlock, and says that the transaction must run again', async () => {
+          const { knex, others, readAll } = await setUp();
+          await knex('orders').insert([{ number: 1 }, { number: 2 }]);
+          const other = await others.transaction();
+          // More rows, because InnoDB rolls back the smaller transaction.
+          await other('orders').insert([3, 4, 5, 6, 7].map((number) => ({ number })));
+          await other('plants').insert({ id: 1, name: 'x' });
+          const mine = await knex.transaction();
+          await mine('orders').where({ number: 1 }).update({ number: 10 });
+          const adding = joinTransaction(mine).add([plant(1)]);
+          await waitForLock(knex);
+          // Knex sends a statement when it gets a handler.
+          const updating = other('orders').where({ number: 1 }).update({ number: 11 }).then();
+          const failure = await catchError(adding);
+          expectToRunAgain(failure);
+          await mine.rollback();
+          await updating;
+          await other.rollback();
+          expect(await readAll()).to.deep.equal({ plants: [], orders: [1, 2] });
+        });
+
+      if (isPostgres)
+        it('says that the transaction must run again after a serialization failure', async () => {
+          const { knex, others, readAll } = await setUp();
+          const serializable = { isolationLevel: 'serializable' } as const;
+          const failing = knex.transaction(async (transaction) => {
+            await transaction('orders').select();
+            await others.transaction(async (other) => {
+              await other('plants').select();
+              await other('orders').insert({ number: 1 });
+            }, serializable);
+            await joinTransaction(transaction).add([plant(1)]);
+          }, serializable);
+          expectToRunAgain(await catchError(failing));
+          expect(await readAll()).to.deep.equal({ plants: [], orders: [1] });
+        });
+    });
+  }
+});

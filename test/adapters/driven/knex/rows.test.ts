@@ -4,21 +4,23 @@ import { fitsStatement } from '../../../../adapters/driven/knex/rows.js';
 import { enginesOfTier } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 
-for (const engine of enginesOfTier) {
-  describe(engine.name, () => {
-    const stores = engine.stores();
+describe('The rows of a store', () => {
+  for (const engine of enginesOfTier) {
+    describe(engine.name, () => {
+      const stores = engine.stores();
 
-    it('reads pages of at most a megabyte, or of one plant', async () => {
-      const storage = await stores.open(await stores.create());
-      const name = '🌱'.repeat(100 * 1024);
-      const names = [...Array(8).fill(name), name.repeat(4), name.repeat(4)];
-      await storage.add(names.map((each, id) => toPlant({ id: BigInt(id), name: each })));
-      const pages: number[][] = [];
-      for await (const page of storage.readAll()) pages.push(page.map(({ id }) => Number(id)));
-      expect(pages).to.deep.equal([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]);
+      it('reads pages of at most a megabyte, or of one plant', async () => {
+        const storage = await stores.open(await stores.create());
+        const name = '🌱'.repeat(100 * 1024);
+        const names = [...Array(8).fill(name), name.repeat(4), name.repeat(4)];
+        await storage.add(names.map((each, id) => toPlant({ id: BigInt(id), name: each })));
+        const pages: number[][] = [];
+        for await (const page of storage.readAll()) pages.push(page.map(({ id }) => Number(id)));
+        expect(pages).to.deep.equal([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]);
+      });
     });
-  });
-}
+  }
+});
 
 describe('A statement', () => {
   const fits = (count: number, name: string, tag?: string) =>

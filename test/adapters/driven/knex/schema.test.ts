@@ -13,50 +13,52 @@ import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
 const PLANT = toPlant({ id: 1n, name: 'Monstera' });
 const ADDED = [{ kind: 'added' }];
 
-for (const engine of enginesOfTier) {
-  describe(engine.name, () => {
-    const stores = engine.stores();
+describe('The schema', () => {
+  for (const engine of enginesOfTier) {
+    describe(engine.name, () => {
+      const stores = engine.stores();
 
-    it('creates the schema once for four instances that start concurrently', async () => {
-      const store = await stores.create();
-      const instances = await Promise.all([1, 2, 3, 4].map(() => stores.open(store)));
-      const plants = instances.map((_, index) => toPlant({ id: BigInt(index), name: `plant ${index}` }));
-      const outcomes = await Promise.all(
-        instances.map((instance, index) => instance.add(plants.slice(index, index + 1))),
-      );
-      expect(outcomes.flat()).to.deep.equal(plants.map(() => ({ kind: 'added' })));
-      expect(await store.readPlants()).to.have.lengthOf(4);
-    });
+      it('creates the schema once for four instances that start concurrently', async () => {
+        const store = await stores.create();
+        const instances = await Promise.all([1, 2, 3, 4].map(() => stores.open(store)));
+        const plants = instances.map((_, index) => toPlant({ id: BigInt(index), name: `plant ${index}` }));
+        const outcomes = await Promise.all(
+          instances.map((instance, index) => instance.add(plants.slice(index, index + 1))),
+        );
+        expect(outcomes.flat()).to.deep.equal(plants.map(() => ({ kind: 'added' })));
+        expect(await store.readPlants()).to.have.lengthOf(4);
+      });
 
-    it('uses a schema of an earlier version', async () => {
-      const store = await stores.create();
-      for (const statement of EARLIER_STORES.get(engine.dialect) ?? []) await store.run(statement);
-      const storage = await stores.open(store);
-      expect(storage.schema).not.to.equal('created');
-      expect(await readPlants(storage.readAll())).to.deep.equal(EARLIER_PLANTS.map(toPlant));
-      expect(await storage.add([PLANT])).to.deep.equal(ADDED);
-    });
+      it('uses a schema of an earlier version', async () => {
+        const store = await stores.create();
+        for (const statement of EARLIER_STORES.get(engine.dialect) ?? []) await store.run(statement);
+        const storage = await stores.open(store);
+        expect(storage.schema).not.to.equal('created');
+        expect(await readPlants(storage.readAll())).to.deep.equal(EARLIER_PLANTS.map(toPlant));
+        expect(await storage.add([PLANT])).to.deep.equal(ADDED);
+      });
 
-    it('migrates the schema in several statements, also after a crash between them', async () => {
-      const storage = await stores.open(await stores.create());
-      const statements = [
-        'ALTER TABLE plants ADD COLUMN species TEXT',
-        'ALTER TABLE plants ADD COLUMN width INTEGER',
-        'CREATE INDEX plants_by_width ON plants (width)',
-      ];
-      const withMigration = (...added: readonly string[]) => {
-        return { ...engine.dialect, migrations: { ...engine.dialect.migrations, '900_species': added } };
-      };
-      const migrateBy = (...added: readonly string[]) => migrate(storage.knex, withMigration(...added));
-      const pending = await readSchema(storage.knex, withMigration());
-      expect(pending).to.deep.equal({ schema: 'pending', pending: ['900_species'] });
-      expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
-      expect(await migrateBy(...statements)).to.deep.equal({ schema: 'migrated', pending: [] });
-      expect(await migrateBy(...statements)).to.deep.equal({ schema: 'current', pending: [] });
-      expect(await storage.add([PLANT])).to.deep.equal(ADDED);
+      it('migrates the schema in several statements, also after a crash between them', async () => {
+        const storage = await stores.open(await stores.create());
+        const statements = [
+          'ALTER TABLE plants ADD COLUMN species TEXT',
+          'ALTER TABLE plants ADD COLUMN width INTEGER',
+          'CREATE INDEX plants_by_width ON plants (width)',
+        ];
+        const withMigration = (...added: readonly string[]) => {
+          return { ...engine.dialect, migrations: { ...engine.dialect.migrations, '900_species': added } };
+        };
+        const migrateBy = (...added: readonly string[]) => migrate(storage.knex, withMigration(...added));
+        const pending = await readSchema(storage.knex, withMigration());
+        expect(pending).to.deep.equal({ schema: 'pending', pending: ['900_species'] });
+        expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
+        expect(await migrateBy(...statements)).to.deep.equal({ schema: 'migrated', pending: [] });
+        expect(await migrateBy(...statements)).to.deep.equal({ schema: 'current', pending: [] });
+        expect(await storage.add([PLANT])).to.deep.equal(ADDED);
+      });
     });
-  });
-}
+  }
+});
 
 describe('The schema of a SQLite file', () => {
   const stores = sqliteEngine.stores();

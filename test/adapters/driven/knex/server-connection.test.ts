@@ -18,19 +18,20 @@ import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 
-for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysqlServer]) {
-  describe(server.name, () => {
-    const isPostgres = server.client === 'pg';
-    const databases = databasesOn(server);
+describe('The connections to a server', () => {
+  for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysqlServer]) {
+    describe(server.name, () => {
+      const isPostgres = server.client === 'pg';
+      const databases = databasesOn(server);
 
-    it('keeps what it acknowledges, and stores nothing else, while statements are cancelled', async () => {
-      const url = await databases.create();
-      // Other tests use the server meanwhile.
-      const name = `cancelled-${process.pid}`;
-      const storage = await openStore(isPostgres ? `${url}&application_name=${name}` : url);
-      const admin = databases.connect(url);
-      if (!isPostgres)
-        await admin.raw(`CREATE PROCEDURE cancel_all() BEGIN
+      it('keeps what it acknowledges, and stores nothing else, while statements are cancelled', async () => {
+        const url = await databases.create();
+        // Other tests use the server meanwhile.
+        const name = `cancelled-${process.pid}`;
+        const storage = await openStore(isPostgres ? `${url}&application_name=${name}` : url);
+        const admin = databases.connect(url);
+        if (!isPostgres)
+          await admin.raw(`CREATE PROCEDURE cancel_all() BEGIN
             DECLARE attempts, other INT DEFAULT 0;
             DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
             WHILE attempts < 500 DO
@@ -40,80 +41,81 @@ for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysql
               SET attempts = attempts + 1;
             END WHILE;
           END`);
-      const cancelAll = isPostgres
-        ? `SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = '${name}'`
-        : 'CALL cancel_all()';
-      let isCancelling = true;
-      const cancelling = (async () => {
-        while (isCancelling) await admin.raw(cancelAll);
-      })();
-      const sent: bigint[] = [];
-      const acknowledged: bigint[] = [];
-      const addPlants = async () => {
-        while (sent.length < 2000) {
-          const id = BigInt(sent.length);
-          sent.push(id);
-          const adding = storage.add([toPlant({ id, name: 'Aloe' })]).then(() => acknowledged.push(id));
-          await Promise.allSettled([adding, storage.ready()]);
-        }
-      };
-      await Promise.all(Array.from({ length: 10 }, addPlants));
-      isCancelling = false;
-      await cancelling;
-      expect(acknowledged.length, 'some were cancelled').to.be.within(1, sent.length - 1);
-      // On every connection of the pool.
-      const others = Array.from({ length: 10 }, (_, index) => toPlant({ id: -1n - BigInt(index), name: 'Ficus' }));
-      const outcomes = await Promise.all(others.map((other) => storage.add([other])));
-      expect(outcomes.flat()).to.deep.equal(others.map(() => ({ kind: 'added' })));
-      await storage.close();
-      const reopened = await openStore(url);
-      const stored = (await readPlants(reopened.readAll())).map(({ id }) => id);
-      await reopened.close();
-      expect(stored).to.include.members(acknowledged);
-      expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);
-    });
+        const cancelAll = isPostgres
+          ? `SELECT pg_cancel_backend(pid) FROM pg_stat_activity, generate_series(1, 100) WHERE application_name = '${name}'`
+          : 'CALL cancel_all()';
+        let isCancelling = true;
+        const cancelling = (async () => {
+          while (isCancelling) await admin.raw(cancelAll);
+        })();
+        const sent: bigint[] = [];
+        const acknowledged: bigint[] = [];
+        const addPlants = async () => {
+          while (sent.length < 2000) {
+            const id = BigInt(sent.length);
+            sent.push(id);
+            const adding = storage.add([toPlant({ id, name: 'Aloe' })]).then(() => acknowledged.push(id));
+            await Promise.allSettled([adding, storage.ready()]);
+          }
+        };
+        await Promise.all(Array.from({ length: 10 }, addPlants));
+        isCancelling = false;
+        await cancelling;
+        expect(acknowledged.length, 'some were cancelled').to.be.within(1, sent.length - 1);
+        // On every connection of the pool.
+        const others = Array.from({ length: 10 }, (_, index) => toPlant({ id: -1n - BigInt(index), name: 'Ficus' }));
+        const outcomes = await Promise.all(others.map((other) => storage.add([other])));
+        expect(outcomes.flat()).to.deep.equal(others.map(() => ({ kind: 'added' })));
+        await storage.close();
+        const reopened = await openStore(url);
+        const stored = (await readPlants(reopened.readAll())).map(({ id }) => id);
+        await reopened.close();
+        expect(stored).to.include.members(acknowledged);
+        expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);
+      });
 
-    it('opens at most maxConnections for transactions of the caller', async () => {
-      const storage = await openStore(await databases.create(), { maxConnections: 1, timeoutMs: 300 });
-      const first = await storage.knex.transaction();
-      expect(await catchError(storage.knex.transaction())).to.match(/^KnexTimeoutError/);
-      await first.rollback();
-      await storage.close();
-    });
+      it('opens at most maxConnections for transactions of the caller', async () => {
+        const storage = await openStore(await databases.create(), { maxConnections: 1, timeoutMs: 300 });
+        const first = await storage.knex.transaction();
+        expect(await catchError(storage.knex.transaction())).to.match(/^KnexTimeoutError/);
+        await first.rollback();
+        await storage.close();
+      });
 
-    it('closes idle connections, even if their packets are lost', async () => {
-      const proxy = await FaultyProxy.to(server.url);
-      const storage = await openStore(proxy.toProxiedUrl(await databases.create()), { timeoutMs: 100 });
-      proxy.losePackets();
-      await proxy.disconnected();
-      await proxy.restore();
-      await storage.ready();
-      await storage.close();
-      await proxy.refuseConnections();
-    });
+      it('closes idle connections, even if their packets are lost', async () => {
+        const proxy = await FaultyProxy.to(server.url);
+        const storage = await openStore(proxy.toProxiedUrl(await databases.create()), { timeoutMs: 100 });
+        proxy.losePackets();
+        await proxy.disconnected();
+        await proxy.restore();
+        await storage.ready();
+        await storage.close();
+        await proxy.refuseConnections();
+      });
 
-    it('reports the code of a server that does not respond, refuses connections, or has no such socket', async () => {
-      const proxy = await FaultyProxy.to(server.url);
-      const url = proxy.toProxiedUrl(server.url);
-      proxy.losePackets();
-      const lost = await catchError(openStore(url, { timeoutMs: 100 }));
-      expect(lost).to.have.nested.property('cause.code', 'ETIMEDOUT');
-      await proxy.refuseConnections();
-      expect(await catchError(openStore(url))).to.have.nested.property('cause.code', 'ECONNREFUSED');
-      const socket = new URL(url);
-      socket.searchParams.set(isPostgres ? 'host' : 'socketPath', '/no/such/socket');
-      expect(await catchError(openStore(socket.href))).to.have.nested.property('cause.code', 'ECONNREFUSED');
-    });
+      it('reports the code of a server that does not respond, refuses connections, or has no such socket', async () => {
+        const proxy = await FaultyProxy.to(server.url);
+        const url = proxy.toProxiedUrl(server.url);
+        proxy.losePackets();
+        const lost = await catchError(openStore(url, { timeoutMs: 100 }));
+        expect(lost).to.have.nested.property('cause.code', 'ETIMEDOUT');
+        await proxy.refuseConnections();
+        expect(await catchError(openStore(url))).to.have.nested.property('cause.code', 'ECONNREFUSED');
+        const socket = new URL(url);
+        socket.searchParams.set(isPostgres ? 'host' : 'socketPath', '/no/such/socket');
+        expect(await catchError(openStore(socket.href))).to.have.nested.property('cause.code', 'ECONNREFUSED');
+      });
 
-    it('reports why it cannot open a database, without the password', async () => {
-      const url = Object.assign(new URL(server.url), { pathname: '/no_such_database', password: CANARY });
-      const error = await catchError(openStore(url.href));
-      expect(error).to.be.instanceOf(StorageUnavailable);
-      expect(`${error}`).to.match(/: (database "no_such_database" does not exist|Access denied for user 'root'@)/);
-      expect(inspect(error)).to.not.include(CANARY);
+      it('reports why it cannot open a database, without the password', async () => {
+        const url = Object.assign(new URL(server.url), { pathname: '/no_such_database', password: CANARY });
+        const error = await catchError(openStore(url.href));
+        expect(error).to.be.instanceOf(StorageUnavailable);
+        expect(`${error}`).to.match(/: (database "no_such_database" does not exist|Access denied for user 'root'@)/);
+        expect(inspect(error)).to.not.include(CANARY);
+      });
     });
-  });
-}
+  }
+});
 
 describe('Sessions on MariaDB do not depend on', () => {
   const NAME = 'Ωmega 日本 🌱';
