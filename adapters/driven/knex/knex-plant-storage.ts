@@ -4,15 +4,25 @@ import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
+import type { KnexStorage } from './open.js';
 import { retryWhileBusy } from './retry.js';
 
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
 
+/** What opening a database found, and the pool of its callers. */
+export type StorageFacts = Omit<KnexStorage, keyof PlantStorage>;
+
 /** A repository with a connection pool of its own, on which each statement commits by itself. */
-export class KnexPlantStorage extends KnexPlantRepository implements PlantStorage {
+export class KnexPlantStorage extends KnexPlantRepository implements KnexStorage {
   /** Another pool, because a connection of the caller may keep a transaction open or have other settings. */
   readonly knex: Knex;
+  readonly name: string;
+  readonly driver: string;
+  readonly maxWrites: number;
+  readonly warning: string | undefined;
+  readonly schema: KnexStorage['schema'];
+  readonly pending: readonly string[];
   readonly #pool: Knex;
   readonly #timeoutMs: number;
   readonly #readOnly: boolean;
@@ -22,15 +32,21 @@ export class KnexPlantStorage extends KnexPlantRepository implements PlantStorag
   #closing: Promise<void> | undefined;
 
   /**
-   * @param timeoutMs Maximum time to retry a statement while the engine is busy, in milliseconds.
+   * @param timeoutMs Maximum time to retry a statement while the engine is busy.
    * @param readOnly Whether `ready` checks reads alone.
    */
-  constructor(pool: Knex, callersPool: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
+  constructor(pool: Knex, dialect: Dialect, timeoutMs: number, readOnly: boolean, facts: StorageFacts) {
     super(dialect);
     this.#pool = pool;
-    this.knex = callersPool;
     this.#timeoutMs = timeoutMs;
     this.#readOnly = readOnly;
+    this.knex = facts.knex;
+    this.name = facts.name;
+    this.driver = facts.driver;
+    this.maxWrites = facts.maxWrites;
+    this.warning = facts.warning;
+    this.schema = facts.schema;
+    this.pending = facts.pending;
   }
 
   ready(): Promise<void> {

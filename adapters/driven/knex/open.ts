@@ -108,8 +108,8 @@ async function open(
       try {
         const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
         const warning = readOnly ? undefined : await readWarning(pool, dialect);
-        const storage = new KnexPlantStorage(pool, await createKnex(callersConfig), dialect, timeoutMs, readOnly);
-        return Object.assign(storage, database, schema, { warning });
+        const knex = await createKnex(callersConfig);
+        return new KnexPlantStorage(pool, dialect, timeoutMs, readOnly, { ...database, ...schema, warning, knex });
       } catch (error) {
         await pool.destroy();
         throw error;
