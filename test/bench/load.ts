@@ -6,7 +6,7 @@ import type { Figures } from './compare.js';
 import { type Contender, PORT, startServer, TOKEN } from './programs.js';
 
 /** What wrk counts, and its number of connections. */
-export interface LoadResult {
+interface LoadResult {
   readonly responses: number;
   /** Responses with an error status. */
   readonly failures: number;

@@ -45,7 +45,7 @@ export interface FragileStore extends TestStore {
 }
 
 /** An engine on which tests run. */
-export interface Engine {
+interface Engine {
   readonly name: string;
   readonly dialect: Dialect;
   /** SQL that makes the engine reject plants with the name `poison`. */
