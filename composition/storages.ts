@@ -74,6 +74,7 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
       'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
     );
   const deadline = performance.now() + MAX_WAIT_MS;
+  let isWaiting = false;
   for (;;) {
     try {
       return await open({ url, timeoutMs, readOnly });
@@ -81,7 +82,8 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
       if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
         throw new InvalidConfig(`DATABASE_URL: ${error.message}`);
       if (readOnly || !isUnresponsive(error) || performance.now() > deadline) throw error;
-      (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
+      if (!isWaiting) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
+      isWaiting = true;
       await setTimeout(PAUSE_MS);
     }
   }

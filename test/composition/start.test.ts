@@ -139,15 +139,19 @@ describe('stop', () => {
     const recorder = new Recorder();
     const { stop } = await recorder.start({ SHUTDOWN_TIMEOUT: '60s' });
     mock.timers.enable({ apis: ['setTimeout'] });
+    let endClosing = () => {};
     const isClosing = new Promise<void>((begin) => {
       recorder.close = () => {
         begin();
-        return new Promise((resolve) => setTimeout(resolve, 5000));
+        return new Promise((resolve) => {
+          endClosing = resolve;
+        });
       };
     });
     const stopped = stop();
     await isClosing;
     mock.timers.tick(5000);
+    endClosing();
     mock.timers.reset();
     expect(await stopped).to.equal(true);
   });

@@ -24,7 +24,7 @@ describe('Errors of the core', () => {
     expect(isTokenIssuerUnavailable(new copy.TokenIssuerUnavailable('down'))).to.equal(true);
   });
 
-  it('are told apart from each other and from any other value', () => {
+  it('are not recognised as each other, and no other value is recognised', () => {
     const full = Object.assign(new Error('x'), { code: 'ENOSPC' });
     for (const other of [...OTHERS, full, new TokenIssuerUnavailable('down')])
       expect(isStorageUnavailable(other)).to.equal(false);

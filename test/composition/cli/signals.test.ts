@@ -11,7 +11,7 @@ describe('A signal', () => {
   it('ends the service while it starts', async () => {
     writeFileSync(
       join(folder, 'endless.mjs'),
-      "console.log('waits'); await new Promise((resolve) => setTimeout(resolve, 1e6));",
+      "import { createServer } from 'node:net'; createServer().listen(); console.log('waits'); await new Promise(() => {});",
     );
     const service = serve(folder, { PLUGINS: './endless.mjs', DATABASE_URL: 'memory:' });
     await service.waitForOutput(/waits/);
