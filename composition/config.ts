@@ -6,6 +6,9 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
+/** The environment variables of the process, or those with flags. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
 type Parse<T> = (text: string) => T;
 
@@ -78,7 +81,14 @@ function jwksUrl(text: string): URL {
 
 function readText(path: string): string {
   assertFile(statSync(path));
-  return readFileSync(path, 'utf8').trim();
+  return clean(readFileSync(path, 'utf8'));
+}
+
+/** Removes white space around a value, such as the line feed of a secret that `echo` has written. */
+function clean(text: string): string {
+  const value = text.trim();
+  if (/^(["']).*\1$/s.test(value)) throw new InvalidConfig('must not be in quotes, which docker --env-file keeps');
+  return value;
 }
 
 /** Rejects, for example, a FIFO, because it may never end. */
@@ -114,8 +124,8 @@ export const settings = {
   database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
   plugins: setting('PLUGINS', '', plugins, 'modules that add or replace parts: ./garden.js,…'),
-  accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens, or their sha256:<hex> digests'),
-  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one token or digest per line'),
+  accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens: NAME=TOKEN or NAME=sha256:HEX'),
+  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one such entry per line'),
   jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
   jwtAudience: setting('JWT_AUDIENCE', '', optional(anyText), 'audience of these JWTs'),
   jwtJwksUrl: setting('JWT_JWKS_URL', '', optional(jwksUrl), "URL of the issuer's keys"),
@@ -139,18 +149,23 @@ export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;
 };
 
+/** Returns the text of a setting: its variable or, if that is empty, its default. @throws {InvalidConfig} It is in quotes. */
+export function textOf({ variable, default: value }: Setting<unknown>, environment: Environment): string {
+  return clean(environment[variable] ?? '') || value;
+}
+
 /**
- * Reads the settings. An empty variable counts as unset.
+ * Reads the settings. An empty variable counts as unset; white space around a value is removed.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [key, { variable, default: value, parse }] of Object.entries<Setting<unknown>>(settings)) {
+  for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
     try {
-      values[key] = parse(environment[variable] || value);
+      values[key] = setting.parse(textOf(setting, environment));
     } catch (error) {
-      problems.push(`${variable}: ${withoutPath(error)}`);
+      problems.push(`${setting.variable}: ${withoutPath(error)}`);
     }
   }
   // Complete unless there are problems, which end this function.
@@ -160,7 +175,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     problems.push('REQUEST_TIMEOUT must not be less than HEADERS_TIMEOUT');
   if (config.maxInFlightBytes < config.bodyLimitBytes)
     problems.push('MAX_IN_FLIGHT_BYTES must not be less than BODY_LIMIT');
-  const jwt = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'].map((variable) => Boolean(environment[variable]));
+  const jwt = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'].map((variable) => Boolean(environment[variable]?.trim()));
   if (new Set(jwt).size > 1) problems.push('JWT_ISSUER, JWT_AUDIENCE and JWT_JWKS_URL require each other');
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
   return { ...config, database: config.databaseFromFile ?? config.database };

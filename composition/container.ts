@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Container, ContainerModule, type ResolvedValueInjectOptions, type ServiceIdentifier } from 'inversify';
 import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
 import { JsonPlantCodec } from '../adapters/driving/api/index.js';
-import { CreatePlant, ReadPlants } from '../core/index.js';
+import { CreatePlant, CreatePlants, ReadPlants } from '../core/index.js';
 import { type Config, version } from './config.js';
 import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
@@ -21,6 +21,7 @@ const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOpt
 /** The core. */
 const core = new ContainerModule(({ bind }) => {
   bind(services.CreatePlant).toResolvedValue((repository) => new CreatePlant(repository), [services.PlantRepository]);
+  bind(services.CreatePlants).toResolvedValue((repository) => new CreatePlants(repository), [services.PlantRepository]);
   bind(services.ReadPlants).toResolvedValue((repository) => new ReadPlants(repository), [services.PlantRepository]);
 });
 

@@ -25,8 +25,10 @@ export const services = {
   Config: identifier<Config>('Config'),
 
   // The core.
-  /** What driving adapters call to create one plant, or many. */
-  CreatePlant: identifier<CreatePlantUseCase & CreatePlantsUseCase>('CreatePlant'),
+  /** What HTTP calls. */
+  CreatePlant: identifier<CreatePlantUseCase>('CreatePlant'),
+  /** What an import calls. */
+  CreatePlants: identifier<CreatePlantsUseCase>('CreatePlants'),
   ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
 
   // Driven adapters, from the storage to the use cases.
@@ -62,7 +64,7 @@ export const services = {
   /** The framework. The default is a Koa app. */
   RequestListener: identifier<RequestListener>('RequestListener'),
   /** The public listener, with limits and graceful shutdown. */
-  HttpServer: identifier<Pick<NodeHttpServer, 'isStopping' | 'listen' | 'stop'>>('HttpServer'),
+  HttpServer: identifier<Pick<NodeHttpServer, 'isStopping' | 'listen' | 'stop' | 'closeAllConnections'>>('HttpServer'),
 
   // The management listener; unbound if `MANAGEMENT_PORT` is `off`.
   Metrics: identifier<Metrics>('Metrics'),

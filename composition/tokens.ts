@@ -10,14 +10,15 @@ export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Accepts the static tokens of the settings. */
-export class AccessTokens extends StaticTokenVerifier implements Reloadable {
+/** The static tokens of the settings, and the verifier that accepts them. */
+export class AccessTokens implements Reloadable {
+  readonly verifier: StaticTokenVerifier;
   readonly #config: Config;
   #randomToken: string | undefined;
 
   private constructor(config: Config) {
-    super(config.accessTokens);
     this.#config = config;
+    this.verifier = new StaticTokenVerifier(config.accessTokens);
   }
 
   /** The only accepted token, if no credential is configured. */
@@ -28,7 +29,7 @@ export class AccessTokens extends StaticTokenVerifier implements Reloadable {
   /** Accepts a new random token alone. */
   acceptRandomToken(): void {
     this.#randomToken = createToken();
-    this.replace([this.#randomToken]);
+    this.verifier.replace([this.#randomToken]);
   }
 
   /** Reads the tokens of the settings. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
@@ -47,7 +48,7 @@ export class AccessTokens extends StaticTokenVerifier implements Reloadable {
       const tokens = parseTokens(await readFile(path, 'utf8'));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       assertTokens(tokens);
-      this.replace([...accessTokens, ...tokens]);
+      this.verifier.replace([...accessTokens, ...tokens]);
     } catch (error) {
       throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
     }
@@ -65,16 +66,16 @@ export async function createTokenVerifier(tokens: AccessTokens, config: Config):
     const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
     const verify = async (token: string) => {
-      const verification = await tokens.verify(token);
+      const verification = await tokens.verifier.verify(token);
       return verification.kind === 'valid' ? verification : jwts.verify(token);
     };
     return { verify };
   }
-  if (accessTokens.length > 0 || accessTokensFile !== undefined) return tokens;
+  if (accessTokens.length > 0 || accessTokensFile !== undefined) return tokens.verifier;
   if (!isLoopback(config.host))
     throw new InvalidConfig(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
     );
   tokens.acceptRandomToken();
-  return tokens;
+  return tokens.verifier;
 }

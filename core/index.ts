@@ -1,7 +1,7 @@
-export * from './create-plant.js';
+export { CreatePlant } from './create-plant.js';
+export * from './create-plants.js';
 export * from './errors.js';
 export * from './plant.js';
-export * from './plant-repository-decorator.js';
 export * from './ports/driven/plant-repository.js';
 export * from './ports/driven/plant-storage.js';
 export * from './ports/driven/token-verifier.js';

@@ -30,7 +30,7 @@ export type PlantResult =
   | { readonly kind: 'invalid'; readonly violations: readonly Violation[] };
 
 /** A valid, immutable plant. Strings are stored and compared code point for code point. */
-export class Plant implements Required<NewPlant> {
+export class Plant implements NewPlant {
   /** Makes the compiler reject objects that {@link from} has not created. */
   declare protected readonly isValid: true;
   /** Identifies the plant forever. */

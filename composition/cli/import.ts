@@ -2,26 +2,33 @@ import { open } from 'node:fs/promises';
 import { importPlants } from '../../adapters/driving/ndjson/index.js';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
-import { print } from './output.js';
+import { fail, print } from './output.js';
 import { showProgress } from './progress.js';
 import type { Invocation } from './run.js';
 import { withContainer } from './with-container.js';
 
 /** Creates a plant from each line of a file or standard input, and writes rejected lines to standard output. */
-export async function run(config: Config, { file: path = '-' }: Invocation): Promise<number> {
+export async function run(config: Config, { argument: path = '-' }: Invocation): Promise<number> {
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
   const size = (await file?.stat())?.size;
   // Clears the progress from the line.
   const start = process.stdout.isTTY ? '\r\u001b[K' : '';
-  const { created, alreadyStored, rejected } = await withContainer(config, async (container) =>
+  const result = await withContainer(config, async (container) =>
     importPlants(showProgress(input, size), {
-      createPlants: await container.getAsync(services.CreatePlant),
+      createPlants: await container.getAsync(services.CreatePlants),
       codec: await container.getAsync(services.PlantCodec),
-      maxLineBytes: config.bodyLimitBytes,
+      bodyLimitBytes: config.bodyLimitBytes,
       onReject: (line) => print(`${start}${JSON.stringify(line)}\n`),
     }),
   );
-  process.stderr.write(`${created} plants created, ${alreadyStored} already stored, ${rejected} lines rejected\n`);
+  if (result.kind === 'not-ndjson') return fail(1, result.hint);
+  const { created, alreadyStored, rejected } = result;
+  const summary = `${toCount(created, 'plant')} created, ${alreadyStored} already stored, ${toCount(rejected, 'line')} rejected`;
+  process.stderr.write(`${summary}\n`);
   return rejected > 0 ? 1 : 0;
+}
+
+function toCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

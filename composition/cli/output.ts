@@ -28,7 +28,8 @@ export function reportFailure(error: unknown): number {
   return fail(1, `internal error: ${inspect(describeError(error))}`);
 }
 
-function fail(exitCode: number, message: string): number {
+/** Writes a message to standard error. Returns the exit code. */
+export function fail(exitCode: number, message: string): number {
   for (const line of message.split('\n')) process.stderr.write(`plant-store: ${line}\n`);
   return exitCode;
 }

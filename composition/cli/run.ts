@@ -4,7 +4,8 @@ import { print, reportFailure, UsageError } from './output.js';
 
 /** What a command gets beside the settings. */
 export interface Invocation {
-  readonly file: string | undefined;
+  /** The FILE of `import`, or the NAME of `token`. */
+  readonly argument: string | undefined;
   /** Includes the flags. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -12,13 +13,21 @@ export interface Invocation {
 /** Resolves to the exit code of the process. */
 type Run = (config: Config, invocation: Invocation) => Promise<number>;
 
-const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
+const commands: Readonly<Record<string, { argument?: string; help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
   check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
-  import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
+  import: {
+    argument: 'FILE',
+    help: 'create plants from FILE or standard input (NDJSON)',
+    load: () => import('./import.js'),
+  },
   export: { help: 'write all plants to standard output (NDJSON)', load: () => import('./export.js') },
   migrate: { help: 'create or migrate the schema, as serve does', load: () => import('./migrate.js') },
-  token: { help: 'print a new random token and its digest', load: () => import('./token.js') },
+  token: {
+    argument: 'NAME',
+    help: 'print a new token for the client NAME, and its entry',
+    load: () => import('./token.js'),
+  },
 };
 
 const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
@@ -28,7 +37,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
   // `print` reports failed writes.
   process.stdout.on('error', () => {});
   try {
-    const { values, command, file } = parse(argv);
+    const { values, command, argument } = parse(argv);
     if (values['help'] || values['version']) {
       await print(values['help'] ? helpText() : `${version}\n`);
       return 0;
@@ -43,7 +52,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     // By default, it would end the process. The service handles it once the container exists.
     if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
-    return await run(readConfig(effective), { file, environment: effective });
+    return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
     return reportFailure(error);
   }
@@ -59,11 +68,11 @@ function parse(argv: readonly string[]) {
   delete options['access-tokens'];
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-    const [name = 'serve', file, ...others] = positionals;
+    const [name = 'serve', argument, ...others] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw new Error(`Unknown command '${name}'`);
-    if (others.length > 0 || (file && name !== 'import')) throw new Error(`Too many arguments for ${name}`);
-    return { values, command, file };
+    if (others.length > 0 || (argument && !command.argument)) throw new Error(`Too many arguments for ${name}`);
+    return { values, command, argument };
   } catch (error) {
     // Only the first sentence of parseArgs.
     const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);

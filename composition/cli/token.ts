@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
+import { isClientName } from '../../adapters/driven/static-token/index.js';
+import type { Config } from '../config.js';
 import { createToken } from '../tokens.js';
-import { print } from './output.js';
+import { print, UsageError } from './output.js';
+import type { Invocation } from './run.js';
 
-/** Prints a new token and its digest. */
-export async function run(): Promise<number> {
+/** Prints a new token, and its entry in the settings. */
+export async function run(_: Config, { argument: name }: Invocation): Promise<number> {
+  if (name !== undefined && !isClientName(name)) throw new UsageError('NAME must consist of A-Z a-z 0-9 . _ @ -');
   const token = createToken();
-  const digest = createHash('sha256').update(token).digest('hex');
+  const digest = `sha256:${createHash('sha256').update(token).digest('hex')}`;
   await print(`${token}\n  for the client; not shown again\n`);
-  await print(`sha256:${digest}\n  for ACCESS_TOKENS or ACCESS_TOKENS_FILE\n`);
+  await print(`${name === undefined ? digest : `${name}=${digest}`}\n  for ACCESS_TOKENS or ACCESS_TOKENS_FILE\n`);
   return 0;
 }

@@ -18,6 +18,35 @@ describe('The configuration', () => {
     expect(readConfig({ ...empty, PATH: '/bin', POTS: 'many' })).to.deep.equal(readConfig({}));
   });
 
+  it('removes white space around a value, and treats white space alone as unset', () => {
+    for (const { variable, default: value } of Object.values(settings)) {
+      expect(readConfig({ [variable]: ' \r\n' }), variable).to.deep.equal(readConfig({}));
+      if (value) expect(readConfig({ [variable]: ` ${value}\n` }), variable).to.deep.equal(readConfig({}));
+    }
+    const jwt = {
+      JWT_ISSUER: 'https://issuer.example/\n',
+      JWT_AUDIENCE: '\ufeffplants\r\n',
+      JWT_JWKS_URL: `\t${JWKS_URL} `,
+    };
+    expect(readConfig(jwt)).to.deep.equal(readConfig(JWT));
+  });
+
+  it('rejects quotes around a whole value, also in a file, and says where they come from', () => {
+    const path = join(folder, 'quoted-url');
+    writeFileSync(path, '"memory:"\n');
+    for (const [variable, text] of [
+      ['PORT', '"3000"'],
+      ['DATABASE_URL', "'sqlite:./plants.db'"],
+      ['JWT_ISSUER', ` "${CANARY}"\n`],
+      ['DOCS', "''"],
+      ['DATABASE_URL_FILE', path],
+    ] as const)
+      expect(problemsOf({ ...JWT, [variable]: text })).to.deep.equal([
+        `${variable}: must not be in quotes, which docker --env-file keeps`,
+      ]);
+    expect(readConfig({ ...JWT, JWT_AUDIENCE: '"a' })).to.include({ jwtAudience: '"a' });
+  });
+
   it('reads a value of every kind', () => {
     for (const [variable, text, expected] of [
       ['PORT', '0', { port: 0 }],
@@ -25,7 +54,7 @@ describe('The configuration', () => {
       ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
       ['HOST', '::1', { host: '::1' }],
       ['PLUGINS', './a.js, garden', { plugins: ['./a.js', 'garden'] }],
-      ['ACCESS_TOKENS', 'one, two,', { accessTokens: ['one', 'two'] }],
+      ['ACCESS_TOKENS', 'ali=one, two,', { accessTokens: ['ali=one', 'two'] }],
       ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
       ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
       ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
@@ -42,7 +71,7 @@ describe('The configuration', () => {
 
   it('rejects any other value, and names what is allowed', () => {
     for (const [variable, allowed, ...texts] of [
-      ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', ' 80', 'http', '1e3'],
+      ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', '8 0', 'http', '1e3'],
       ['BODY_LIMIT', 'a size from 1b to 256mb, such as 64kb or 1mb', '0', '-1', '1.5mb', '1 mb', '257mb', 'mb'],
       ['MAX_IN_FLIGHT', 'a whole number above 0', '0', '1k', '-1', 'all'],
       ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],

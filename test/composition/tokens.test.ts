@@ -19,7 +19,7 @@ describe('The access tokens', () => {
     return tokens;
   };
   const accepted = async (tokens: AccessTokens, ...candidates: string[]) => {
-    const results = await Promise.all(candidates.map((token) => tokens.verify(token)));
+    const results = await Promise.all(candidates.map((token) => tokens.verifier.verify(token)));
     return candidates.filter((_, index) => results[index]?.kind === 'valid');
   };
 
@@ -58,6 +58,7 @@ describe('The access tokens', () => {
     const tokens = await create({ ACCESS_TOKENS: 'fixed', ACCESS_TOKENS_FILE: path });
     for (const [change, problem] of [
       [() => writeFileSync(path, 'good\nbad canary\n'), /^ACCESS_TOKENS_FILE: token 2 must consist of [^c]*/],
+      [() => writeFileSync(path, 'ali=same\nberi=same\n'), /^ACCESS_TOKENS_FILE: two clients have the same token$/],
       [() => writeFileSync(path, '# nothing\n'), /^ACCESS_TOKENS_FILE: the file contains no token$/],
       [() => rmSync(path), /^ACCESS_TOKENS_FILE: ENOENT: no such file or directory$/],
       [() => symlinkSync('/dev/zero', path), /^ACCESS_TOKENS_FILE: must be a regular file of at most 1 MiB$/],

@@ -1,10 +1,4 @@
-import {
-  type AddOutcome,
-  type Plant,
-  type PlantRepository,
-  PlantRepositoryDecorator,
-  StorageUnavailable,
-} from '../../../core/index.js';
+import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 
 /** How long calls fail at once after a write has timed out, in milliseconds. */
 const PAUSE_MS = 3000;
@@ -33,7 +27,8 @@ interface PendingCall {
  * When a write times out, pending calls fail, and so do new calls for some seconds. A write runs in the
  * `AsyncLocalStorage` context of one of its calls, so the decorated repository must not read a context.
  */
-export class BatchingPlantRepository extends PlantRepositoryDecorator {
+export class BatchingPlantRepository implements PlantRepository {
+  readonly #repository: PlantRepository;
   readonly #maxWrites: number;
   readonly #maxBatchRows: number;
   readonly #timeoutMs: number;
@@ -49,13 +44,13 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
     repository: PlantRepository,
     { maxWrites = 1, maxBatchRows = 1000, timeoutMs = 10_000 }: BatchLimits = {},
   ) {
-    super(repository);
+    this.#repository = repository;
     this.#maxWrites = maxWrites;
     this.#maxBatchRows = maxBatchRows;
     this.#timeoutMs = timeoutMs;
   }
 
-  override add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     return new Promise((resolve, reject) => {
       if (performance.now() < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
       // A copy, because the caller may change its array.
@@ -63,6 +58,10 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
       // After the current turn of the event loop, so that all calls of that turn share the write.
       setImmediate(this.#startWrites);
     });
+  }
+
+  readAll(): AsyncIterable<readonly Plant[]> {
+    return this.#repository.readAll();
   }
 
   /** Resolves when every call has settled. Call it before the storage closes, because calls would fail afterwards. */
@@ -117,7 +116,7 @@ export class BatchingPlantRepository extends PlantRepositoryDecorator {
 
   /** Writes a batch. A write that times out may still end later. */
   #withinTime(batch: readonly PendingCall[]): Promise<readonly AddOutcome[]> {
-    const write = this.decorated.add(batch.flatMap(({ plants }) => plants));
+    const write = this.#repository.add(batch.flatMap(({ plants }) => plants));
     return new Promise((resolve, reject) => {
       const timeOut = () => reject(new StorageUnavailable(`the storage did not respond within ${this.#timeoutMs} ms`));
       // A timer may fire up to a millisecond early.

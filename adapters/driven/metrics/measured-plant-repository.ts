@@ -1,23 +1,18 @@
-import {
-  type AddOutcome,
-  isStorageUnavailable,
-  type Plant,
-  type PlantRepository,
-  PlantRepositoryDecorator,
-} from '../../../core/index.js';
+import { type AddOutcome, isStorageUnavailable, type Plant, type PlantRepository } from '../../../core/index.js';
 import { DURATION_BUCKETS, type Metrics } from './metrics.js';
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /** Counts and times the calls of `add`. */
-export class MeasuredPlantRepository extends PlantRepositoryDecorator {
+export class MeasuredPlantRepository implements PlantRepository {
+  readonly #repository: PlantRepository;
   readonly #countPlant;
   readonly #observeBatch;
   readonly #observeSeconds;
   readonly #countError;
 
   constructor(repository: PlantRepository, metrics: Metrics) {
-    super(repository);
+    this.#repository = repository;
     this.#countPlant = metrics.counter('plants_total', 'Plants sent to the storage.', ['outcome']);
     this.#observeBatch = metrics.histogram('storage_batch_plants', 'Plants per batch.', BATCH_BUCKETS);
     const help = 'Duration of storage calls.';
@@ -25,10 +20,10 @@ export class MeasuredPlantRepository extends PlantRepositoryDecorator {
     this.#countError = metrics.counter('storage_errors_total', 'Failed storage calls.', ['code']);
   }
 
-  override async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+  async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
     const start = performance.now();
     try {
-      const outcomes = await this.decorated.add(plants);
+      const outcomes = await this.#repository.add(plants);
       this.#observeBatch(outcomes.length);
       for (const { kind } of outcomes) this.#countPlant({ outcome: kind });
       return outcomes;
@@ -38,5 +33,8 @@ export class MeasuredPlantRepository extends PlantRepositoryDecorator {
     } finally {
       this.#observeSeconds((performance.now() - start) / 1000);
     }
+  }
+  readAll(): AsyncIterable<readonly Plant[]> {
+    return this.#repository.readAll();
   }
 }

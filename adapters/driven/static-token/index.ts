@@ -1,1 +1,1 @@
-export { assertTokens, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';
+export { assertTokens, isClientName, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';

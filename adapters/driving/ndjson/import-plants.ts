@@ -2,40 +2,52 @@ import type { CreatePlantsUseCase, NewPlant } from '../../../core/index.js';
 import { apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
+/** An exported id may be longer than in the body that created its plant: `1e18` has 4 characters, and 19 digits. */
+const MAX_ADDED_DIGITS = 15;
+
 /** Dependencies, limit and callback of an import. */
 interface ImportOptions {
   readonly createPlants: CreatePlantsUseCase;
   readonly codec: PlantCodec;
-  /** Maximum length of a line. */
-  readonly maxLineBytes: number;
+  /** Maximum size of the bodies that created the plants. A line may be 15 bytes longer. */
+  readonly bodyLimitBytes: number;
   /** Called for each rejected line, in order, with its number, starting at 1, and its error. */
   readonly onReject: (rejected: { line: number; error: number; message: string }) => void | Promise<void>;
 }
 
+/** The result of {@link importPlants}. */
+type ImportResult =
+  /** Numbers of lines. Blank lines do not count. */
+  | { readonly kind: 'imported'; readonly created: number; readonly alreadyStored: number; readonly rejected: number }
+  /** The input has another format, so nothing was imported. `hint` is a clause for a person. */
+  | { readonly kind: 'not-ndjson'; readonly hint: string };
+
 /**
  * Creates a plant from each line of NDJSON. Decodes a line like a request body; reports and skips rejected lines. An
  * interrupted import can be run again.
- * @returns Numbers of lines.
  * @throws {StorageUnavailable} The storage is unavailable. Plants created before the error remain stored.
  */
 export async function importPlants(
   input: AsyncIterable<Uint8Array>,
-  { createPlants, codec, maxLineBytes, onReject }: ImportOptions,
-): Promise<{ created: number; alreadyStored: number; rejected: number }> {
+  { createPlants, codec, bodyLimitBytes, onReject }: ImportOptions,
+): Promise<ImportResult> {
   const summary = { created: 0, alreadyStored: 0, rejected: 0 };
-  const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${maxLineBytes} bytes` };
-  const decode = (line: Uint8Array | undefined): DecodeResult =>
-    line ? codec.decodeNewPlant(line) : { kind: 'rejected', error: tooLong };
+  const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${bodyLimitBytes} bytes` };
+  const decode = (line: Uint8Array | undefined): DecodeResult | undefined => {
+    if (line === undefined) return { kind: 'rejected', error: tooLong };
+    return line.every(isWhiteSpace) ? undefined : codec.decodeNewPlant(line);
+  };
   let line = 0;
 
-  const store = async (batch: readonly DecodeResult[]) => {
+  const store = async (batch: readonly (DecodeResult | undefined)[]) => {
     const newPlants: NewPlant[] = [];
-    for (const decoded of batch) if (decoded.kind === 'decoded') newPlants.push(decoded.newPlant);
-    const outcomes = await createPlants.executeAll(newPlants);
+    for (const decoded of batch) if (decoded?.kind === 'decoded') newPlants.push(decoded.newPlant);
+    const outcomes = await createPlants.execute(newPlants);
     const errors = outcomes.map((outcome) => (outcome.kind === 'created' ? undefined : toApiError(outcome)));
     let next = 0;
     for (const decoded of batch) {
       line++;
+      if (decoded === undefined) continue;
       const apiError = decoded.kind === 'decoded' ? errors[next++] : decoded.error;
       if (apiError === undefined) summary.created++;
       else if (apiError === apiErrors.alreadyStored) summary.alreadyStored++;
@@ -46,9 +58,20 @@ export async function importPlants(
     }
   };
 
+  let hint: string | undefined;
+  const chunks = async function* () {
+    let isStart = true;
+    for await (const chunk of input) {
+      if (isStart) hint = findOtherFormat(chunk);
+      if (hint !== undefined) return;
+      isStart &&= chunk.every(isWhiteSpace);
+      yield chunk;
+    }
+  };
+
   // Stores one batch while the next is read and decoded. Never two at once, so that the first line with an id wins.
   let storing = Promise.resolve();
-  for await (const lines of splitLines(input, maxLineBytes)) {
+  for await (const lines of splitLines(chunks(), bodyLimitBytes + MAX_ADDED_DIGITS)) {
     const batch = lines.map(decode);
     await storing;
     storing = store(batch);
@@ -56,5 +79,20 @@ export async function importPlants(
     storing.catch(() => {});
   }
   await storing;
-  return summary;
+  return hint === undefined ? { kind: 'imported', ...summary } : { kind: 'not-ndjson', hint };
+}
+
+/** White space of JSON (RFC 8259 §2). */
+function isWhiteSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+/** Returns a hint if the first bytes of an input are not those of NDJSON. */
+function findOtherFormat(start: Uint8Array): string | undefined {
+  const head = start.subarray(0, 4);
+  // Control characters, and bytes that UTF-8 does not use: the signatures of gzip, zip, zstd and xz, and of UTF-16.
+  if (head.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte > 0xf4))
+    return 'the input is compressed or UTF-16; decompress it, or convert it to UTF-8';
+  const text = new TextDecoder().decode(start).trimStart();
+  return text.startsWith('[') ? 'the input is a JSON array; write one object per line, without commas' : undefined;
 }

@@ -18,4 +18,6 @@ export type Verification =
 export interface Principal {
   /** Names the caller, for example in logs. Never empty; reveals nothing of the token; stable until tokens change. */
   readonly subject: string;
+  /** Who vouches for the subject, such as the `iss` of a JWT. Absent for a static token. Subjects are unique per issuer. */
+  readonly issuer?: string | undefined;
 }

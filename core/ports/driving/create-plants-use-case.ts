@@ -8,5 +8,5 @@ export interface CreatePlantsUseCase {
    * @returns One outcome per plant, in the order of `newPlants`.
    * @throws {StorageUnavailable} Any of the plants may have been stored; retry to find out.
    */
-  executeAll(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]>;
+  execute(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]>;
 }

@@ -35,6 +35,14 @@ describe('import', () => {
     ]);
   });
 
+  it('counts in the singular and in the plural, and exits with 1 and a hint if the input has another format', async () => {
+    const environment = { DATABASE_URL: 'memory:' };
+    const one = await run(['import'], environment, '{"id":1,"name":"a"}\n\nno JSON\n');
+    expect(one.stderr).to.equal('1 plant created, 0 already stored, 1 line rejected\n');
+    const stderr = 'plant-store: the input is a JSON array; write one object per line, without commas\n';
+    expect(await run(['import'], environment, '[]')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
+  });
+
   it('exits with 1 and names the reason if it cannot read its file', async () => {
     for (const [file, reason] of [
       ['none.ndjson', "ENOENT: no such file or directory, open 'none.ndjson'"],

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { BatchingPlantRepository, type BatchLimits } from '../../../../adapters/driven/batching/index.js';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { type AddOutcome, type Plant, PlantRepositoryDecorator, StorageUnavailable } from '../../../../core/index.js';
+import { type AddOutcome, type Plant, StorageUnavailable } from '../../../../core/index.js';
 import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
@@ -61,13 +61,13 @@ describe('BatchingPlantRepository', () => {
   it('runs a write in the AsyncLocalStorage context of one of its calls, and continues each call in its own', async () => {
     const tenants = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
-    class Observer extends PlantRepositoryDecorator {
+    class Observer extends MemoryPlantRepository {
       override add(plants: readonly Plant[]) {
         seen.push([tenants.getStore(), plants.length]);
         return super.add(plants);
       }
     }
-    const repository = new BatchingPlantRepository(new Observer(new MemoryPlantRepository()));
+    const repository = new BatchingPlantRepository(new Observer());
     const addFor = async (id: bigint) => {
       await repository.add([plant(id)]);
       return tenants.getStore();

@@ -26,10 +26,39 @@ describe('StaticTokenVerifier', () => {
     });
   });
 
-  it('returns the position of the token as the subject', async () => {
-    const verifier = new StaticTokenVerifier(['one', 'two']);
-    expect(await verifier.verify('one')).to.deep.include({ principal: { subject: 'static-token-1' } });
-    expect(await verifier.verify('two')).to.deep.include({ principal: { subject: 'static-token-2' } });
+  const subjectOf = async (verifier: StaticTokenVerifier, token: string) => {
+    const verification = await verifier.verify(token);
+    return verification.kind === 'valid' ? verification.principal : verification.kind;
+  };
+
+  it('returns the name of the client, which may have several tokens, and no issuer', async () => {
+    const verifier = new StaticTokenVerifier(['ali=one', `beri.b_2@x-y=${DIGEST}`, 'ali=two', 'ali=pad==', 'ali=one']);
+    for (const token of ['one', 'two', 'pad=='])
+      expect(await subjectOf(verifier, token)).to.deep.equal({ subject: 'ali' });
+    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject: 'beri.b_2@x-y' });
+    for (const token of ['ali=one', 'ali', 'pad']) expect(await subjectOf(verifier, token)).to.equal('invalid');
+  });
+
+  it('names a client without a name after the digest of its token, also when other tokens change', async () => {
+    const subject = DIGEST.slice(0, 'sha256:'.length + 12);
+    const verifier = new StaticTokenVerifier(['first-token', DIGEST]);
+    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject });
+    verifier.replace([DIGEST]);
+    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject });
+    verifier.replace(['one']);
+    const digest = createHash('sha256').update('one').digest('hex');
+    expect(await subjectOf(verifier, 'one')).to.deep.equal({ subject: `sha256:${digest.slice(0, 12)}` });
+  });
+
+  it('rejects a token of two clients, and keeps the previous list', async () => {
+    const verifier = new StaticTokenVerifier(['ali=one']);
+    for (const list of [
+      ['ali=two', 'beri=two'],
+      ['two', 'ali=two'],
+      [`ali=${TOKEN}`, `beri=${DIGEST}`],
+    ])
+      expect(() => verifier.replace(list)).to.throw(TypeError, /^two clients have the same token$/);
+    expect(await subjectOf(verifier, 'one')).to.deep.equal({ subject: 'ali' });
   });
 
   it('compares with every token in constant time, even after a match', async () => {
@@ -56,7 +85,13 @@ describe('A token list', () => {
     { title: 'rejects an empty token', bad: '' },
     { title: 'rejects a space in a token', bad: `${canary} ${canary}` },
     { title: 'rejects a token with a non-ASCII letter', bad: `${canary}é` },
-    { title: 'rejects a token with = in the middle', bad: `${canary}=${canary}` },
+    { title: 'rejects a token with = in the middle', bad: `ali=${canary}=${canary}` },
+    { title: 'rejects a name without a token', bad: `${canary}=` },
+    { title: 'rejects a token that ends in = and has no name', bad: `${canary}==` },
+    { title: 'rejects an empty name', bad: `=${canary}` },
+    { title: 'rejects a name with a space', bad: `${canary} ${canary}=token` },
+    { title: 'rejects a name with a non-ASCII letter', bad: `${canary}é=token` },
+    { title: 'rejects a named digest that is too short', bad: `ali=sha256:${'0'.repeat(63)}` },
     { title: 'rejects a digest that is too short', bad: `sha256:${'0'.repeat(63)}` },
     { title: 'rejects a digest that is too long', bad: `sha256:${'0'.repeat(65)}` },
     { title: 'rejects a digest after other letters', bad: `x${DIGEST}` },

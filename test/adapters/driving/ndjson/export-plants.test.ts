@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
 import { JsonPlantCodec } from '../../../../adapters/driving/api/index.js';
 import { exportPlants, importPlants } from '../../../../adapters/driving/ndjson/index.js';
-import { CreatePlant, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '../../../../core/index.js';
+import { CreatePlants, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '../../../../core/index.js';
 import { readPlants } from '../../../contract/repository-checks.js';
 import { toPlant } from '../../../support/plants.js';
 import { newPlant, storableText } from '../../../support/texts.js';
@@ -22,15 +22,15 @@ describe('exportPlants', () => {
     await fc.assert(
       fc.asyncProperty(newPlants, async (plants) => {
         const [from, to] = [new MemoryPlantRepository(), new MemoryPlantRepository()];
-        await new CreatePlant(from).executeAll(plants);
+        await new CreatePlants(from).execute(plants);
         async function* exported() {
           for await (const lines of exportPlants(new ReadPlants(from), codec)) yield Buffer.from(lines);
         }
         const rejects: object[] = [];
         await importPlants(exported(), {
-          createPlants: new CreatePlant(to),
+          createPlants: new CreatePlants(to),
           codec,
-          maxLineBytes: 10_000,
+          bodyLimitBytes: 10_000,
           onReject: (line) => void rejects.push(line),
         });
         expect(rejects).to.deep.equal([]);

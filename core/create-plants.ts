@@ -1,0 +1,24 @@
+import { toCreatePlantOutcome } from './create-plant.js';
+import { type NewPlant, Plant } from './plant.js';
+import type { PlantRepository } from './ports/driven/plant-repository.js';
+import type { CreatePlantOutcome } from './ports/driving/create-plant-use-case.js';
+import type { CreatePlantsUseCase } from './ports/driving/create-plants-use-case.js';
+
+/** Use case: create many plants with one call of the repository. */
+export class CreatePlants implements CreatePlantsUseCase {
+  readonly #repository: PlantRepository;
+
+  constructor(repository: PlantRepository) {
+    this.#repository = repository;
+  }
+
+  async execute(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]> {
+    const results = newPlants.map(Plant.from);
+    const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
+    const added = plants.length > 0 ? await this.#repository.add(plants) : [];
+    let next = 0;
+    return results.map((result) =>
+      result.kind === 'valid' ? toCreatePlantOutcome(result.plant, added[next++]) : result,
+    );
+  }
+}
