@@ -4,6 +4,8 @@ import {
   errors,
   type FetchImplementation,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
   jwtVerify,
 } from 'jose';
 import {
@@ -50,7 +52,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'expired',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
   ERR_JWKS_NO_MATCHING_KEY: 'key',
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'key',
   ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
   ERR_JOSE_NOT_SUPPORTED: 'algorithm',
   iss: 'issuer',
@@ -89,17 +90,34 @@ export class JwtVerifier implements TokenVerifier {
     if (!COMPACT_JWS.test(token)) return invalid('malformed');
     try {
       const { issuer, audience } = this.#options;
-      const checks = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS };
-      const { payload, protectedHeader } = await jwtVerify(token, this.#getKey, { ...checks, requiredClaims: ['exp'] });
+      const limits = { algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS, requiredClaims: ['exp'] };
+      const { payload, protectedHeader } = await this.#verify(token, { issuer, audience, ...limits });
       const { typ = 'JWT' } = protectedHeader;
       if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
       const { sub: subject } = payload;
       if (typeof subject !== 'string' || subject === '') return invalid('subject');
-      return { kind: 'valid', principal: { subject } };
+      return { kind: 'valid', principal: { subject, issuer } };
     } catch (error) {
       if (isTokenIssuerUnavailable(error)) throw error;
       if (error instanceof errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
       return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
+    }
+  }
+
+  /** Tries each key of its algorithm if the token has no `kid` (optional, RFC 7515 §4.1.4), as during a rotation. */
+  async #verify(token: string, checks: JWTVerifyOptions): Promise<JWTVerifyResult> {
+    try {
+      return await jwtVerify(token, this.#getKey, checks);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      for await (const key of error) {
+        try {
+          return await jwtVerify(token, key, checks);
+        } catch (failure) {
+          if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+        }
+      }
+      throw new errors.JWSSignatureVerificationFailed();
     }
   }
 }
@@ -118,7 +136,10 @@ function fetchEvery(cooldownMs: number): FetchImplementation {
       if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
       chunks.push(chunk);
     }
-    return new Response(Buffer.concat(chunks), response);
+    const body = Buffer.concat(chunks);
+    // Otherwise, jose would reject every token.
+    if (response.ok && JSON.parse(`${body}`).keys?.length === 0) throw new Error('the key set is empty');
+    return new Response(body, response);
   };
 }
 

@@ -128,11 +128,11 @@ export class HttpApi {
     } catch (failure) {
       reply = failureReply(failure);
     }
-    const { cause, reason, subject } = reply.log ?? {};
+    const { cause, reason, principal } = reply.log ?? {};
     const replied = this.#replied.get(req);
-    if (replied) reply = { ...replied, log: { ...replied.log, subject } };
+    if (replied) reply = { ...replied, log: { ...replied.log, principal } };
     // The client has disconnected.
-    else if (req.errored) reply = { ...reply, log: { cause, reason, subject, aborted: true } };
+    else if (req.errored) reply = { ...reply, log: { cause, reason, principal, aborted: true } };
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     this.#report(reply, { requestId, traceparent: toTraceparent(req), method: req.method, url, route, durationMs });
     return reply;
@@ -140,14 +140,27 @@ export class HttpApi {
 
   /** Tells the observers of the end of a request, and logs it. */
   #report(reply: Reply, { requestId, traceparent, method, url = '', route, durationMs }: ReportedRequest): void {
-    const { error, cause, reason, aborted } = reply.log ?? {};
+    const { error, cause, reason, principal, aborted } = reply.log ?? {};
     const status = aborted ? undefined : reply.status;
     for (const observe of this.#observers) observe({ method, route, status, error, durationMs });
     if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
     if (this.#accessLog === undefined) return;
     const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-    const subject = escapeControls(reply.log?.subject);
-    const fields = { requestId, traceparent, method, path, subject, status, error, reason, aborted, durationMs };
+    const subject = escapeControls(principal?.subject);
+    const issuer = escapeControls(principal?.issuer);
+    const fields = {
+      requestId,
+      traceparent,
+      method,
+      path,
+      subject,
+      issuer,
+      status,
+      error,
+      reason,
+      aborted,
+      durationMs,
+    };
     this.#accessLog.info(fields, 'request');
   }
 }

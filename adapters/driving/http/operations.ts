@@ -110,7 +110,7 @@ export class Operations {
         : operation({ principal, params: request.params, body: new Uint8Array() }, this.#parts);
       // If the client has disconnected, the failure is that its body did not arrive.
       const reply = await replied.catch((failure) => failureReply(request.req.errored ? undefined : failure));
-      return { ...reply, log: { ...reply.log, subject: principal.subject } };
+      return { ...reply, log: { ...reply.log, principal } };
     } finally {
       this.inFlight--;
     }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../../core/index.js';
 import { type ApiError, failureToApiError, toStatus } from '../api/index.js';
 
 /** A request, as a framework hands it over. */
@@ -27,7 +28,7 @@ export interface Reply {
     /** Why the credential is rejected. */
     readonly reason?: string | undefined;
     /** The authenticated client. */
-    readonly subject?: string | undefined;
+    readonly principal?: Principal | undefined;
     /** Whether the client disconnected before its request was complete. */
     readonly aborted?: true;
   };

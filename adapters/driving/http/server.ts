@@ -89,18 +89,26 @@ export class NodeHttpServer {
     return this.#stopped !== undefined;
   }
 
-  /** Listens. Resolves to the URL; rejects with the operating system's error if it cannot listen. */
+  /**
+   * Listens on one address, the first if the name `host` has several. Resolves to the URL of that address; rejects with the
+   * operating system's error if it cannot listen.
+   */
   async listen(port: number, host: string): Promise<string> {
     await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
-    return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+    return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
   }
 
   /** Stops listening, finishes the requests in progress, and disconnects the remaining clients after the timeout. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
+  }
+
+  /** Disconnects all clients. */
+  closeAllConnections(): void {
+    this.#server.closeAllConnections();
   }
 
   async #stop(): Promise<void> {

@@ -5,7 +5,8 @@ import { portOf } from '../../../support/port.js';
 
 /** A key pair of an issuer. */
 export interface Key {
-  readonly kid: string;
+  /** Published with the key, and in the header of its tokens, unless it is `undefined`. */
+  readonly kid: string | undefined;
   readonly algorithm: string;
   readonly publicKey: CryptoKey;
   readonly privateKey: CryptoKey | Uint8Array;
@@ -30,7 +31,7 @@ export function inSeconds(seconds: number): number {
 /** Signs a JWT that is valid for five minutes, except for the overrides. `undefined` removes a claim. */
 export function sign(key: Key, claims: object = {}, header: object = {}): Promise<string> {
   return new SignJWT({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...claims })
-    .setProtectedHeader({ alg: key.algorithm, kid: key.kid, ...header })
+    .setProtectedHeader({ alg: key.algorithm, ...(key.kid !== undefined && { kid: key.kid }), ...header })
     .sign(key.privateKey);
 }
 

@@ -12,7 +12,7 @@ import { AUDIENCE, ISSUER, Issuer, inSeconds, type Key, newKey, SUBJECT, sign } 
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const ACCEPTED = { kind: 'valid', principal: { subject: SUBJECT } };
+const ACCEPTED = { kind: 'valid', principal: { subject: SUBJECT, issuer: ISSUER } };
 const rejectedFor = (reason: string) => ({ kind: 'invalid', reason });
 
 describe('JwtVerifier', () => {
@@ -67,6 +67,24 @@ describe('JwtVerifier', () => {
       const verifier = create();
       for (const each of keys) expect(await verifier.verify(await sign(each)), each.algorithm).to.deep.equal(ACCEPTED);
     });
+  });
+
+  it('tries each key of the algorithm if a token has no kid', async () => {
+    const keys = (await Promise.all(['ES256', 'ES256', 'RS256', 'ES256'].map(newKey))).map((each) => ({
+      ...each,
+      kid: undefined,
+    }));
+    await issuer.publish(...keys);
+    const verifier = create();
+    for (const each of keys) expect(await verifier.verify(await sign(each)), each.algorithm).to.deep.equal(ACCEPTED);
+    for (const [claims, reason] of [
+      [{ aud: 'someone-else' }, 'audience'],
+      [{ exp: inSeconds(-3600) }, 'expired'],
+    ] as const)
+      for (const each of keys)
+        expect(await verifier.verify(await sign(each, claims))).to.deep.equal(rejectedFor(reason));
+    const forged = await sign({ ...(await newKey()), kid: undefined });
+    expect(await verifier.verify(forged)).to.deep.equal(rejectedFor('signature'));
   });
 
   // The contract has expired tokens, tokens of another issuer, and tokens without a signature or with a wrong one.
@@ -181,6 +199,10 @@ describe('JwtVerifier', () => {
     {
       title: 'throws TokenIssuerUnavailable until the issuer recovers, if it stalls during the response',
       respond: (response: ServerResponse) => response.write('{"keys":['),
+    },
+    {
+      title: 'throws TokenIssuerUnavailable until the issuer recovers, if it sends an empty JWK Set',
+      respond: (response: ServerResponse) => response.end('{"keys":[]}'),
     },
     {
       title: 'throws TokenIssuerUnavailable until the issuer recovers, if it sends JSON that is not a JWK Set',

@@ -216,13 +216,17 @@ describe('The log', () => {
     expect(lines[0]).to.include({ err: failure, message: 'request failed' });
   });
 
-  it('has no control character of a subject or a path, which a terminal would execute', async () => {
-    const principal = { subject: 'a\x1b[2Jb\x7fc\x9bd\n' };
+  it('has no control character of a subject, an issuer or a path, which a terminal would execute', async () => {
+    const principal = { subject: 'a\x1b[2Jb\x7fc\x9bd\n', issuer: 'https://e\x1b' };
     const tokenVerifier = { verify: async () => ({ kind: 'valid', principal }) as const };
     const [endpoint] = new HttpApi({ ...API_OPTIONS, log, tokenVerifier }).endpoints;
     const headers = { authorization: 'Bearer x' };
     await endpoint?.handle(requestOf({ method: 'POST', url: '/\x1b[2J\x9b', headers }));
-    expect(lines[0]).to.include({ path: '/\\u001b[2J\\u009b', subject: 'a\\u001b[2Jb\\u007fc\\u009bd\\u000a' });
+    expect(lines[0]).to.include({
+      path: '/\\u001b[2J\\u009b',
+      subject: 'a\\u001b[2Jb\\u007fc\\u009bd\\u000a',
+      issuer: 'https://e\\u001b',
+    });
   });
 
   it('has no value from a client but the path, and the rejections have none either', async () => {
