@@ -20,6 +20,8 @@ export interface Service {
   readonly container: Container;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;
+  /** Disconnects all clients, so that {@link stop} no longer waits for them. */
+  readonly disconnect: () => void;
 }
 
 /**
@@ -35,8 +37,14 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     await plugin(container);
     if (hasManagement) (await import('./measure.js')).measure(container);
     const urls = await listen(container, config);
+    const server = container.get(services.HttpServer);
     let stopped: Promise<boolean> | undefined;
-    return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
+    return {
+      ...urls,
+      container,
+      stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)),
+      disconnect: () => server.closeAllConnections(),
+    };
   } catch (error) {
     // A plugin may have logged the cause.
     await container.getAsync(services.LogDestination).then(flush, () => {});
@@ -47,7 +55,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
 
 /** Creates the parts, opens the listeners, and logs what has started. */
 async function listen(container: Container, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
-  const { host, port, managementHost, managementPort, basePath = '' } = config;
+  const { managementPort, basePath = '' } = config;
   // First, so that an invalid setting leaves no new store behind.
   await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
@@ -56,17 +64,28 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
   const log = await container.getAsync(services.Logger);
   await container.getAsync(services.TokenReload);
   let managementUrl: string | undefined;
-  if (managementPort !== 'off')
-    managementUrl = await (await container.getAsync(services.ManagementServer)).listen(managementPort, managementHost);
-  const url = `${await server.listen(port, host)}${basePath}`;
+  if (managementPort !== 'off') {
+    const management = await container.getAsync(services.ManagementServer);
+    managementUrl = await management.listen(managementPort, config.managementHost).catch(nameSetting('MANAGEMENT_'));
+  }
+  const url = `${await server.listen(config.port, config.host).catch(nameSetting(''))}${basePath}`;
   const { driver, schema, warning } = storage;
-  const name = toStorageName(storage, config);
-  log.info(
-    { version, node: process.version, storage: name, driver, schema, url, management: managementUrl },
-    'started',
-  );
-  if (warning) log.warn({ storage: name }, warning);
+  const storageName = toStorageName(storage, config);
+  const versions = { version, node: process.version };
+  log.info({ ...versions, storage: storageName, driver, schema, url, management: managementUrl }, 'started');
+  if (warning) log.warn({ storage: storageName }, warning);
   return { url, managementUrl };
+}
+
+/** Returns a function that rethrows the error of a listener with the name of its setting. */
+function nameSetting(prefix: '' | 'MANAGEMENT_') {
+  return (error: NodeJS.ErrnoException): never => {
+    const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';
+    // The message would contain the host name, which may be a secret in the wrong variable.
+    const reason = error.syscall === 'getaddrinfo' ? `cannot be resolved (${error.code})` : error.message;
+    error.message = `${prefix}${isPort ? 'PORT' : 'HOST'}: ${reason}`;
+    throw error;
+  };
 }
 
 async function stop(container: Container, timeoutMs: number): Promise<boolean> {

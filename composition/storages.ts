@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ResolutionContext } from 'inversify';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
 import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
-import type { PlantStorage } from '../core/index.js';
+import { isStorageUnavailable, type PlantStorage, StorageUnavailable } from '../core/index.js';
 import { type Config, InvalidConfig } from './config.js';
 import { services } from './services.js';
 
@@ -65,13 +65,14 @@ export const storages: Readonly<Record<string, OpenStorage>> = {
 
 /** Opens the storage that the scheme of `DATABASE_URL` selects. Waits for a server that does not respond yet. */
 export async function openStorage(context: ResolutionContext): Promise<Storage> {
-  const { database: url, storageTimeoutMs: timeoutMs } = context.get(services.Config);
+  const { database: url, databaseFromFile, storageTimeoutMs: timeoutMs } = context.get(services.Config);
+  const variable = databaseFromFile === undefined ? 'DATABASE_URL' : 'DATABASE_URL_FILE';
   const readOnly = context.get(services.ReadOnly);
   const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
   const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
   if (open === undefined)
     throw new InvalidConfig(
-      'DATABASE_URL: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds',
+      `${variable}: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds`,
     );
   const deadline = performance.now() + MAX_WAIT_MS;
   let isWaiting = false;
@@ -80,8 +81,11 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
       return await open({ url, timeoutMs, readOnly });
     } catch (error) {
       if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
-        throw new InvalidConfig(`DATABASE_URL: ${error.message}`);
-      if (readOnly || !isUnresponsive(error) || performance.now() > deadline) throw error;
+        throw new InvalidConfig(`${variable}: ${error.message}`);
+      const isFinal = readOnly || !isUnresponsive(error) || performance.now() > deadline;
+      if (isFinal && isStorageUnavailable(error))
+        throw new StorageUnavailable(`${variable}: ${error.message}`, { cause: error.cause });
+      if (isFinal) throw error;
       if (!isWaiting) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
       isWaiting = true;
       await setTimeout(PAUSE_MS);

@@ -4,27 +4,31 @@ import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
-import { nextSignal } from './signals.js';
+import { onSignal } from './signals.js';
 import { notifySystemd } from './systemd.js';
 
-/** Runs the service until SIGINT or SIGTERM. */
+/** Runs the service until SIGINT or SIGTERM. A second signal ends its wait for clients. */
 export async function run(config: Config): Promise<number> {
-  const { url, managementUrl, container, stop } = await start(config, (container) => {
+  const { url, managementUrl, container, stop, disconnect } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
-  const stopSignal = nextSignal();
   const log = container.get(services.Logger);
+  const stopped = new Promise<boolean>((resolve) => {
+    onSignal((signal) => {
+      onSignal(disconnect);
+      log.info({ signal }, 'stopping');
+      resolve(stop());
+    });
+  });
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(container.get(services.Storage), log);
   const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
   const example = randomToken ? curlExample(url, randomToken) : '';
   // The log has the addresses, too.
-  await print(`Plant Store listens on ${url}\n${docs}${health}${example}`).catch(() => {});
-
-  log.info({ signal: await stopSignal }, 'stopping');
-  return (await stop()) ? 0 : 1;
+  print(`Plant Store listens on ${url}\n${docs}${health}${example}`).catch(() => {});
+  return (await stopped) ? 0 : 1;
 }
 
 function exitOnUncaughtException(container: Container): void {

@@ -13,6 +13,9 @@ import { RawClient } from '../support/raw-http.js';
 
 const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'recorded:', ACCESS_TOKENS: 'secret' };
 
+/** The head of a create, whose response is 100 Continue. */
+const STALLED_CREATE = `POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`;
+
 /** A storage in memory whose plugin records its calls and the log. Its first write waits until `finish` is called. */
 class Recorder extends MemoryPlantRepository {
   readonly calls: string[] = [];
@@ -78,17 +81,30 @@ describe('start', () => {
     expect(warning.lines[1]).to.include({ level: 'warn', storage: 'recorded:', msg: 'no sync' });
   });
 
-  it('rejects and closes the storage if the address of a listener is in use', async () => {
+  it('rejects and closes the storage if it cannot listen, and names the setting, but not a host that has no address', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
-    const message = `listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`;
-    for (const variable of ['PORT', 'MANAGEMENT_PORT']) {
+    const inUse = `listen EADDRINUSE: address already in use 127.0.0.1:${portOf(other)}`;
+    for (const [variable, value, reason] of [
+      ['PORT', `${portOf(other)}`, inUse],
+      ['MANAGEMENT_PORT', `${portOf(other)}`, inUse],
+      ['HOST', '192.0.2.1', 'listen EADDRNOTAVAIL: address not available 192.0.2.1'],
+      ['MANAGEMENT_HOST', 'canary.invalid', /^MANAGEMENT_HOST: cannot be resolved \(E\w+\)$/],
+    ] as const) {
       const recorder = new Recorder();
-      const error = await catchError(recorder.start({ [variable]: `${portOf(other)}` }));
-      expect(error, variable).to.have.property('message', message);
+      const error = await catchError(recorder.start({ [variable]: value }));
+      const message = error instanceof Error ? error.message : '';
+      if (typeof reason === 'string') expect(message).to.equal(`${variable}: ${reason}`);
+      else expect(message).to.match(reason);
       expect(recorder.calls).to.include('close');
     }
     other.close();
+  });
+
+  it('resolves to the address on which it listens, because a name may have several', async () => {
+    const { url, stop } = await new Recorder().start({ HOST: 'localhost' });
+    expect(url).to.match(/^http:\/\/(127\.0\.0\.1|\[::1\]):\d+$/);
+    await stop();
   });
 
   it('writes the log and closes the storage if another part cannot be created', async () => {
@@ -129,9 +145,19 @@ describe('stop', () => {
   it('resolves to true after SHUTDOWN_TIMEOUT if a client stalls', async () => {
     const { url, stop } = await new Recorder().start({ SHUTDOWN_TIMEOUT: '100ms' });
     const client = await RawClient.connect(Number(new URL(url).port));
-    const head = 'POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n';
-    await client.send(`${head}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n`).readResponse();
+    await client.send(STALLED_CREATE).readResponse();
     expect(await stop()).to.equal(true);
+    await client.ended();
+  });
+
+  it('waits no longer for a client after disconnect', async () => {
+    const { url, stop, disconnect } = await new Recorder().start({ SHUTDOWN_TIMEOUT: '60s' });
+    const client = await RawClient.connect(Number(new URL(url).port));
+    await client.send(STALLED_CREATE).readResponse();
+    const stopped = stop();
+    disconnect();
+    expect(await stopped).to.equal(true);
+    disconnect();
     await client.ended();
   });
 

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
@@ -22,7 +22,7 @@ export async function toSqliteConfig(
     // Only read, a missing file is a store without a schema.
     if (readOnly) filename = ':memory:';
     else closeSync(openSync(path, 'a', 0o600));
-  }
+  } else if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
   return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
 }
 
@@ -49,6 +49,6 @@ async function loadClient(driver: string): Promise<typeof Knex.Client> {
   if (driver === 'sqlite3') return (await import('./sqlite3-client.js')).Sqlite3Client;
   if (isBuiltin(driver)) return (await import('./node-sqlite-client.js')).NodeSqliteClient;
   throw new MissingDriver(
-    `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or npm install sqlite3, whose install script npm 12 runs only after npm install-scripts approve sqlite3`,
+    `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or install sqlite3 and allow its install script: npm install-scripts approve sqlite3 (npm 12), pnpm approve-builds or, for Yarn, dependenciesMeta in package.json`,
   );
 }

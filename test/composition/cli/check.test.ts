@@ -34,6 +34,18 @@ describe('check', () => {
       .and.to.include('DATABASE_URL=memory:\n');
   });
 
+  it('prints no query of a URL, and no URL with a user', async () => {
+    const jwt = { JWT_ISSUER: 'https://issuer.example#canary', JWT_AUDIENCE: 'postgres://u:canary@db/plants' };
+    const urls = { ...jwt, JWT_JWKS_URL: 'https://issuer.example/keys?key=canary' };
+    const { exitCode, stdout } = await run('check', { DATABASE_URL: 'memory:', ...urls });
+    expect(exitCode).to.equal(0);
+    expect(stdout)
+      .to.include('JWT_ISSUER=https://issuer.example?(not shown)\n')
+      .and.to.include('JWT_AUDIENCE=(not shown)\n')
+      .and.to.include('JWT_JWKS_URL=https://issuer.example/keys?(not shown)\n')
+      .and.not.to.include('canary');
+  });
+
   it('reports an invalid tokens file, also if a plugin replaces the token verifier', async () => {
     const plugin = join(folder.path, 'verifier.mjs');
     const rebind = "container.rebind(Symbol.for('plant-store:TokenVerifier')).toConstantValue({})";
@@ -65,7 +77,7 @@ describe('check', () => {
       /: ACCESS_TOKEN: no such setting; did you mean ACCESS_TOKENS\?$/m,
       /: log_levle: no such setting; did you mean LOG_LEVEL\?$/m,
       /: ACCESS_TOKENS, .* must be set/,
-      /: cannot open sqlite:/,
+      /: DATABASE_URL: cannot open sqlite:/,
     ])
       expect(stderr).to.match(problem);
   });

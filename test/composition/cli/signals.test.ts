@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { serve } from '../../support/client.js';
+import { beginCreate, serve } from '../../support/client.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 describe('A signal', () => {
@@ -16,6 +16,23 @@ describe('A signal', () => {
     const service = serve(folder, { PLUGINS: './endless.mjs', DATABASE_URL: 'memory:' });
     await service.waitForOutput(/waits/);
     expect(await service.stop()).to.equal('SIGTERM');
+  });
+
+  it('stops the service if it arrives in the last step of the start', async () => {
+    const slow = `
+      const write = (line) => { if (line.includes('"started"')) process.kill(process.pid, 'SIGTERM'); };
+      export default (container) =>
+        void container.rebind(Symbol.for('plant-store:LogDestination')).toConstantValue({ write });`;
+    writeFileSync(join(folder, 'slow.mjs'), slow);
+    const service = serve(folder, { PLUGINS: './slow.mjs', DATABASE_URL: 'memory:' });
+    expect(await service.exited()).to.equal(0);
+  });
+
+  it('ends the wait for clients if another one came before', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:', SHUTDOWN_TIMEOUT: '60s' });
+    await beginCreate(await service.port(), { id: 1n, name: 'Monstera' });
+    await service.kill('SIGTERM').waitForOutput(/"stopping"/);
+    expect(await service.kill('SIGINT').exited()).to.equal(0);
   });
 
   it('that stops the service also reaches the listeners of others, such as a tracer', async () => {
