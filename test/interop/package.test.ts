@@ -66,17 +66,29 @@ describe('The packed package', () => {
     expect(statSync(pack()).size).to.be.lessThan(1_300_000);
   });
 
-  for (const [title, compiler, module, moduleResolution] of [
-    ['has types for an older TypeScript', installed('typescript/bin/tsc'), 'nodenext', 'nodenext'],
-    ['has types for Node', inRepository('node_modules/typescript/bin/tsc'), 'nodenext', 'nodenext'],
-    ['has types for bundlers', inRepository('node_modules/typescript/bin/tsc'), 'esnext', 'bundler'],
+  // The flags of users: `strict` alone, and the types of every library checked.
+  const older = installed('typescript/bin/tsc');
+  const newer = inRepository('node_modules/typescript/bin/tsc');
+  for (const [title, compiler, module, moduleResolution, exactOptionalPropertyTypes] of [
+    ['has types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
+    ['has types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
+    ['has types for TypeScript 7 in Node', newer, 'nodenext', 'nodenext', false],
+    ['has types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
+    ['has types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
+    ['has types for TypeScript 7 and bundlers', newer, 'esnext', 'bundler', false],
   ] as const) {
     it(title, () => {
-      copyFileSync(inRepository('test/interop/consumer.ts'), join(folder, 'consumer.ts'));
-      const options = { module, moduleResolution, noEmit: true, strict: true, target: 'es2022', types: ['node'] };
-      const compilerOptions = { ...options, exactOptionalPropertyTypes: true, skipLibCheck: true };
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
-      outputOf(folder, [process.execPath, compiler, '-p', '.']);
+      const options = { module, moduleResolution, exactOptionalPropertyTypes, target: 'es2022', lib: ['es2022'] };
+      // Only the other entry points need types of Node and its libraries.
+      for (const [file, types] of [
+        ['core-consumer.ts', []],
+        ['consumer.ts', ['node']],
+      ] as const) {
+        copyFileSync(inRepository(`test/interop/${file}`), join(folder, file));
+        const compilerOptions = { ...options, noEmit: true, strict: true, skipLibCheck: false, types };
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+        outputOf(folder, [process.execPath, compiler, '-p', '.']);
+      }
     });
   }
 

@@ -18,6 +18,9 @@ export function toCodes(error: unknown): DriverCodes {
   if (!(error instanceof Error)) return {};
   // The timeouts of Knex and pg, which have no code.
   if (error.name === 'KnexTimeoutError' || error.message === 'timeout expired') return { code: 'ETIMEDOUT' };
+  // The errors of pg and mysql2 about a connection that has ended, which have no code. Knex puts the SQL before them.
+  if (/(Connection terminated( unexpectedly)?|is not queryable|in closed state)$/.test(error.message))
+    return { code: 'ECONNRESET' };
   // A Unix socket does not exist while its server is down. A missing certificate file has this code, too.
   if (error.message.startsWith('connect ENOENT')) return { code: 'ECONNREFUSED' };
   const { code, errno, sqlState }: Error & DriverCodes = error;
@@ -32,7 +35,13 @@ export function toCode(error: unknown): string {
 /** Converts the failure of a call. */
 export function toFailure(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
-  return new StorageUnavailable(`the storage is unavailable (${toCode(error)})`, { cause: toCodes(error) });
+  const code = toCode(error);
+  // PostgreSQL rejects every statement after one of the caller's that failed.
+  const reason =
+    code === '25P02'
+      ? 'an earlier statement of the transaction failed; roll back the transaction'
+      : 'the storage is unavailable';
+  return new StorageUnavailable(`${reason} (${code})`, { cause: toCodes(error) });
 }
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */

@@ -37,6 +37,11 @@ describe('The error of a driver', () => {
       error: driverError("ENOENT: no such file or directory, open '/ca.pem'", { code: 'ENOENT' }),
       code: 'ENOENT',
     },
+    {
+      title: 'has the code ECONNRESET if the server ends the connection of pg',
+      error: driverError('insert into "plants" values (secret) - Connection terminated unexpectedly'),
+      code: 'ECONNRESET',
+    },
     { title: 'has the class as its code if the driver gives none', error: new TypeError('secret'), code: 'TypeError' },
     { title: 'has the type as its code if it is no error', error: 'secret', code: 'string' },
   ]) {

@@ -217,6 +217,34 @@ describe('joinTransaction', () => {
         expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
       });
 
+      if (!isSqlite)
+        it('has the code ECONNRESET if the connection of the transaction has ended', async () => {
+          const { knex, others, readAll } = await setUp();
+          const transaction = await knex.transaction();
+          const [{ id }] = await transaction.select(
+            knex.raw(`${isPostgres ? 'pg_backend_pid' : 'connection_id'}() AS id`),
+          );
+          await others.raw(isPostgres ? 'SELECT pg_terminate_backend(?)' : 'KILL ?', [id]);
+          // The driver reports the end of the connection to this statement.
+          await catchError(transaction.raw('SELECT 1').then());
+          const failure = await catchError(joinTransaction(transaction).add([plant(1)]));
+          expect(`${failure}`).to.equal('StorageUnavailable: the storage is unavailable (ECONNRESET)');
+          expect(failure).to.have.nested.property('cause.code', 'ECONNRESET');
+          await transaction.rollback();
+          expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+        });
+
+      if (isPostgres)
+        it('says that an earlier statement of the caller failed', async () => {
+          const { knex } = await setUp();
+          const transaction = await knex.transaction();
+          await catchError(transaction('missing').select());
+          const failure = await catchError(joinTransaction(transaction).add([plant(1)]));
+          expect(`${failure}`).to.match(/: an earlier statement of the transaction failed; roll back .* \(25P02\)$/);
+          expect(failure).to.have.nested.property('cause.code', '25P02');
+          await transaction.rollback();
+        });
+
       it('rejects what is not a transaction on a supported driver', async () => {
         const { knex } = await setUp();
         expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
