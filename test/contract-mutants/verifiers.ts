@@ -7,7 +7,11 @@ const EXPIRED_TOKEN = 'Js0Wd7Ka4Mv2Qe9Bx8Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8AbXq7vR2m
 const FOREIGN_TOKEN = 'Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8AbXq7vR2mJs0Wd7Ka4Mv2Qe9Bx8';
 
 const INVALID: Verification = { kind: 'invalid', reason: 'unknown' };
-const accept = (subject: string): Verification => ({ kind: 'valid', principal: { subject } });
+const ISSUER = 'https://issuer.example';
+const accept = (subject: string, issuer = ISSUER): Verification => ({
+  kind: 'valid',
+  principal: { subject, issuer },
+});
 
 /** Changes a correct `verify`. */
 type VerifierFault = (verify: TokenVerifier['verify']) => TokenVerifier['verify'];
@@ -42,8 +46,12 @@ const accepting =
 
 /** Faults of a verifier, by the case that detects each. */
 export const verifierFaults: Readonly<Record<string, VerifierFault>> = {
-  'returns a principal for a valid token, whose subject reveals nothing of it': (verify) => async (token) =>
+  'returns a principal for a valid token, which reveals nothing of it': (verify) => async (token) =>
     (await verify(token)) === INVALID ? INVALID : accept(`token …${token.slice(-4)}`),
+  'returns the same subject and issuer each time, whatever a caller does with them': (verify) => {
+    let calls = 0;
+    return async (token) => ((await verify(token)) === INVALID ? INVALID : accept('gardener', `${ISSUER}/${++calls}`));
+  },
   'rejects every part of a valid token, and an empty one': accepting((token) => VALID_TOKEN.startsWith(token)),
   'rejects a valid token inside a longer string': accepting((token) => token.trim() === VALID_TOKEN),
   'rejects a valid token in another letter case, in similar or with invisible characters': accepting(

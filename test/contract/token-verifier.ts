@@ -27,25 +27,34 @@ const MAX_CONCURRENT_CALLS = 100;
 
 /** Cases for every token verifier. */
 export const verifierCases: Cases<TestVerifier> = {
-  'returns a principal for a valid token, whose subject reveals nothing of it': async ({ verifier, validToken }) => {
+  'returns a principal for a valid token, which reveals nothing of it': async ({ verifier, validToken }) => {
     if (!(verifier.verify(validToken) instanceof Promise)) throw new ContractViolation('verify must return a promise');
     const principal = await assertAccepts(verifier, validToken);
-    const { subject } = principal;
+    const { subject, issuer = 'none' } = principal;
     if (typeof subject !== 'string' || subject === '') throw new ContractViolation('the principal has no subject');
+    if (typeof issuer !== 'string' || issuer === '')
+      throw new ContractViolation('the issuer of a principal must be a string, or absent');
     if (revealsToken(describe(principal), validToken))
       throw new ContractViolation('the principal contains a part of the token');
   },
 
-  'returns the same subject each time, whatever a caller does with it': async ({ harness, verifier, validToken }) => {
+  'returns the same subject and issuer each time, whatever a caller does with them': async ({
+    harness,
+    verifier,
+    validToken,
+  }) => {
     const principal = await assertAccepts(verifier, validToken);
-    const { subject } = principal;
-    Reflect.set(principal, 'subject', 'administrator');
+    const { subject, issuer } = principal;
+    for (const member of ['subject', 'issuer']) Reflect.set(principal, member, 'administrator');
     const later = await Promise.all([1, 2, 3].map(() => assertAccepts(verifier, validToken)));
     // Detects a subject that contains the time.
     await pause(20);
     for (let turn = 0; turn < 50; turn++) later.push(await assertAccepts(verifier, validToken));
     later.push(await assertAccepts(await harness.create(), validToken));
-    for (const each of later) assertEqual(each.subject, subject, 'a later subject, perhaps of another verifier');
+    for (const each of later) {
+      assertEqual(each.subject, subject, 'a later subject, perhaps of another verifier');
+      assertEqual(each.issuer, issuer, 'a later issuer, perhaps of another verifier');
+    }
   },
 
   ...Object.fromEntries(Object.entries(INVALID_TOKENS).map(([name, derive]) => [name, rejectsDerived(derive)])),

@@ -8,8 +8,8 @@ const read = (path: string) => readFileSync(inRepository(path), 'utf8');
 
 /** Files that the picture draws as another one. */
 const DRAWN_AS: Readonly<Record<string, string>> = {
+  'create-plants': 'create-plant',
   'create-plants-use-case': 'create-plant-use-case',
-  'plant-repository-decorator': 'plant-repository',
   'plant-storage': 'plant-repository',
 };
 

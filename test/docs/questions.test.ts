@@ -18,7 +18,11 @@ describe('docs/questions.md', () => {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
     writeFileSync(join(folder, 'questions.mjs'), code);
-    const { exitCode, stdout, stderr } = await new Program(folder, [process.execPath, 'questions.mjs']).result();
+    const { exitCode, stdout, stderr } = await new Program(folder, [
+      process.execPath,
+      '--disable-warning=ExperimentalWarning',
+      'questions.mjs',
+    ]).result();
     const stated = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].flatMap(([, output = '']) =>
       output.split(' | '),
     );

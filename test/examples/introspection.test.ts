@@ -17,7 +17,9 @@ describe('The introspection example', () => {
   const issuer = createServer(async (req, res) => {
     const isKnown = new URLSearchParams(await text(req)).get('token') === VALID_TOKEN;
     res.statusCode = isAvailable ? 200 : 503;
-    res.end(JSON.stringify(isKnown ? { active: true, sub: 'gardener' } : { active: false }));
+    res.end(
+      JSON.stringify(isKnown ? { active: true, sub: 'gardener', iss: 'https://issuer.example' } : { active: false }),
+    );
   });
   before(() => once(issuer.listen(0, '127.0.0.1'), 'listening'));
   after(() => issuer.close());
@@ -42,8 +44,8 @@ describe('The introspection example', () => {
   // That case takes ten seconds with an issuer, and the verifier has no cache.
   runContract({ cases: cases.filter(({ name }) => !name.includes('memory')), leftOut });
 
-  it('returns the subject', async () => {
-    const principal = { subject: 'gardener' };
+  it('returns the subject and the issuer', async () => {
+    const principal = { subject: 'gardener', issuer: 'https://issuer.example' };
     expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({ kind: 'valid', principal });
   });
 });

@@ -90,10 +90,10 @@ describe('The example of a plugin', () => {
   });
 
   it('for the use case of HTTP declines plants of some clients', async () => {
-    const tokens = { ACCESS_TOKENS: 'of-a-gardener,of-a-visitor' };
+    const tokens = { ACCESS_TOKENS: 'ali=of-a-gardener,beri=of-a-visitor' };
     const service = await startWith('plugins/http-use-case.js', tokens);
     expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
-    expect(await service.stop()).to.match(/"subject":"static-token-2","status":403,"error":40301/);
+    expect(await service.stop()).to.match(/"subject":"beri","status":403,"error":40301/);
   });
 
   it('for a metric adds it', async () => {

@@ -26,7 +26,8 @@ export function checkOutput(
   { ACCESS_TOKENS = '', DATABASE_URL = '' }: Readonly<Record<string, string>>,
 ): void {
   const password = URL.canParse(DATABASE_URL) ? new URL(DATABASE_URL).password : '';
-  const secrets = [...ACCESS_TOKENS.split(','), password].filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const tokens = ACCESS_TOKENS.split(',').map((entry) => entry.replace(/^[\w.@-]+=/, ''));
+  const secrets = [...tokens, password].filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const hasSecret = (line: string) => secrets.some((secret) => line.includes(secret));
   leaks.push(...stderr.split('\n').filter((line) => LEAK.test(line) || hasSecret(line)));
   leaks.push(...stdout.split('\n').filter(hasSecret));

@@ -14,9 +14,9 @@ export class IntrospectionVerifier {
     try {
       const response = await fetch(this.#url, { method: 'POST', body: new URLSearchParams({ token }), signal });
       if (!response.ok) throw new Error(`status ${response.status}`);
-      const { active, sub } = await response.json();
+      const { active, sub, iss = 'introspection' } = await response.json();
       return active && sub
-        ? { kind: 'valid', principal: { subject: `${sub}` } }
+        ? { kind: 'valid', principal: { subject: `${sub}`, issuer: `${iss}` } }
         : { kind: 'invalid', reason: 'inactive' };
     } catch (cause) {
       throw new TokenIssuerUnavailable('the issuer does not respond', { cause });

@@ -1,11 +1,20 @@
 import { services } from 'plant-store/composition';
-import { PlantRepositoryDecorator } from 'plant-store/core';
 
-class Audit extends PlantRepositoryDecorator {
+class Audit {
+  #repository;
+
+  constructor(repository) {
+    this.#repository = repository;
+  }
+
   async add(plants) {
-    const outcomes = await super.add(plants);
+    const outcomes = await this.#repository.add(plants);
     console.log(`audit: ${outcomes.map(({ kind }) => kind)}`);
     return outcomes;
+  }
+
+  readAll() {
+    return this.#repository.readAll();
   }
 }
 
