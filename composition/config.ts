@@ -1,13 +1,10 @@
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { assertTokens } from '../adapters/driven/static-token/index.js';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
-
-/** The environment variables of the process, or those with flags. */
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
 type Parse<T> = (text: string) => T;
@@ -79,8 +76,10 @@ function jwksUrl(text: string): URL {
   return url;
 }
 
-function readText(path: string): string {
-  assertFile(statSync(path));
+/** Reads a file that a setting names, but not, for example, a FIFO, because it may never end. */
+export function readText(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size > BYTES.mb) throw new InvalidConfig('must be a regular file of at most 1 MiB');
   return clean(readFileSync(path, 'utf8'));
 }
 
@@ -89,11 +88,6 @@ function clean(text: string): string {
   const value = text.trim();
   if (/^(["']).*\1$/s.test(value)) throw new InvalidConfig('must not be in quotes, which docker --env-file keeps');
   return value;
-}
-
-/** Rejects, for example, a FIFO, because it may never end. */
-export function assertFile(stats: Stats): void {
-  if (!stats.isFile() || stats.size > BYTES.mb) throw new InvalidConfig('must be a regular file of at most 1 MiB');
 }
 
 /** Returns the message without the path of a failed system call, which may be a secret. */
@@ -149,23 +143,18 @@ export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;
 };
 
-/** Returns the text of a setting: its variable or, if that is empty, its default. @throws {InvalidConfig} It is in quotes. */
-export function textOf({ variable, default: value }: Setting<unknown>, environment: Environment): string {
-  return clean(environment[variable] ?? '') || value;
-}
-
 /**
  * Reads the settings. An empty variable counts as unset; white space around a value is removed.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem.
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
+  for (const [key, { variable, default: value, parse }] of Object.entries<Setting<unknown>>(settings)) {
     try {
-      values[key] = setting.parse(textOf(setting, environment));
+      values[key] = parse(clean(environment[variable] ?? '') || value);
     } catch (error) {
-      problems.push(`${setting.variable}: ${withoutPath(error)}`);
+      problems.push(`${variable}: ${withoutPath(error)}`);
     }
   }
   // Complete unless there are problems, which end this function.

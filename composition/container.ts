@@ -9,7 +9,6 @@ import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
 import { services } from './services.js';
 import { openStorage, storages } from './storages.js';
-import { TokenReload } from './token-reload.js';
 import { AccessTokens, createTokenVerifier } from './tokens.js';
 
 /** Injects every binding of a service. */
@@ -46,13 +45,8 @@ const drivenAdapters = new ContainerModule(({ bind }) => {
     .onDeactivation((repository) => repository.drain());
   bind(services.PlantRepository).toResolvedValue((repository) => repository, [services.GroupCommit]);
 
-  bind(services.AccessTokens).toResolvedValue(AccessTokens.read, [services.Config]);
+  bind(services.AccessTokens).toResolvedValue((config) => new AccessTokens(config), [services.Config]);
   bind(services.TokenVerifier).toResolvedValue(createTokenVerifier, [services.AccessTokens, services.Config]);
-  bind(services.Reloadable).toService(services.AccessTokens);
-  bind(services.TokenReload).toResolvedValue(
-    (reloadables, log) => new TokenReload(reloadables, log),
-    [all(services.Reloadable), services.Logger],
-  );
 
   bind(services.LogDestination).toResolvedValue(openStandardError);
   bind(services.Logger).toResolvedValue(createLogger, [services.LogDestination, services.Config]);

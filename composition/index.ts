@@ -7,5 +7,4 @@ export type { Plugin } from './plugins.js';
 export { services } from './services.js';
 export { type Service, start } from './start.js';
 export type { OpenStorage, Storage } from './storages.js';
-export type { Reloadable, TokenReload } from './token-reload.js';
 export type { AccessTokens } from './tokens.js';

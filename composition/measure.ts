@@ -22,12 +22,6 @@ export function measure(container: Container): void {
     measureRequests(api, await context.getAsync(services.Metrics));
     return api;
   });
-  container.onActivation(services.TokenReload, async (context, tokens) => {
-    const metrics = await context.getAsync(services.Metrics);
-    const help = '1 if the last reload of tokens succeeded, otherwise 0.';
-    metrics.gauge('tokens_last_reload_successful', help, () => Number(tokens.isSuccessful));
-    return tokens;
-  });
 }
 
 function measureRequests(api: HttpApi, metrics: Metrics): void {

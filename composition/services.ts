@@ -15,7 +15,6 @@ import type {
 import type { Config } from './config.js';
 import type { LogDestination } from './logger.js';
 import type { OpenStorage, Storage } from './storages.js';
-import type { Reloadable, TokenReload } from './token-reload.js';
 import type { AccessTokens } from './tokens.js';
 
 const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-store:${name}`);
@@ -42,12 +41,10 @@ export const services = {
   GroupCommit: identifier<PlantRepository & { drain(): Promise<void> }>('GroupCommit'),
   /** What use cases call: group commit. */
   PlantRepository: identifier<PlantRepository>('PlantRepository'),
+  /** The tokens of the settings, which `serve` reads again on SIGHUP. */
   AccessTokens: identifier<AccessTokens>('AccessTokens'),
   /** Authenticates clients. The default accepts the access tokens and the JWTs of an issuer. */
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
-  /** What a SIGHUP reloads; may be bound several times. */
-  Reloadable: identifier<Reloadable>('Reloadable'),
-  TokenReload: identifier<TokenReload>('TokenReload'),
   /** Where the log goes. The default is standard error. */
   LogDestination: identifier<LogDestination>('LogDestination'),
   Logger: identifier<Logger>('Logger'),

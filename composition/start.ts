@@ -62,7 +62,6 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
   const storage = await container.getAsync(services.Storage);
   const server = await container.getAsync(services.HttpServer);
   const log = await container.getAsync(services.Logger);
-  await container.getAsync(services.TokenReload);
   let managementUrl: string | undefined;
   if (managementPort !== 'off') {
     const management = await container.getAsync(services.ManagementServer);

@@ -82,10 +82,10 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
     } catch (error) {
       if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
         throw new InvalidConfig(`${variable}: ${error.message}`);
-      const isFinal = readOnly || !isUnresponsive(error) || performance.now() > deadline;
-      if (isFinal && isStorageUnavailable(error))
+      if (readOnly || !isUnresponsive(error) || performance.now() > deadline) {
+        if (!isStorageUnavailable(error)) throw error;
         throw new StorageUnavailable(`${variable}: ${error.message}`, { cause: error.cause });
-      if (isFinal) throw error;
+      }
       if (!isWaiting) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
       isWaiting = true;
       await setTimeout(PAUSE_MS);

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
-import { assertTokens, parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
+import { parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
 import type { TokenVerifier } from '../core/index.js';
-import { assertFile, type Config, InvalidConfig, isLoopback, withoutPath } from './config.js';
-import type { Reloadable } from './token-reload.js';
+import { type Config, InvalidConfig, isLoopback, readText, withoutPath } from './config.js';
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -11,47 +9,36 @@ export function createToken(): string {
 }
 
 /** The static tokens of the settings, and the verifier that accepts them. */
-export class AccessTokens implements Reloadable {
+export class AccessTokens {
   readonly verifier: StaticTokenVerifier;
+  /** The only accepted token, if no credential is configured. */
+  randomToken: string | undefined;
   readonly #config: Config;
-  #randomToken: string | undefined;
 
-  private constructor(config: Config) {
-    this.#config = config;
+  /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
+  constructor(config: Config) {
     this.verifier = new StaticTokenVerifier(config.accessTokens);
+    this.#config = config;
+    this.reload();
   }
 
-  /** The only accepted token, if no credential is configured. */
-  get randomToken(): string | undefined {
-    return this.#randomToken;
+  /** Reads the file again. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
+  reload(): void {
+    const { accessTokens, accessTokensFile: path } = this.#config;
+    if (path === undefined) return;
+    try {
+      const tokens = parseTokens(readText(path));
+      if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
+      this.verifier.replace([...tokens, ...accessTokens]);
+    } catch (error) {
+      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
+    }
   }
 
   /** Accepts a new random token alone. */
   acceptRandomToken(): void {
-    this.#randomToken = createToken();
-    this.verifier.replace([this.#randomToken]);
-  }
-
-  /** Reads the tokens of the settings. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
-  static async read(config: Config): Promise<AccessTokens> {
-    const tokens = new AccessTokens(config);
-    await tokens.reload();
-    return tokens;
-  }
-
-  /** Reads the file again. @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. The previous tokens stay accepted. */
-  async reload(): Promise<void> {
-    const { accessTokens, accessTokensFile: path } = this.#config;
-    if (path === undefined) return;
-    try {
-      assertFile(await stat(path));
-      const tokens = parseTokens(await readFile(path, 'utf8'));
-      if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
-      assertTokens(tokens);
-      this.verifier.replace([...accessTokens, ...tokens]);
-    } catch (error) {
-      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
-    }
+    this.randomToken = createToken();
+    this.verifier.replace([this.randomToken]);
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Container } from 'inversify';
 import leven from 'leven';
-import { type Config, InvalidConfig, settings, textOf, variables } from '../config.js';
+import { type Config, InvalidConfig, settings, variables } from '../config.js';
 import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';
@@ -27,9 +27,8 @@ export async function run(config: Config, { environment }: Invocation): Promise<
 /** Lists the settings that have a value, without secrets. */
 function describeSettings(config: Config, environment: NodeJS.ProcessEnv): string {
   let lines = '';
-  for (const setting of Object.values(settings)) {
-    const { variable } = setting;
-    const text = variable === 'DATABASE_URL' ? config.database : textOf(setting, environment);
+  for (const { variable, default: value } of Object.values(settings)) {
+    const text = variable === 'DATABASE_URL' ? config.database : environment[variable]?.trim() || value;
     // The query of a URL may contain a key.
     const shown = isSecret(variable, text) ? '(not shown)' : text.replace(/(:\/\/[^?#]*)[?#].*/s, '$1?(not shown)');
     if (text) lines += `${variable}=${shown}\n`;

@@ -13,21 +13,13 @@ export interface Invocation {
 /** Resolves to the exit code of the process. */
 type Run = (config: Config, invocation: Invocation) => Promise<number>;
 
-const commands: Readonly<Record<string, { argument?: string; help: string; load: () => Promise<{ run: Run }> }>> = {
+const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
   check: { help: 'check settings, plugins and storage; change nothing', load: () => import('./check.js') },
-  import: {
-    argument: 'FILE',
-    help: 'create plants from FILE or standard input (NDJSON)',
-    load: () => import('./import.js'),
-  },
+  import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
   export: { help: 'write all plants to standard output (NDJSON)', load: () => import('./export.js') },
   migrate: { help: 'create or migrate the schema, as serve does', load: () => import('./migrate.js') },
-  token: {
-    argument: 'NAME',
-    help: 'print a new token for the client NAME, and its entry',
-    load: () => import('./token.js'),
-  },
+  token: { help: 'print a new token, and its entry for the client NAME', load: () => import('./token.js') },
 };
 
 const toFlag = (variable: string) => variable.toLowerCase().replaceAll('_', '-');
@@ -68,10 +60,11 @@ function parse(argv: readonly string[]) {
   delete options['access-tokens'];
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
-    const [name = 'serve', argument, ...others] = positionals;
+    const [name = 'serve', argument] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw new Error(`Unknown command '${name}'`);
-    if (others.length > 0 || (argument && !command.argument)) throw new Error(`Too many arguments for ${name}`);
+    const maxArguments = ['import', 'token'].includes(name) ? 1 : 0;
+    if (positionals.length > 1 + maxArguments) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };
   } catch (error) {
     // Only the first sentence of parseArgs.
@@ -87,7 +80,7 @@ function helpText(): string {
   const ofSettings = Object.values(settings).map(({ variable, default: value, help }) =>
     toLine(variable, value === '' ? help : `${help} [${value}]`),
   );
-  return `Usage: plant-store [COMMAND] [FILE] [--setting VALUE]…
+  return `Usage: plant-store [COMMAND] [FILE | NAME] [--setting VALUE]…
 
 ${ofCommands.join('')}
 Settings are variables or flags: PORT=8080 or --port 8080. A flag takes

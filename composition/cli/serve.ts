@@ -43,14 +43,20 @@ function exitOnUncaughtException(container: Container): void {
   });
 }
 
+/** Reads the tokens file again on SIGHUP, and logs how it went. */
 function reloadOnSighup(container: Container): void {
-  const reload = async () => (await container.getAsync(services.TokenReload)).reload();
-  // One after another, so that the latest tokens are accepted.
-  let reloading = Promise.resolve();
-  process.on('SIGHUP', () => {
-    // During startup, the error of a part that cannot be created is that of `start`, too.
-    reloading = reloading.then(reload).catch(() => {});
-  });
+  const reload = async () => {
+    const tokens = await container.getAsync(services.AccessTokens);
+    const log = await container.getAsync(services.Logger);
+    try {
+      tokens.reload();
+      log.info('tokens reloaded');
+    } catch (error) {
+      log.error({ reason: error instanceof Error ? error.message : error }, 'keeping the previous tokens');
+    }
+  };
+  // During startup, the error of a part that cannot be created is that of `start`, too.
+  process.on('SIGHUP', () => reload().catch(() => {}));
 }
 
 const curlExample = (url: string, token: string) => `

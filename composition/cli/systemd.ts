@@ -9,17 +9,11 @@ const PAUSE_MS = 1000;
 
 /** Tells systemd that startup is complete, once the storage is ready. */
 export async function notifySystemd(storage: Pick<Storage, 'ready'>, log: Pick<Logger, 'warn'>): Promise<void> {
-  while (!(await isReady(storage))) await setTimeout(PAUSE_MS);
+  const isReady = async () => (await storage.ready().catch(() => false)) !== false;
+  while (!(await isReady())) await setTimeout(PAUSE_MS);
   try {
     await promisify(execFile)('systemd-notify', ['--ready']);
   } catch (err) {
     log.warn({ err }, 'systemd-notify failed, so systemd does not know that the service is ready');
   }
-}
-
-function isReady(storage: Pick<Storage, 'ready'>): Promise<boolean> {
-  return storage.ready().then(
-    () => true,
-    () => false,
-  );
 }

@@ -14,7 +14,7 @@ describe('The access tokens', () => {
   const path = join(temporaryFolder(), 'tokens');
   const create = async (environment: Readonly<Record<string, string>>) => {
     const config = readConfig(environment);
-    const tokens = await AccessTokens.read(config);
+    const tokens = new AccessTokens(config);
     await createTokenVerifier(tokens, config);
     return tokens;
   };
@@ -33,7 +33,7 @@ describe('The access tokens', () => {
       const tokens = await create({ HOST });
       const { randomToken = '' } = tokens;
       expect(randomToken).to.match(/^[\w-]{32}$/);
-      await tokens.reload();
+      tokens.reload();
       expect(await accepted(tokens, randomToken)).to.deep.equal([randomToken]);
     }
   });
@@ -48,7 +48,7 @@ describe('The access tokens', () => {
 
   it('are accepted beside JWTs', async () => {
     const config = readConfig({ ...JWT, ACCESS_TOKENS: 'fixed' });
-    const verifier = await createTokenVerifier(await AccessTokens.read(config), config);
+    const verifier = await createTokenVerifier(new AccessTokens(config), config);
     expect(await verifier.verify('fixed')).to.include({ kind: 'valid' });
     expect(await verifier.verify('another')).to.deep.equal({ kind: 'invalid', reason: 'malformed' });
   });
@@ -64,7 +64,7 @@ describe('The access tokens', () => {
       [() => symlinkSync('/dev/zero', path), /^ACCESS_TOKENS_FILE: must be a regular file of at most 1 MiB$/],
     ] as const) {
       change();
-      for (const read of [() => tokens.reload(), () => create({ ACCESS_TOKENS_FILE: path })])
+      for (const read of [async () => tokens.reload(), () => create({ ACCESS_TOKENS_FILE: path })])
         expect(await problemOf(read()))
           .to.match(problem)
           .and.not.to.include('canary');

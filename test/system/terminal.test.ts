@@ -22,7 +22,7 @@ describe('On a terminal', () => {
     expect(stdout).to.match(/100% \| (\d+) of \1 bytes/);
     // After the escape code that clears the line.
     expect(stdout).to.match(/K\{"line":1,"error":40001,"message":"[^"]*"\}\r\n/);
-    expect(stdout).to.match(/\r\n3000 plants created, 0 already stored, 1 lines rejected\r\n/);
+    expect(stdout).to.match(/\r\n3000 plants created, 0 already stored, 1 line rejected\r\n/);
     // A signal would leave a hidden cursor hidden.
     expect(stdout).to.include(ESCAPE).and.not.to.include(`${ESCAPE}[?25l`);
     expect(await run('$PLANT_STORE export')).to.include({ stdout: plants.replaceAll('\n', '\r\n') });

@@ -1,13 +1,4 @@
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type FetchImplementation,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-  type JWTVerifyResult,
-  jwtVerify,
-} from 'jose';
+import * as jose from 'jose';
 import {
   isTokenIssuerUnavailable,
   TokenIssuerUnavailable,
@@ -45,7 +36,7 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_KEY_SET_BYTES = 1024 ** 2;
 
 /** Errors of a key set that are caused by the token, not by the issuer. */
-const TOKEN_FAULTS = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+const TOKEN_FAULTS = [jose.errors.JWKSNoMatchingKey, jose.errors.JWKSMultipleMatchingKeys];
 
 /** Why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -63,17 +54,17 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Authenticates JWTs (RFC 7519) of one issuer for one audience, signed with a key that the issuer publishes. */
 export class JwtVerifier implements TokenVerifier {
   readonly #options: JwtVerifierOptions;
-  readonly #getKey: JWTVerifyGetKey;
+  readonly #getKey: jose.JWTVerifyGetKey;
 
   /** @throws {TypeError} The issuer or the audience is empty: jose would then accept any. */
   constructor(options: JwtVerifierOptions) {
     const { issuer, audience, jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 } = options;
     if (!issuer || !audience) throw new TypeError('issuer and audience must be non-empty strings');
     this.#options = options;
-    const keySet = createRemoteJWKSet(jwksUrl, {
+    const keySet = jose.createRemoteJWKSet(jwksUrl, {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
-      [customFetch]: fetchEvery(cooldownMs),
+      [jose.customFetch]: fetchEvery(cooldownMs),
     });
     this.#getKey = async (header, token) => {
       try {
@@ -99,31 +90,31 @@ export class JwtVerifier implements TokenVerifier {
       return { kind: 'valid', principal: { subject, issuer } };
     } catch (error) {
       if (isTokenIssuerUnavailable(error)) throw error;
-      if (error instanceof errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
-      return invalid(error instanceof errors.JOSEError ? REASONS[error.code] : 'key');
+      if (error instanceof jose.errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
+      return invalid(error instanceof jose.errors.JOSEError ? REASONS[error.code] : 'key');
     }
   }
 
   /** Tries each key of its algorithm if the token has no `kid` (optional, RFC 7515 §4.1.4), as during a rotation. */
-  async #verify(token: string, checks: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  async #verify(token: string, checks: jose.JWTVerifyOptions): Promise<jose.JWTVerifyResult> {
     try {
-      return await jwtVerify(token, this.#getKey, checks);
+      return await jose.jwtVerify(token, this.#getKey, checks);
     } catch (error) {
-      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
       for await (const key of error) {
         try {
-          return await jwtVerify(token, key, checks);
+          return await jose.jwtVerify(token, key, checks);
         } catch (failure) {
-          if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+          if (!(failure instanceof jose.errors.JWSSignatureVerificationFailed)) throw failure;
         }
       }
-      throw new errors.JWSSignatureVerificationFailed();
+      throw new jose.errors.JWSSignatureVerificationFailed();
     }
   }
 }
 
 /** Returns a `fetch` that fails for some time after each call: jose would call it for each forged token in an outage. */
-function fetchEvery(cooldownMs: number): FetchImplementation {
+function fetchEvery(cooldownMs: number): jose.FetchImplementation {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   return async (url, init) => {
     if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');

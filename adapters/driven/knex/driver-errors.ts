@@ -37,10 +37,7 @@ export function toFailure(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
   const code = toCode(error);
   // PostgreSQL rejects every statement after one of the caller's that failed.
-  const reason =
-    code === '25P02'
-      ? 'an earlier statement of the transaction failed; roll back the transaction'
-      : 'the storage is unavailable';
+  const reason = code === '25P02' ? 'an earlier statement failed; roll back' : 'the storage is unavailable';
   return new StorageUnavailable(`${reason} (${code})`, { cause: toCodes(error) });
 }
 

@@ -1,22 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { TokenVerifier, Verification } from '../../../core/index.js';
 
-/** A token, and the client whose token it is. */
-interface StaticToken {
-  readonly name: string;
-  readonly digest: Buffer;
-}
-
-/** RFC 6750 §2.1, `b64token`. */
-const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const DIGEST = /^[0-9a-f]{64}$/i;
-
-/** Number of hexadecimal digits of a digest that name a client without a name. */
-const NAME_DIGITS = 12;
+/** A token, and the name of its client. */
+type StaticToken = Readonly<{ name: string; digest: Buffer }>;
 
 /**
- * Accepts the tokens on a list. An entry is `NAME=TOKEN` or `NAME=sha256:HEX`, the digest of a token. Entries with one
- * name are tokens of one client. Without a name, the client is called `sha256:` and the first digits of the digest.
+ * Accepts the tokens on a list of entries: `NAME=TOKEN`, or `NAME=sha256:HEX` with the digest of a token. Entries with the
+ * same name are tokens of one client. Without a name, a client is called `sha256:` and the first 12 digits of the digest.
  *
  * Compares SHA-256 digests in constant time, and always all of them, so that the duration reveals only the length of the
  * token that was sent and the number of tokens on the list.
@@ -24,15 +14,12 @@ const NAME_DIGITS = 12;
 export class StaticTokenVerifier implements TokenVerifier {
   #tokens: readonly StaticToken[];
 
-  /** @throws {TypeError} An entry is invalid, or two clients have one token. */
+  /** @throws {TypeError} An entry is invalid, or two clients have the same token. */
   constructor(entries: readonly string[]) {
     this.#tokens = toTokens(entries);
   }
 
-  /**
-   * Replaces the list.
-   * @throws {TypeError} An entry is invalid, or two clients have one token. The previous tokens stay accepted.
-   */
+  /** Replaces the list. @throws {TypeError} As the constructor does; the previous tokens stay accepted. */
   replace(entries: readonly string[]): void {
     this.#tokens = toTokens(entries);
   }
@@ -47,7 +34,7 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
-/** Checks the entries of a list. @throws {TypeError} As the verifier does; the message contains neither name nor token. */
+/** Checks a list of entries. @throws {TypeError} The message has the position of an invalid entry, not its content. */
 export function assertTokens(entries: readonly string[]): void {
   toTokens(entries);
 }
@@ -66,33 +53,29 @@ export function parseTokens(text: string): string[] {
 }
 
 function toTokens(entries: readonly string[]): readonly StaticToken[] {
-  const nameByDigest = new Map<string, string>();
-  return entries.map((entry, index) => {
-    const [name, hex] = parseEntry(entry, `token ${index + 1}`);
-    const other = nameByDigest.get(hex) ?? name;
-    if (other !== name) throw new TypeError('two clients have the same token');
-    nameByDigest.set(hex, name);
-    return { name, digest: Buffer.from(hex, 'hex') };
-  });
-}
-
-/** Returns the name and the digest of an entry. */
-function parseEntry(entry: string, position: string): readonly [name: string, hex: string] {
-  if (typeof entry !== 'string') throw new TypeError(`${position} is not a string`);
-  // A token may end in `=`, but does not if it has no name, because `ali=` may be a name whose token is missing.
-  const [, name, token = ''] = /^(?:([^=]*)=)?(.*)$/s.exec(entry) ?? [];
-  if (name !== undefined && !isClientName(name))
-    throw new TypeError(`${position} must have a name of A-Z a-z 0-9 . _ @ - before its =`);
-  const [, digest] = /^sha256:(.*)$/is.exec(token) ?? [];
-  if (digest === undefined ? !TOKEN.test(token) : !DIGEST.test(digest))
-    throw new TypeError(
-      `${position} must consist of A-Z a-z 0-9 . _ ~ + / -, or of sha256: and 64 hexadecimal digits; a token that ends in = needs a name`,
-    );
-  const hex = digest?.toLowerCase() ?? sha256(token);
-  return [name ?? `sha256:${hex.slice(0, NAME_DIGITS)}`, hex];
+  const names = new Map<string, string>();
+  for (const [index, entry] of entries.entries()) {
+    const problem = (text: string) => new TypeError(`token ${index + 1} ${text}`);
+    if (typeof entry !== 'string') throw problem('is not a string');
+    // What precedes the first `=` is a name. So `ali=` is not the token of a client without a name.
+    const [, name, token = ''] = /^(?:([^=]*)=)?(.*)$/s.exec(entry) ?? [];
+    if (name !== undefined && !isClientName(name))
+      throw problem('must have a name of A-Z a-z 0-9 . _ @ - before its =');
+    const [, digest] = /^sha256:([0-9a-f]{64})$/i.exec(token) ?? [];
+    // Without a digest, RFC 6750 §2.1, `b64token`.
+    if (digest === undefined && !/^[A-Za-z0-9._~+/-]+=*$/.test(token))
+      throw problem(
+        'must consist of A-Z a-z 0-9 . _ ~ + / -, or of sha256: and 64 hexadecimal digits; a token that ends in = needs a name',
+      );
+    const hex = digest?.toLowerCase() ?? sha256(token);
+    const client = name ?? `sha256:${hex.slice(0, 12)}`;
+    if ((names.get(hex) ?? client) !== client) throw new TypeError('two clients have the same token');
+    names.set(hex, client);
+  }
+  return Array.from(names, ([hex, name]) => ({ name, digest: Buffer.from(hex, 'hex') }));
 }
 
 function sha256(text: string): string {
-  // Decoding hexadecimal digits is faster than the encoding 'buffer'.
+  // Decoding these digits is faster than the encoding 'buffer'.
   return hash('sha256', text, 'hex');
 }

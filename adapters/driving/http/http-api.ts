@@ -146,21 +146,8 @@ export class HttpApi {
     if (cause !== undefined) this.#log?.error({ requestId, traceparent, error, err: cause }, 'request failed');
     if (this.#accessLog === undefined) return;
     const path = escapeControls(/^\/[^?#]*/.exec(url)?.[0].slice(0, MAX_LOGGED_PATH_LENGTH));
-    const subject = escapeControls(principal?.subject);
-    const issuer = escapeControls(principal?.issuer);
-    const fields = {
-      requestId,
-      traceparent,
-      method,
-      path,
-      subject,
-      issuer,
-      status,
-      error,
-      reason,
-      aborted,
-      durationMs,
-    };
+    const client = { subject: escapeControls(principal?.subject), issuer: escapeControls(principal?.issuer) };
+    const fields = { requestId, traceparent, method, path, ...client, status, error, reason, aborted, durationMs };
     this.#accessLog.info(fields, 'request');
   }
 }

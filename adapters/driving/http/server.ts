@@ -89,10 +89,7 @@ export class NodeHttpServer {
     return this.#stopped !== undefined;
   }
 
-  /**
-   * Listens on one address, the first if the name `host` has several. Resolves to the URL of that address; rejects with the
-   * operating system's error if it cannot listen.
-   */
+  /** Listens on the first address of a host. Resolves to its URL; rejects with the operating system's error. */
   async listen(port: number, host: string): Promise<string> {
     await once(this.#server.listen(port, host), 'listening');
     const address = this.#server.address();

@@ -89,10 +89,10 @@ function isWhiteSpace(byte: number): boolean {
 
 /** Returns a hint if the first bytes of an input are not those of NDJSON. */
 function findOtherFormat(start: Uint8Array): string | undefined {
-  const head = start.subarray(0, 4);
-  // Control characters, and bytes that UTF-8 does not use: the signatures of gzip, zip, zstd and xz, and of UTF-16.
-  if (head.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte > 0xf4))
+  const text = Buffer.from(start).toString('latin1');
+  // A control character, or a byte that UTF-8 does not use: gzip, zip, zstd, xz and UTF-16 start with them.
+  if (/[^\P{Cc}\s]|[\xf5-\xff]/u.test(text.slice(0, 4)))
     return 'the input is compressed or UTF-16; decompress it, or convert it to UTF-8';
-  const text = new TextDecoder().decode(start).trimStart();
-  return text.startsWith('[') ? 'the input is a JSON array; write one object per line, without commas' : undefined;
+  if (/^(\xef\xbb\xbf)?\s*\[/.test(text)) return 'the input is a JSON array; write one object per line, without commas';
+  return undefined;
 }

@@ -16,6 +16,6 @@ class TokenFile {
 export default async (container) => {
   const verifier = new TokenFile();
   await verifier.reload();
+  process.on('SIGHUP', () => verifier.reload().catch(({ message }) => console.error(message)));
   container.rebind(services.TokenVerifier).toConstantValue(verifier);
-  container.bind(services.Reloadable).toConstantValue(verifier);
 };

@@ -51,6 +51,6 @@ describe('A service on SQLite', () => {
     disk.fill();
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);
-    expect(stderr).to.match(/^plant-store: cannot open sqlite:.*plants\.db: .*full\n$/);
+    expect(stderr).to.match(/^plant-store: DATABASE_URL: cannot open sqlite:.*plants\.db: .*full\n$/);
   });
 });

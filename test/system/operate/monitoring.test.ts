@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import { parse } from 'yaml';
+import { AUDIENCE, ISSUER, Issuer, type Key, newKey, sign } from '../../adapters/driven/jwt/issuer.js';
 import { beginCreate, create, serve, toLines } from '../../support/client.js';
 import type { Program } from '../../support/executable.js';
 import { section } from '../../support/guide.js';
@@ -22,6 +23,8 @@ const queries = panels.flatMap(({ targets }) => targets).map(({ expr }) => expr.
 
 describe('Monitoring as in the guide', () => {
   const folder = temporaryFolder();
+  let key: Key;
+  let issuer: Issuer;
   let service: Program;
   let port: number;
   let managementPort: number;
@@ -33,9 +36,14 @@ describe('Monitoring as in the guide', () => {
 
   before(async () => {
     writeFileSync(join(folder, 'tokens'), 'token-of-the-tests\n');
-    service = serve(folder, { ACCESS_TOKENS_FILE: 'tokens', MANAGEMENT_PORT: '0' });
+    key = await newKey();
+    issuer = await Issuer.start(key);
+    const jwt = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, JWT_JWKS_URL: issuer.jwksUrl.href };
+    service = serve(folder, { ACCESS_TOKENS_FILE: 'tokens', MANAGEMENT_PORT: '0', ...jwt });
     [port, managementPort] = [await service.port(), await service.managementPort()];
   });
+
+  after(() => issuer.stop());
 
   it('/readyz fails while the storage is unavailable and during a shutdown, and is on the management listener alone', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics'])
@@ -44,11 +52,12 @@ describe('Monitoring as in the guide', () => {
     const ready = `200 {"status":"ready",${checks('"ok","storage":"ok"')}`;
     expect(await get('/readyz')).to.equal(ready);
 
-    // Each kind of line: a create, a rejection, malformed HTTP, a client that disconnects, and a failure.
+    // Each kind of line: a create, a rejection, a client with an issuer, malformed HTTP, a client that disconnects, and a failure.
     const canaries = { name: 'canary-name', tag: 'canary-tag' };
     const traced = { Traceparent: `00-${'4b'.repeat(16)}-${'f0'.repeat(8)}-01` };
     for (const id of [1n, 1n, 2n]) await create(port, { id, ...canaries }, traced);
     await exchange(port, request('CANARY /made-up?canary-query', { Authorization: 'Bearer canary-token' }));
+    await exchange(port, request('POST /plants', { Authorization: `Bearer ${await sign(key)}` }));
     await exchange(port, 'no request\r\n\r\n');
     (await beginCreate(port, { id: 3n, name: 'Monstera' })).client.socket.resetAndDestroy();
     await service.waitForOutput(/"aborted":true/);
