@@ -134,7 +134,9 @@ describe('The packed package', () => {
       const program = serve('sqlite:plants.db');
       if (isBuiltin('node:sqlite')) return expect(await program.port()).to.be.above(0);
       expect((await program.result()).exitCode).to.equal(78);
-      return expect(program.stderr).to.match(/^plant-store: .*; use Node 22\.13 .*, or npm install sqlite3.*\n$/);
+      return expect(program.stderr).to.match(
+        /^plant-store: .*; use Node 22\.13 or newer, or install sqlite3 .* npm .*, pnpm .* Yarn, .*\n$/,
+      );
     });
   });
 });

@@ -25,6 +25,13 @@ describe('A SQLite file', () => {
     await openSqlite({ path, mustExist: true }).then((existing) => existing.close());
   });
 
+  it('is neither a folder nor a device', async () => {
+    for (const path of [folder, '/dev/null']) {
+      const error = await catchError(openSqlite({ path }));
+      expect(`${error}`).to.match(/: cannot open sqlite:\/.*: it is a folder or a device, not a file$/);
+    }
+  });
+
   it('needs a folder, which the error names, also if the file is only read', async () => {
     const path = join(folder, 'no/plants.db');
     for (const readOnly of [false, true]) {
