@@ -28,16 +28,16 @@ const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 /** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
 export interface Storage extends PlantStorage {
   /** Its name without a password. @default the scheme of `DATABASE_URL` */
-  readonly name?: string;
-  readonly driver?: string;
+  readonly name?: string | undefined;
+  readonly driver?: string | undefined;
   /** What opening found or did: `created`, `migrated` or `current`; if the storage is only read, also `missing` or `pending`. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /** The migrations that `serve` would apply, if the storage is only read. */
-  readonly pending?: readonly string[];
+  readonly pending?: readonly string[] | undefined;
   /** What an operator has to know, for the log. */
   readonly warning?: string | undefined;
   /** Maximum number of concurrent calls of `add` by group commit. @default 1 */
-  readonly maxWrites?: number;
+  readonly maxWrites?: number | undefined;
 }
 
 /** Opens the storage at a URL. */

@@ -63,8 +63,8 @@ function parse(argv: readonly string[]) {
     const [name = 'serve', argument] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (command === undefined) throw new Error(`Unknown command '${name}'`);
-    const maxArguments = ['import', 'token'].includes(name) ? 1 : 0;
-    if (positionals.length > 1 + maxArguments) throw new Error(`Too many arguments for ${name}`);
+    const maxWords = ['import', 'token'].includes(name) ? 2 : 1;
+    if (positionals.length > maxWords) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };
   } catch (error) {
     // Only the first sentence of parseArgs.

@@ -31,7 +31,10 @@ new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl:
 // @ts-expect-error adapters/http: the token verifier is missing
 new HttpApi({ createPlant });
 
-export const app = createKoaApp(new HttpApi({ createPlant, tokenVerifier: new StaticTokenVerifier(['secret-token']) }));
+// Options that a program reads may be `undefined`, also with exact optional properties.
+declare const bodyLimitBytes: number | undefined;
+const tokenVerifier = new StaticTokenVerifier(['ali=secret-token']);
+export const app = createKoaApp(new HttpApi({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined }));
 app.use((ctx) => {
   ctx.body = apiErrors.noSuchPath;
   // @ts-expect-error adapters/koa: the types of Koa are available, too

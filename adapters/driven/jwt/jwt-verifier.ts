@@ -15,9 +15,9 @@ export interface JwtVerifierOptions {
   /** URL of the issuer's JWK Set (RFC 7517 §5). */
   readonly jwksUrl: URL;
   /** Timeout for fetching the keys, in milliseconds. @default 5000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Minimum interval between fetches, also after a failed one, in milliseconds. @default 30000 */
-  readonly cooldownMs?: number;
+  readonly cooldownMs?: number | undefined;
 }
 
 /** Accepted signature algorithms: asymmetric only, never `none` or a shared secret (RFC 8725 §3.1). */

@@ -14,7 +14,7 @@ export interface ApiError {
   /** One human-readable sentence. Never contains a stack, SQL, a path, a token or driver text. */
   readonly message: string;
   /** Headers of the response. @default none */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 const BEARER = { 'WWW-Authenticate': 'Bearer realm="plant-store"' };

@@ -36,13 +36,13 @@ export interface HttpApiOptions extends OperationOptions {
   /** Path prefix such as `/garden`. @default none */
   readonly basePath?: string | undefined;
   /** Whether to serve the page at `/docs` and redirect `/` to it. @default false */
-  readonly docs?: boolean;
+  readonly docs?: boolean | undefined;
   /** Public routes beside the operations. @default none */
   readonly routes?: readonly HttpRoute[] | undefined;
   /** Receiver of log lines; its methods must not throw. @default none */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Whether to log a line per request. @default true */
-  readonly accessLog?: boolean;
+  readonly accessLog?: boolean | undefined;
 }
 
 /** Handles a request of any method: resolves to the reply to write, whatever happens, and logs a line. */

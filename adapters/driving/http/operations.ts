@@ -33,19 +33,22 @@ export interface OperationOptions {
   readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant);
   readonly tokenVerifier: TokenVerifier;
   /** @default `docs/openapi.yaml` */
-  readonly description?: OpenApiDescription;
+  readonly description?: OpenApiDescription | undefined;
   /** @default one with the schemas of `description` */
-  readonly codec?: PlantCodec;
+  readonly codec?: PlantCodec | undefined;
   /** Maximum number of requests in flight. @default 10000 */
-  readonly maxInFlight?: number;
+  readonly maxInFlight?: number | undefined;
   /** Maximum total size of their bodies, after decompression. @default 67108864 */
-  readonly maxInFlightBytes?: number;
+  readonly maxInFlightBytes?: number | undefined;
   /** Maximum size of a body, before and after decompression. @default 1048576 */
-  readonly bodyLimitBytes?: number;
+  readonly bodyLimitBytes?: number | undefined;
 }
 
+/** The options, with the defaults of those that are absent. */
+type Parts = { readonly [Key in keyof OperationOptions]-?: NonNullable<OperationOptions[Key]> };
+
 /** What an operation does for an authenticated client. */
-type Operation = (request: AuthenticatedRequest, parts: Required<OperationOptions>) => Promise<Reply>;
+type Operation = (request: AuthenticatedRequest, parts: Parts) => Promise<Reply>;
 
 interface AuthenticatedRequest {
   readonly principal: Principal;
@@ -74,7 +77,7 @@ export class Operations {
   inFlight = 0;
   /** Memory reserved for their bodies. */
   inFlightBytes = 0;
-  readonly #parts: Required<OperationOptions>;
+  readonly #parts: Parts;
 
   constructor({
     createPlant,

@@ -7,11 +7,11 @@ export interface HttpRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** Values of the templates in the path. */
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>> | undefined;
   /** The target as sent, if an outer app has removed a prefix from `req.url`. @default req.url */
-  readonly originalUrl?: string;
+  readonly originalUrl?: string | undefined;
   /** Reads a body without an encoding, whose `Content-Length` is within the limit. @default reads `req` */
-  readonly readBody?: () => Promise<Uint8Array>;
+  readonly readBody?: (() => Promise<Uint8Array>) | undefined;
 }
 
 /** Status, headers and body to write. The framework adds `Content-Length`. */

@@ -20,17 +20,17 @@ const LINGER_MS = 1000;
 /** Limits of {@link NodeHttpServer}. */
 export interface HttpServerOptions {
   /** Maximum time for the headers of a request to arrive. @default 10000 */
-  readonly headersTimeoutMs?: number;
+  readonly headersTimeoutMs?: number | undefined;
   /** Maximum time for a whole request to arrive. @default 30000 */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** Maximum time for a connection to be idle, or for a client not to read its response. @default 65000 */
-  readonly keepAliveTimeoutMs?: number;
+  readonly keepAliveTimeoutMs?: number | undefined;
   /** Maximum time for {@link NodeHttpServer.stop} to finish the requests in progress. @default 10000 */
-  readonly shutdownTimeoutMs?: number;
+  readonly shutdownTimeoutMs?: number | undefined;
   /** Maximum number of open connections. @default unlimited */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Replies to malformed HTTP and late requests. @default none: disconnects the client */
-  readonly api?: Pick<HttpApi, 'handleClientError'>;
+  readonly api?: Pick<HttpApi, 'handleClientError'> | undefined;
 }
 
 interface Connection {

@@ -12,7 +12,7 @@ export interface TokenVerifier {
 export type Verification =
   | { readonly kind: 'valid'; readonly principal: Principal }
   /** `reason` is a word for the log, such as `expired`; it reveals nothing of the token. */
-  | { readonly kind: 'invalid'; readonly reason?: string };
+  | { readonly kind: 'invalid'; readonly reason?: string | undefined };
 
 /** The authenticated caller. */
 export interface Principal {
