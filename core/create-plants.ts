@@ -14,7 +14,8 @@ export class CreatePlants implements CreatePlantsUseCase {
 
   async execute(newPlants: readonly NewPlant[]): Promise<readonly CreatePlantOutcome[]> {
     const results = newPlants.map(Plant.from);
-    const plants = results.flatMap((result) => (result.kind === 'valid' ? [result.plant] : []));
+    const plants: Plant[] = [];
+    for (const result of results) if (result.kind === 'valid') plants.push(result.plant);
     const added = plants.length > 0 ? await this.#repository.add(plants) : [];
     let next = 0;
     return results.map((result) =>

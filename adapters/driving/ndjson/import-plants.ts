@@ -35,7 +35,8 @@ export async function importPlants(
   const tooLong = { ...apiErrors.bodyTooLarge, message: `The line is larger than ${bodyLimitBytes} bytes` };
   const decode = (line: Uint8Array | undefined): DecodeResult | undefined => {
     if (line === undefined) return { kind: 'rejected', error: tooLong };
-    return line.every(isWhiteSpace) ? undefined : codec.decodeNewPlant(line);
+    const decoded = codec.decodeNewPlant(line);
+    return decoded.kind === 'rejected' && line.every(isWhiteSpace) ? undefined : decoded;
   };
   let line = 0;
 
