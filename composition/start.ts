@@ -62,18 +62,17 @@ async function listen(container: Container, config: Config): Promise<Pick<Servic
   const storage = await container.getAsync(services.Storage);
   const server = await container.getAsync(services.HttpServer);
   const log = await container.getAsync(services.Logger);
-  let managementUrl: string | undefined;
+  let management: string | undefined;
   if (managementPort !== 'off') {
-    const management = await container.getAsync(services.ManagementServer);
-    managementUrl = await management.listen(managementPort, config.managementHost).catch(nameSetting('MANAGEMENT_'));
+    const managementServer = await container.getAsync(services.ManagementServer);
+    management = await managementServer.listen(managementPort, config.managementHost).catch(nameSetting('MANAGEMENT_'));
   }
   const url = `${await server.listen(config.port, config.host).catch(nameSetting(''))}${basePath}`;
   const { driver, schema, warning } = storage;
-  const storageName = toStorageName(storage, config);
-  const versions = { version, node: process.version };
-  log.info({ ...versions, storage: storageName, driver, schema, url, management: managementUrl }, 'started');
-  if (warning) log.warn({ storage: storageName }, warning);
-  return { url, managementUrl };
+  const name = toStorageName(storage, config);
+  log.info({ version, node: process.version, storage: name, driver, schema, url, management }, 'started');
+  if (warning) log.warn({ storage: name }, warning);
+  return { url, managementUrl: management };
 }
 
 /** Returns a function that rethrows the error of a listener with the name of its setting. */

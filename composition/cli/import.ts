@@ -24,11 +24,8 @@ export async function run(config: Config, { argument: path = '-' }: Invocation):
   );
   if (result.kind === 'not-ndjson') return fail(1, result.hint);
   const { created, alreadyStored, rejected } = result;
-  const summary = `${toCount(created, 'plant')} created, ${alreadyStored} already stored, ${toCount(rejected, 'line')} rejected`;
+  const plural = (count: number) => (count === 1 ? '' : 's');
+  const summary = `${created} plant${plural(created)} created, ${alreadyStored} already stored, ${rejected} line${plural(rejected)} rejected`;
   process.stderr.write(`${summary}\n`);
   return rejected > 0 ? 1 : 0;
-}
-
-function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -40,7 +40,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
       if (typeof value === 'string') effective[variable] = value;
     }
     // A flag takes precedence, also over the file that contains its value.
-    if (values['database-url']) effective['DATABASE_URL_FILE'] = '';
+    if (`${values['database-url'] ?? ''}`.trim()) effective['DATABASE_URL_FILE'] = '';
     // By default, it would end the process. The service handles it once the container exists.
     if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
@@ -62,7 +62,7 @@ function parse(argv: readonly string[]) {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
     const [name = 'serve', argument] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (command === undefined) throw new Error(`Unknown command '${name}'`);
+    if (command === undefined) throw new Error(/^[a-z]+$/.test(name) ? `Unknown command '${name}'` : 'Unknown command');
     const maxWords = ['import', 'token'].includes(name) ? 2 : 1;
     if (positionals.length > maxWords) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };

@@ -105,7 +105,9 @@ export class JwtVerifier implements TokenVerifier {
         try {
           return await jose.jwtVerify(token, key, checks);
         } catch (failure) {
-          if (!(failure instanceof jose.errors.JWSSignatureVerificationFailed)) throw failure;
+          // An error of another class is that of a key which jose cannot use.
+          const isOfToken = failure instanceof jose.errors.JOSEError;
+          if (isOfToken && !(failure instanceof jose.errors.JWSSignatureVerificationFailed)) throw failure;
         }
       }
       throw new jose.errors.JWSSignatureVerificationFailed();
@@ -127,10 +129,10 @@ function fetchEvery(cooldownMs: number): jose.FetchImplementation {
       if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
       chunks.push(chunk);
     }
-    const body = Buffer.concat(chunks);
+    const copy = new Response(Buffer.concat(chunks), response);
     // Otherwise, jose would reject every token.
-    if (response.ok && JSON.parse(`${body}`).keys?.length === 0) throw new Error('the key set is empty');
-    return new Response(body, response);
+    if (copy.ok && JSON.parse(await copy.clone().text()).keys?.length === 0) throw new Error('the key set is empty');
+    return copy;
   };
 }
 

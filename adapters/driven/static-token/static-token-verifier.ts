@@ -5,8 +5,9 @@ import type { TokenVerifier, Verification } from '../../../core/index.js';
 type StaticToken = Readonly<{ name: string; digest: Buffer }>;
 
 /**
- * Accepts the tokens on a list of entries: `NAME=TOKEN`, or `NAME=sha256:HEX` with the digest of a token. Entries with the
- * same name are tokens of one client. Without a name, a client is called `sha256:` and the first 12 digits of the digest.
+ * Accepts the tokens (RFC 6750 §2.1, `b64token`) on a list of entries: `NAME=TOKEN`, or `NAME=sha256:HEX` with the digest.
+ * Entries with the same name are tokens of one client. Without a name, a client is called `sha256:` and the first 12
+ * digits of the digest.
  *
  * Compares SHA-256 digests in constant time, and always all of them, so that the duration reveals only the length of the
  * token that was sent and the number of tokens on the list.
@@ -39,9 +40,9 @@ export function assertTokens(entries: readonly string[]): void {
   toTokens(entries);
 }
 
-/** Returns whether a client can have this name. */
+/** Returns whether a client can have this name: `sha256=` is a mistyped `sha256:`. */
 export function isClientName(name: string): boolean {
-  return /^[\w.@-]+$/.test(name);
+  return /^(?!sha256$)[\w.@-]+$/i.test(name);
 }
 
 /** Parses a text with one entry per line. Ignores blank lines and `#` comments. */
@@ -62,7 +63,6 @@ function toTokens(entries: readonly string[]): readonly StaticToken[] {
     if (name !== undefined && !isClientName(name))
       throw problem('must have a name of A-Z a-z 0-9 . _ @ - before its =');
     const [, digest] = /^sha256:([0-9a-f]{64})$/i.exec(token) ?? [];
-    // Without a digest, RFC 6750 §2.1, `b64token`.
     if (digest === undefined && !/^[A-Za-z0-9._~+/-]+=*$/.test(token))
       throw problem(
         'must consist of A-Z a-z 0-9 . _ ~ + / -, or of sha256: and 64 hexadecimal digits; a token that ends in = needs a name',

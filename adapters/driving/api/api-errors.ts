@@ -60,9 +60,18 @@ export function toStatus({ error }: ApiError): number {
   return Math.trunc(error / 100);
 }
 
+/** A decision of the application, such as a missing permission. */
+export interface Declined {
+  readonly kind: 'declined';
+  /** For example `{ error: 40301, message: 'Only gardeners create plants' }`. Its status is 403. */
+  readonly error: ApiError;
+}
+
 /** Returns the error for an outcome. */
-export function toApiError(outcome: Exclude<CreatePlantOutcome, { kind: 'created' }>): ApiError {
+export function toApiError(outcome: Exclude<CreatePlantOutcome, { kind: 'created' }> | Declined): ApiError {
   switch (outcome.kind) {
+    case 'declined':
+      return outcome.error;
     case 'already-stored':
       return apiErrors.alreadyStored;
     case 'id-conflict':

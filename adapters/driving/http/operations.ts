@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '../../../core/index.js';
 import {
-  type ApiError,
   apiErrors,
   authenticate,
+  type Declined,
   JsonPlantCodec,
   type OpenApiDescription,
   openApiDescription,
@@ -18,13 +18,6 @@ const unknownEncoding = { ...apiErrors.unsupportedMediaType, message: 'Content-E
 /** What creates plants: the use case of the core, or a decorator of it that declines some. */
 export interface HttpCreatePlant {
   execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
-}
-
-/** A decision of the application, such as a missing permission. */
-export interface Declined {
-  readonly kind: 'declined';
-  /** For example `{ error: 40301, message: 'Only gardeners create plants' }`. Its status is 403. */
-  readonly error: ApiError;
 }
 
 /** Options of {@link Operations}. */
@@ -44,11 +37,10 @@ export interface OperationOptions {
   readonly bodyLimitBytes?: number | undefined;
 }
 
-/** The options, with the defaults of those that are absent. */
-type Parts = { readonly [Key in keyof OperationOptions]-?: NonNullable<OperationOptions[Key]> };
+type OptionsWithDefaults = { readonly [Key in keyof OperationOptions]-?: NonNullable<OperationOptions[Key]> };
 
 /** What an operation does for an authenticated client. */
-type Operation = (request: AuthenticatedRequest, parts: Parts) => Promise<Reply>;
+type Operation = (request: AuthenticatedRequest, parts: OptionsWithDefaults) => Promise<Reply>;
 
 interface AuthenticatedRequest {
   readonly principal: Principal;
@@ -65,7 +57,6 @@ const operations: Readonly<Record<string, Operation>> = {
     const useCase = typeof createPlant === 'function' ? createPlant(principal) : createPlant;
     const outcome = await useCase.execute(decoded.newPlant);
     if (outcome.kind === 'created') return { status: 200, headers: JSON_TYPE, body: codec.encodePlant(outcome.plant) };
-    if (outcome.kind === 'declined') return errorReply(outcome.error);
     return errorReply(toApiError(outcome), { cause: outcome.kind === 'rejected' ? outcome.error : undefined });
   },
 };
@@ -77,7 +68,7 @@ export class Operations {
   inFlight = 0;
   /** Memory reserved for their bodies. */
   inFlightBytes = 0;
-  readonly #parts: Parts;
+  readonly #parts: OptionsWithDefaults;
 
   constructor({
     createPlant,

@@ -36,7 +36,7 @@ export async function importPlants(
   const decode = (line: Uint8Array | undefined): DecodeResult | undefined => {
     if (line === undefined) return { kind: 'rejected', error: tooLong };
     const decoded = codec.decodeNewPlant(line);
-    return decoded.kind === 'rejected' && line.every(isWhiteSpace) ? undefined : decoded;
+    return decoded.kind === 'rejected' && isBlank(line) ? undefined : decoded;
   };
   let line = 0;
 
@@ -44,6 +44,7 @@ export async function importPlants(
     const newPlants: NewPlant[] = [];
     for (const decoded of batch) if (decoded?.kind === 'decoded') newPlants.push(decoded.newPlant);
     const outcomes = await createPlants.execute(newPlants);
+    if (outcomes.length !== newPlants.length) throw new TypeError('CreatePlants must return one outcome per plant');
     const errors = outcomes.map((outcome) => (outcome.kind === 'created' ? undefined : toApiError(outcome)));
     let next = 0;
     for (const decoded of batch) {
@@ -65,7 +66,7 @@ export async function importPlants(
     for await (const chunk of input) {
       if (isStart) hint = findOtherFormat(chunk);
       if (hint !== undefined) return;
-      isStart &&= chunk.every(isWhiteSpace);
+      isStart &&= isBlank(chunk);
       yield chunk;
     }
   };
@@ -83,16 +84,15 @@ export async function importPlants(
   return hint === undefined ? { kind: 'imported', ...summary } : { kind: 'not-ndjson', hint };
 }
 
-/** White space of JSON (RFC 8259 §2). */
-function isWhiteSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+function isBlank(bytes: Uint8Array): boolean {
+  return new TextDecoder().decode(bytes).trim() === '';
 }
 
 /** Returns a hint if the first bytes of an input are not those of NDJSON. */
 function findOtherFormat(start: Uint8Array): string | undefined {
   const text = Buffer.from(start).toString('latin1');
-  // A control character, or a byte that UTF-8 does not use: gzip, zip, zstd, xz and UTF-16 start with them.
-  if (/[^\P{Cc}\s]|[\xf5-\xff]/u.test(text.slice(0, 4)))
+  // An ASCII control character, or a byte that UTF-8 does not use: gzip, zip, zstd, xz, 7z and UTF-16 start with them.
+  if (/[^\P{Cc}\s\x80-\x9f]|[\xf5-\xff]/u.test(text.slice(0, 8)))
     return 'the input is compressed or UTF-16; decompress it, or convert it to UTF-8';
   if (/^(\xef\xbb\xbf)?\s*\[/.test(text)) return 'the input is a JSON array; write one object per line, without commas';
   return undefined;

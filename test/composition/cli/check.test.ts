@@ -35,14 +35,14 @@ describe('check', () => {
   });
 
   it('prints no query of a URL, and no URL with a user', async () => {
-    const jwt = { JWT_ISSUER: 'https://issuer.example#canary', JWT_AUDIENCE: 'postgres://u:canary@db/plants' };
-    const urls = { ...jwt, JWT_JWKS_URL: 'https://issuer.example/keys?key=canary' };
+    const jwt = { JWT_ISSUER: 'urn:issuer#canary', JWT_AUDIENCE: 'u:canary@db/plants' };
+    const urls = { ...jwt, JWT_JWKS_URL: 'https:issuer.example/keys?key=canary' };
     const { exitCode, stdout } = await run('check', { DATABASE_URL: 'memory:', ...urls });
     expect(exitCode).to.equal(0);
     expect(stdout)
-      .to.include('JWT_ISSUER=https://issuer.example?(not shown)\n')
+      .to.include('JWT_ISSUER=urn:issuer?(not shown)\n')
       .and.to.include('JWT_AUDIENCE=(not shown)\n')
-      .and.to.include('JWT_JWKS_URL=https://issuer.example/keys?(not shown)\n')
+      .and.to.include('JWT_JWKS_URL=https:issuer.example/keys?(not shown)\n')
       .and.not.to.include('canary');
   });
 

@@ -34,11 +34,19 @@ describe('The command line', () => {
       .and.to.match(/^storage: memory:/m);
   });
 
+  it('may have a blank flag, which counts as none', async () => {
+    const environment = { DATABASE_URL_FILE: '/none' };
+    expect((await run('check --database-url=\t', environment)).stderr).to.match(
+      /^plant-store: DATABASE_URL_FILE: ENOENT/,
+    );
+  });
+
   it('that is invalid exits with 64, and one line that names the problem', async () => {
     for (const [line, problem] of [
       ['--prot=8080', /^plant-store: Unknown option '--prot'; see plant-store --help\n$/],
       ['--port', /^plant-store: Option '--port <value>' argument missing; see .*\n$/],
       ['water', /^plant-store: Unknown command 'water'; see .*\n$/],
+      ['ACCESS_TOKENS=canary', /^plant-store: Unknown command; see .*\n$/],
       ['constructor', /^plant-store: Unknown command 'constructor'; see .*\n$/],
       ['serve plants', /^plant-store: Too many arguments for serve; see .*\n$/],
       ['import a b', /^plant-store: Too many arguments for import; see .*\n$/],

@@ -1,7 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { exportSPKI } from 'jose';
+import { exportJWK, exportSPKI } from 'jose';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { JwtVerifier, type JwtVerifierOptions } from '../../../../adapters/driven/jwt/index.js';
 import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
@@ -85,6 +86,14 @@ describe('JwtVerifier', () => {
         expect(await verifier.verify(await sign(each, claims))).to.deep.equal(rejectedFor(reason));
     const forged = await sign({ ...(await newKey()), kid: undefined });
     expect(await verifier.verify(forged)).to.deep.equal(rejectedFor('signature'));
+  });
+
+  it('skips a key that is too weak for jose if a token has no kid', async () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
+    const strong = { ...(await newKey('RS256')), kid: undefined };
+    const keys = [weak, await exportJWK(strong.publicKey)];
+    issuer.respondWith((response) => response.end(JSON.stringify({ keys })));
+    expect(await create().verify(await sign(strong))).to.deep.equal(ACCEPTED);
   });
 
   // The contract has expired tokens, tokens of another issuer, and tokens without a signature or with a wrong one.

@@ -88,6 +88,7 @@ describe('A token list', () => {
     { title: 'rejects a token with = in the middle', bad: `ali=${canary}=${canary}` },
     { title: 'rejects a name without a token', bad: `${canary}=` },
     { title: 'rejects a token that ends in = and has no name', bad: `${canary}==` },
+    { title: 'rejects a digest after = instead of a colon', bad: `SHA256=${'0'.repeat(64)}` },
     { title: 'rejects an empty name', bad: `=${canary}` },
     { title: 'rejects a name with a space', bad: `${canary} ${canary}=token` },
     { title: 'rejects a name with a non-ASCII letter', bad: `${canary}é=token` },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -52,7 +53,7 @@ describe('importPlants', () => {
       ['{"id":1,"name":"another"}', 40901, 'id belongs to a different plant'],
       ['[]', 40002, 'The JSON value must be an object'],
       ['{"id":2,"name":"a\\u0000"}', 40003, 'name must not contain U+0000 or a lone surrogate'],
-      ['\v', 40001, 'The input is not valid JSON'],
+      ['null', 40002, 'The JSON value must be an object'],
       [`{"id":2,"name":"${'a'.repeat(200_000)}"}`, 41301, 'The line is larger than 200000 bytes'],
     ] as const;
     const repository = new MemoryPlantRepository();
@@ -79,7 +80,7 @@ describe('importPlants', () => {
   });
 
   it('ignores blank lines, and counts them in line numbers', async () => {
-    const text = '\n \t\r\n{"id":1,"name":"a"}\r\n\r\n\nno JSON\n\n';
+    const text = '\ufeff\r\n \t\r\n{"id":1,"name":"a"}\r\n\r\n\nno JSON\n\n';
     const { summary, rejects } = await importInto(new MemoryPlantRepository(), text);
     expect(summary).to.include({ created: 1, alreadyStored: 0, rejected: 1 });
     expect(rejects).to.deep.equal([{ line: 6, error: 40001, message: 'The input is not valid JSON' }]);
@@ -108,6 +109,7 @@ describe('importPlants', () => {
   for (const { title, bytes, hint } of [
     { title: 'gives one hint for gzip', bytes: gzipSync(LINE), hint: COMPRESSED },
     { title: 'gives one hint for zip', bytes: Buffer.from('PK\u0003\u0004'), hint: COMPRESSED },
+    { title: 'gives one hint for 7z', bytes: Buffer.from('377abcaf271c', 'hex'), hint: COMPRESSED },
     { title: 'gives one hint for zstd', bytes: Buffer.from('28b52ffd', 'hex'), hint: COMPRESSED },
     { title: 'gives one hint for UTF-16 LE', bytes: Buffer.from(`\ufeff${LINE}`, 'utf16le'), hint: COMPRESSED },
     {
@@ -131,6 +133,28 @@ describe('importPlants', () => {
       expect(await readLines(repository)).to.equal('');
     });
   }
+
+  it('takes no letter at the start of a line for another format', async () => {
+    for (const key of ['Öl', 'Étage', 'ряд', '日']) {
+      const { summary } = await importInto(new MemoryPlantRepository(), `{"${key}":1,"id":1,"name":"a"}\n`);
+      expect(summary.created, key).to.equal(1);
+    }
+  });
+
+  it('reports a plant that a decorator declines, and throws if one returns too few outcomes', async () => {
+    const declining = { kind: 'declined', error: { error: 40301, message: 'No cacti' } } as const;
+    const rejects: object[] = [];
+    const importWith = (outcomes: readonly object[]) =>
+      importPlants(Readable.from([Buffer.from(plantLines(1, 2))]), {
+        createPlants: Object({ execute: async () => outcomes }),
+        codec,
+        bodyLimitBytes: BODY_LIMIT_BYTES,
+        onReject: (line) => void rejects.push(line),
+      });
+    expect(await importWith([declining, declining])).to.include({ created: 0, rejected: 2 });
+    expect(rejects[0]).to.deep.equal({ line: 1, error: 40301, message: 'No cacti' });
+    expect(await catchError(importWith([declining]))).to.be.instanceOf(TypeError);
+  });
 
   it('accepts CR LF, a byte order mark, and a last line without a line feed', async () => {
     const repository = new MemoryPlantRepository();
