@@ -18,8 +18,6 @@ export class CreatePlants implements CreatePlantsUseCase {
     for (const result of results) if (result.kind === 'valid') plants.push(result.plant);
     const added = plants.length > 0 ? await this.#repository.add(plants) : [];
     let next = 0;
-    return results.map((result) =>
-      result.kind === 'valid' ? toCreatePlantOutcome(result.plant, added[next++]) : result,
-    );
+    return results.map((each) => (each.kind === 'valid' ? toCreatePlantOutcome(each.plant, added[next++]) : each));
   }
 }
