@@ -24,9 +24,9 @@ export const services = {
   Config: identifier<Config>('Config'),
 
   // The core.
-  /** What HTTP calls. */
+  /** Creates a plant; what HTTP calls, unless a plugin rebinds `HttpCreatePlant`. */
   CreatePlant: identifier<CreatePlantUseCase>('CreatePlant'),
-  /** What an import calls. */
+  /** Creates many plants; what `import` calls. */
   CreatePlants: identifier<CreatePlantsUseCase>('CreatePlants'),
   ReadPlants: identifier<ReadPlantsUseCase>('ReadPlants'),
 

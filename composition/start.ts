@@ -20,8 +20,6 @@ export interface Service {
   readonly container: Container;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;
-  /** Disconnects all clients, so that {@link stop} no longer waits for them. */
-  readonly disconnect: () => void;
 }
 
 /**
@@ -37,14 +35,8 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     await plugin(container);
     if (hasManagement) (await import('./measure.js')).measure(container);
     const urls = await listen(container, config);
-    const server = container.get(services.HttpServer);
     let stopped: Promise<boolean> | undefined;
-    return {
-      ...urls,
-      container,
-      stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)),
-      disconnect: () => server.closeAllConnections(),
-    };
+    return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
   } catch (error) {
     // A plugin may have logged the cause.
     await container.getAsync(services.LogDestination).then(flush, () => {});

@@ -54,7 +54,7 @@ export type OpenStorage = (options: {
 export const storages: Readonly<Record<string, OpenStorage>> = {
   sqlite: ({ url, ...options }) => {
     const [, path, mode] = SQLITE_URL.exec(url) ?? [];
-    if (path === undefined) throw new InvalidConfig('DATABASE_URL: must be sqlite:PATH or sqlite:PATH?mode=rw');
+    if (path === undefined) throw new InvalidServerUrl('must be sqlite:PATH or sqlite:PATH?mode=rw');
     return openSqlite({ path, mustExist: mode !== undefined, ...options });
   },
   postgres: openPostgres,

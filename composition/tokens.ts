@@ -29,6 +29,7 @@ export class AccessTokens {
     try {
       const tokens = parseTokens(readText(path));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
+      // The file first, because a message has the position of its entry.
       this.verifier.replace([...tokens, ...accessTokens]);
     } catch (error) {
       throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);

@@ -18,7 +18,7 @@ export class CreatePlant implements CreatePlantUseCase {
   }
 }
 
-/** Names what adding a plant means for its client. A repository in JavaScript may return too few outcomes. */
+/** Converts an outcome of the repository, if there is one, to that of the use case. */
 export function toCreatePlantOutcome(plant: Plant, outcome: AddOutcome | undefined): CreatePlantOutcome {
   if (outcome === undefined) throw new TypeError('PlantRepository.add must return one outcome per plant');
   if (outcome.kind === 'added') return { kind: 'created', plant };

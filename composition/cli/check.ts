@@ -29,18 +29,17 @@ function describeSettings(config: Config, environment: NodeJS.ProcessEnv): strin
   let lines = '';
   for (const { variable, default: value } of Object.values(settings)) {
     const text = variable === 'DATABASE_URL' ? config.database : environment[variable]?.trim() || value;
-    // The query of a URL may contain a key.
-    const shown = isSecret(variable, text) ? '(not shown)' : text.replace(/[?#](?!mode=rw$).*/s, '?(not shown)');
-    if (text) lines += `${variable}=${shown}\n`;
+    if (text) lines += `${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`;
   }
   return lines;
 }
 
 function isSecret(variable: string, text: string): boolean {
-  if (variable === 'DATABASE_URL') return !/^(sqlite|memory):(?!.*@)/s.test(text);
+  if (variable === 'DATABASE_URL') return !/^(sqlite|memory):/.test(text);
   // Unless the file exists, its path may be a secret in the wrong variable.
   if (variable.endsWith('_FILE')) return !existsSync(text);
-  return variable === 'ACCESS_TOKENS' || /:.*@/s.test(text);
+  // A URL may contain a password or a key.
+  return variable === 'ACCESS_TOKENS' || /:.*[@?#]/s.test(text);
 }
 
 /** Rejects variables that look like mistyped settings. */

@@ -62,7 +62,7 @@ function parse(argv: readonly string[]) {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
     const [name = 'serve', argument] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (command === undefined) throw new Error(/^[a-z]+$/.test(name) ? `Unknown command '${name}'` : 'Unknown command');
+    if (command === undefined) throw new Error(/[=:]/.test(name) ? 'Unknown command' : `Unknown command '${name}'`);
     const maxWords = ['import', 'token'].includes(name) ? 2 : 1;
     if (positionals.length > maxWords) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };

@@ -9,14 +9,15 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. A second signal ends its wait for clients. */
 export async function run(config: Config): Promise<number> {
-  const { url, managementUrl, container, stop, disconnect } = await start(config, (container) => {
+  const { url, managementUrl, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
   const log = container.get(services.Logger);
+  const server = container.get(services.HttpServer);
   const stopped = new Promise<boolean>((resolve) => {
     onSignal((signal) => {
-      onSignal(disconnect);
+      onSignal(() => server.closeAllConnections());
       log.info({ signal }, 'stopping');
       resolve(stop());
     });

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -56,6 +57,15 @@ describe('The storage', () => {
       const storage = await open(url);
       expect(storage.name).to.equal(`sqlite:${path}`);
       await storage.close();
+    }
+  });
+
+  it('names the variable that has its URL in every error', async () => {
+    const path = join(folder, 'url');
+    for (const url of ['sqlite://x', 'sqlite:none/plants.db', 'x', 'mysql://u@db']) {
+      writeFileSync(path, url);
+      const container = await createContainer(readConfig({ DATABASE_URL_FILE: path }));
+      expect(`${await catchError(container.getAsync(services.Storage))}`).to.match(/: DATABASE_URL_FILE: /);
     }
   });
 

@@ -58,7 +58,10 @@ describe('The access tokens', () => {
     const tokens = await create({ ACCESS_TOKENS: 'fixed', ACCESS_TOKENS_FILE: path });
     for (const [change, problem] of [
       [() => writeFileSync(path, 'good\nbad canary\n'), /^ACCESS_TOKENS_FILE: token 2 must consist of [^c]*/],
-      [() => writeFileSync(path, 'ali=same\nberi=same\n'), /^ACCESS_TOKENS_FILE: two clients have the same token$/],
+      [
+        () => writeFileSync(path, 'ali=same\nberi=same\n'),
+        /^ACCESS_TOKENS_FILE: token 2 is also the token of another client$/,
+      ],
       [() => writeFileSync(path, '# nothing\n'), /^ACCESS_TOKENS_FILE: the file contains no token$/],
       [() => rmSync(path), /^ACCESS_TOKENS_FILE: ENOENT: no such file or directory$/],
       [() => symlinkSync('/dev/zero', path), /^ACCESS_TOKENS_FILE: must be a regular file of at most 1 MiB$/],

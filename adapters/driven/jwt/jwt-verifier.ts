@@ -81,8 +81,11 @@ export class JwtVerifier implements TokenVerifier {
     if (!COMPACT_JWS.test(token)) return invalid('malformed');
     try {
       const { issuer, audience } = this.#options;
-      const limits = { algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS, requiredClaims: ['exp'] };
-      const { payload, protectedHeader } = await this.#verify(token, { issuer, audience, ...limits });
+      const checks = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'] };
+      const { payload, protectedHeader } = await this.#verify(token, {
+        ...checks,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
       const { typ = 'JWT' } = protectedHeader;
       if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
       const { sub: subject } = payload;
@@ -95,7 +98,7 @@ export class JwtVerifier implements TokenVerifier {
     }
   }
 
-  /** Tries each key of its algorithm if the token has no `kid` (optional, RFC 7515 §4.1.4), as during a rotation. */
+  /** Tries each key that matches: without `kid` (optional, RFC 7515 §4.1.4), each of the algorithm, as during a rotation. */
   async #verify(token: string, checks: jose.JWTVerifyOptions): Promise<jose.JWTVerifyResult> {
     try {
       return await jose.jwtVerify(token, this.#getKey, checks);

@@ -69,7 +69,7 @@ function toTokens(entries: readonly string[]): readonly StaticToken[] {
       );
     const hex = digest?.toLowerCase() ?? sha256(token);
     const client = name ?? `sha256:${hex.slice(0, 12)}`;
-    if ((names.get(hex) ?? client) !== client) throw new TypeError('two clients have the same token');
+    if ((names.get(hex) ?? client) !== client) throw problem('is also the token of another client');
     names.set(hex, client);
   }
   return Array.from(names, ([hex, name]) => ({ name, digest: Buffer.from(hex, 'hex') }));

@@ -1,5 +1,5 @@
-import type { CreatePlantsUseCase, NewPlant } from '../../../core/index.js';
-import { apiErrors, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
+import type { CreatePlantOutcome, NewPlant } from '../../../core/index.js';
+import { apiErrors, type Declined, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
 /** An exported id may be longer than in the body that created its plant: `1e18` has 4 characters, and 19 digits. */
@@ -7,7 +7,10 @@ const MAX_ADDED_DIGITS = 15;
 
 /** Dependencies, limit and callback of an import. */
 interface ImportOptions {
-  readonly createPlants: CreatePlantsUseCase;
+  /** The use case of the core, or a decorator of it that declines some plants. */
+  readonly createPlants: {
+    execute(newPlants: readonly NewPlant[]): Promise<readonly (CreatePlantOutcome | Declined)[]>;
+  };
   readonly codec: PlantCodec;
   /** Maximum size of the bodies that created the plants. A line may be 15 bytes longer. */
   readonly bodyLimitBytes: number;
@@ -36,6 +39,7 @@ export async function importPlants(
   const decode = (line: Uint8Array | undefined): DecodeResult | undefined => {
     if (line === undefined) return { kind: 'rejected', error: tooLong };
     const decoded = codec.decodeNewPlant(line);
+    // Afterwards, because few lines are blank.
     return decoded.kind === 'rejected' && isBlank(line) ? undefined : decoded;
   };
   let line = 0;

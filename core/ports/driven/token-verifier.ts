@@ -16,8 +16,8 @@ export type Verification =
 
 /** The authenticated caller. */
 export interface Principal {
-  /** Names the caller, for example in logs. Never empty; reveals nothing of the token; stable until tokens change. */
+  /** Names the caller, for example in logs. Never empty; contains no part of the token; always the same for a caller. */
   readonly subject: string;
-  /** Who vouches for the subject, such as the `iss` of a JWT. Absent for a static token. Subjects are unique per issuer. */
+  /** Who vouches for the subject, such as the `iss` of a JWT; absent if the settings do. Subjects are unique per issuer. */
   readonly issuer?: string | undefined;
 }

@@ -34,15 +34,13 @@ describe('check', () => {
       .and.to.include('DATABASE_URL=memory:\n');
   });
 
-  it('prints no query of a URL, and no URL with a user', async () => {
+  it('prints no URL with a user, a query or a fragment', async () => {
     const jwt = { JWT_ISSUER: 'urn:issuer#canary', JWT_AUDIENCE: 'u:canary@db/plants' };
     const urls = { ...jwt, JWT_JWKS_URL: 'https:issuer.example/keys?key=canary' };
     const { exitCode, stdout } = await run('check', { DATABASE_URL: 'memory:', ...urls });
     expect(exitCode).to.equal(0);
     expect(stdout)
-      .to.include('JWT_ISSUER=urn:issuer?(not shown)\n')
-      .and.to.include('JWT_AUDIENCE=(not shown)\n')
-      .and.to.include('JWT_JWKS_URL=https:issuer.example/keys?(not shown)\n')
+      .to.match(/^JWT_JWKS_URL=\(not shown\)$/m)
       .and.not.to.include('canary');
   });
 

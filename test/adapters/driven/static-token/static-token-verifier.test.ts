@@ -57,7 +57,7 @@ describe('StaticTokenVerifier', () => {
       ['two', 'ali=two'],
       [`ali=${TOKEN}`, `beri=${DIGEST}`],
     ])
-      expect(() => verifier.replace(list)).to.throw(TypeError, /^two clients have the same token$/);
+      expect(() => verifier.replace(list)).to.throw(TypeError, /^token 2 is also the token of another client$/);
     expect(await subjectOf(verifier, 'one')).to.deep.equal({ subject: 'ali' });
   });
 

@@ -144,9 +144,9 @@ describe('importPlants', () => {
   it('reports a plant that a decorator declines, and throws if one returns too few outcomes', async () => {
     const declining = { kind: 'declined', error: { error: 40301, message: 'No cacti' } } as const;
     const rejects: object[] = [];
-    const importWith = (outcomes: readonly object[]) =>
+    const importWith = (outcomes: readonly (typeof declining)[]) =>
       importPlants(Readable.from([Buffer.from(plantLines(1, 2))]), {
-        createPlants: Object({ execute: async () => outcomes }),
+        createPlants: { execute: async () => outcomes },
         codec,
         bodyLimitBytes: BODY_LIMIT_BYTES,
         onReject: (line) => void rejects.push(line),
