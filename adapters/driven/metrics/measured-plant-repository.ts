@@ -34,6 +34,7 @@ export class MeasuredPlantRepository implements PlantRepository {
       this.#observeSeconds((performance.now() - start) / 1000);
     }
   }
+
   readAll(): AsyncIterable<readonly Plant[]> {
     return this.#repository.readAll();
   }
