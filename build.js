@@ -1,5 +1,5 @@
-// Builds dist: the compiled code, the OpenAPI description as JSON and as a module, the files of the docs page, no tests
-// without source. Tests run on dist, because it is the code that is published.
+// Builds the dist of each package: the compiled code, the OpenAPI description as code and as JSON, the files of the docs
+// page, no tests without source. Tests run on dist, because it is the code that is published.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
@@ -8,26 +8,27 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 const root = (path) => fileURLToPath(new URL(path, import.meta.url));
+const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
+
+const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true }));
+write('dist/openapi.json', description);
+write('adapters/dist/driving/api/description.js', `export const openApiDescription = ${description};\n`);
+// The compiler reads the declaration, but does not copy it.
+cpSync(root('adapters/driving/api/description.d.ts'), root('adapters/dist/driving/api/description.d.ts'));
 
 // The compiler is a binary in an optional package.
 if (existsSync(root(`node_modules/@typescript/typescript-${process.platform}-${process.arch}`))) {
-  const compiler = join(dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin/tsc');
+  const compiler = join(packageFolder('typescript'), 'bin/tsc');
   const { status } = spawnSync(process.execPath, [compiler, '-b'], { cwd: root('.'), stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 } else {
   stripTypes();
 }
 
-const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true }));
-writeFileSync(root('dist/openapi.json'), description);
-writeFileSync(root('dist/adapters/driving/api/openapi-document.js'), `export default ${description};\n`);
-
-cpSync(root('adapters/driving/http/docs-page'), root('dist/adapters/driving/http/docs-page'), { recursive: true });
+cpSync(root('adapters/driving/http/docs-page'), root('adapters/dist/driving/http/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
-const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];
-for (const file of files)
-  cpSync(join(swaggerUi, file), root(`dist/adapters/driving/http/docs-page/swagger-ui/${file}`));
+for (const file of files) cpSync(join(packageFolder('swagger-ui-dist'), file), root(`dist/swagger-ui/${file}`));
 
 for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((name) => name.endsWith('.test.js'))) {
   const source = join(root('test'), file.replace(/\.js$/, '.ts'));
@@ -40,12 +41,18 @@ function stripTypes() {
     console.error('The compiler is not installed: use Node 22.13 or newer, or run npm ci without --omit=optional');
     process.exit(1);
   }
-  for (const folder of ['core', 'adapters', 'composition', 'docs/examples', 'test']) {
+  const packages = ['core', 'adapters', 'test/contract'].map((folder) => [folder, `${folder}/dist`]);
+  const others = ['composition', 'docs/examples', 'test'].map((folder) => [folder, `dist/${folder}`]);
+  for (const [folder, dist] of [...packages, ...others]) {
     for (const file of readdirSync(root(folder), { recursive: true })) {
-      if (!file.endsWith('.ts') || file.endsWith('.d.ts') || file.includes('node_modules')) continue;
-      const target = root(join('dist', folder, file.replace(/\.ts$/, '.js')));
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, module.stripTypeScriptTypes(readFileSync(root(join(folder, file)), 'utf8')));
+      if (!file.endsWith('.ts') || file.endsWith('.d.ts') || /(^|\/)(node_modules|dist)\//.test(file)) continue;
+      const code = module.stripTypeScriptTypes(readFileSync(root(join(folder, file)), 'utf8'));
+      write(join(dist, file.replace(/\.ts$/, '.js')), code);
     }
   }
+}
+
+function write(path, text) {
+  mkdirSync(dirname(root(path)), { recursive: true });
+  writeFileSync(root(path), text);
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { assertTokens } from '../adapters/driven/static-token/index.js';
+import { assertTokens } from '@plant-store/adapters/static-token';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
 export class InvalidConfig extends Error {

@@ -1,15 +1,19 @@
 import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { CreatePlant, CreatePlants, ReadPlants } from '@plant-store/core';
 import { Container, ContainerModule, type ResolvedValueInjectOptions, type ServiceIdentifier } from 'inversify';
-import { BatchingPlantRepository } from '../adapters/driven/batching/index.js';
-import { JsonPlantCodec } from '../adapters/driving/api/index.js';
-import { CreatePlant, CreatePlants, ReadPlants } from '../core/index.js';
 import { type Config, version } from './config.js';
 import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
 import { services } from './services.js';
-import { openStorage, storages } from './storages.js';
+import { openStorage, storages, toScheme } from './storages.js';
 import { AccessTokens, createTokenVerifier } from './tokens.js';
+
+/** The build copies the files of the docs page into the package. */
+const SWAGGER_UI = fileURLToPath(new URL('../swagger-ui', import.meta.url));
 
 /** Injects every binding of a service. */
 const all = <T>(serviceIdentifier: ServiceIdentifier<T>): ResolvedValueInjectOptions<T[]> => ({
@@ -33,7 +37,13 @@ const drivenAdapters = new ContainerModule(({ bind }) => {
     bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
   bind(services.ReadOnly).toConstantValue(false);
   bind(services.Storage)
-    .toDynamicValue(openStorage)
+    .toDynamicValue(async (context) => {
+      const config = context.get(services.Config);
+      const open = await context.getAsync(services.OpenStorage, { name: toScheme(config), optional: true });
+      return openStorage(open, config, context.get(services.ReadOnly), async (error) =>
+        (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database'),
+      );
+    })
     .onDeactivation((storage) => storage.close());
   bind(services.BatchRepository).toResolvedValue((storage) => storage, [services.Storage]);
   bind(services.GroupCommit)
@@ -59,12 +69,20 @@ const api = new ContainerModule(({ bind }) => {
 
 /** The HTTP API. Imports its libraries when it is loaded, so that commands without it start faster. */
 export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) => {
-  const { HttpApi, NodeHttpServer } = await import('../adapters/driving/http/index.js');
-  const { createKoaApp } = await import('../adapters/driving/koa/index.js');
+  const { HttpApi, NodeHttpServer } = await import('@plant-store/adapters/http');
+  const { createKoaApp } = await import('@plant-store/adapters/koa');
   bind(services.HttpCreatePlant).toResolvedValue((createPlant) => createPlant, [services.CreatePlant]);
   bind(services.HttpApi).toResolvedValue(
     (config, createPlant, tokenVerifier, codec, log, routes) =>
-      new HttpApi({ ...config, createPlant, tokenVerifier, codec, log, routes }),
+      new HttpApi({
+        ...config,
+        swaggerUiFolder: config.docs ? SWAGGER_UI : undefined,
+        createPlant,
+        tokenVerifier,
+        codec,
+        log,
+        routes,
+      }),
     [
       services.Config,
       services.HttpCreatePlant,
@@ -85,8 +103,8 @@ export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) 
 
 /** Metrics and the management listener. */
 export const managementModule: ContainerModule = new ContainerModule(async ({ bind }) => {
-  const { PrometheusMetrics } = await import('../adapters/driven/metrics/index.js');
-  const { createManagementServer } = await import('../adapters/driving/management/index.js');
+  const { PrometheusMetrics } = await import('@plant-store/adapters/metrics');
+  const { createManagementServer } = await import('@plant-store/adapters/management');
   bind(services.Metrics).toResolvedValue(() => new PrometheusMetrics(version));
   bind(services.ReadinessCheck).toResolvedValue(
     (storage) => ({ name: 'storage', check: () => storage.ready() }),

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, isTokenIssuerUnavailable } from '../core/index.js';
+import { isStorageUnavailable, isTokenIssuerUnavailable } from '@plant-store/core';
 
 /**
  * Describes an error for the log: class, code, location, causes, and a message that cannot contain user data. The stack

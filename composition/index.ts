@@ -1,5 +1,5 @@
-export type { Labels, Metrics } from '../adapters/driven/metrics/index.js';
-export type { ReadinessCheck } from '../adapters/driving/management/index.js';
+export type { ReadinessCheck } from '@plant-store/adapters/management';
+export type { Labels, Metrics } from '@plant-store/adapters/metrics';
 export { type Config, InvalidConfig, readConfig } from './config.js';
 export { closeContainer, createContainer, httpModule } from './container.js';
 export type { LogDestination } from './logger.js';

@@ -1,6 +1,6 @@
+import type { HttpApi } from '@plant-store/adapters/http';
+import { DURATION_BUCKETS, MeasuredPlantRepository, type Metrics } from '@plant-store/adapters/metrics';
 import type { Container } from 'inversify';
-import { DURATION_BUCKETS, MeasuredPlantRepository, type Metrics } from '../adapters/driven/metrics/index.js';
-import type { HttpApi } from '../adapters/driving/http/index.js';
 import { services } from './services.js';
 
 /** Values of the label `method`. Other methods count as `other`, so that clients cannot create time series. */

@@ -1,17 +1,17 @@
 import type { RequestListener } from 'node:http';
-import type { ServiceIdentifier } from 'inversify';
-import type { Logger } from 'pino';
-import type { Metrics } from '../adapters/driven/metrics/index.js';
-import type { PlantCodec } from '../adapters/driving/api/index.js';
-import type { HttpApi, HttpApiOptions, HttpRoute, NodeHttpServer } from '../adapters/driving/http/index.js';
-import type { ReadinessCheck } from '../adapters/driving/management/index.js';
+import type { PlantCodec } from '@plant-store/adapters/api';
+import type { HttpApi, HttpApiOptions, HttpRoute, NodeHttpServer } from '@plant-store/adapters/http';
+import type { ReadinessCheck } from '@plant-store/adapters/management';
+import type { Metrics } from '@plant-store/adapters/metrics';
 import type {
   CreatePlantsUseCase,
   CreatePlantUseCase,
   PlantRepository,
   ReadPlantsUseCase,
   TokenVerifier,
-} from '../core/index.js';
+} from '@plant-store/core';
+import type { ServiceIdentifier } from 'inversify';
+import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { LogDestination } from './logger.js';
 import type { OpenStorage, Storage } from './storages.js';

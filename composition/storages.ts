@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ResolutionContext } from 'inversify';
-import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '../adapters/driven/knex/index.js';
-import { MemoryPlantRepository } from '../adapters/driven/memory/index.js';
-import { isStorageUnavailable, type PlantStorage, StorageUnavailable } from '../core/index.js';
+import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '@plant-store/adapters/knex';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { isStorageUnavailable, type PlantStorage, StorageUnavailable } from '@plant-store/core';
 import { type Config, InvalidConfig } from './config.js';
-import { services } from './services.js';
 
 /** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
 const MAX_WAIT_MS = 60_000;
@@ -63,20 +61,23 @@ export const storages: Readonly<Record<string, OpenStorage>> = {
   memory: () => new MemoryPlantRepository(),
 };
 
-/** Opens the storage that the scheme of `DATABASE_URL` selects. Waits for a server that does not respond yet. */
-export async function openStorage(context: ResolutionContext): Promise<Storage> {
-  const { database: url, databaseFromFile, storageTimeoutMs: timeoutMs } = context.get(services.Config);
+/**
+ * Opens the storage of `DATABASE_URL` with the function for its scheme. Waits for a server that does not respond yet.
+ * @param onWaiting Gets the first failure before the wait.
+ */
+export async function openStorage(
+  open: OpenStorage | undefined,
+  { database: url, databaseFromFile, storageTimeoutMs: timeoutMs }: Config,
+  readOnly: boolean,
+  onWaiting: (error: unknown) => Promise<void>,
+): Promise<Storage> {
   const variable = databaseFromFile === undefined ? 'DATABASE_URL' : 'DATABASE_URL_FILE';
-  const readOnly = context.get(services.ReadOnly);
-  const [scheme = ''] = /^[a-z][a-z\d+.-]*(?=:)/.exec(url) ?? [];
-  const open = await context.getAsync(services.OpenStorage, { name: scheme, optional: true });
   if (open === undefined)
     throw new InvalidConfig(
       `${variable}: must be sqlite:PATH, postgres://…, mysql://…, memory: or have a scheme that one of PLUGINS adds`,
     );
   const deadline = performance.now() + MAX_WAIT_MS;
-  let isWaiting = false;
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     try {
       return await open({ url, timeoutMs, readOnly });
     } catch (error) {
@@ -86,8 +87,7 @@ export async function openStorage(context: ResolutionContext): Promise<Storage> 
         if (!isStorageUnavailable(error)) throw error;
         throw new StorageUnavailable(`${variable}: ${error.message}`, { cause: error.cause });
       }
-      if (!isWaiting) (await context.getAsync(services.Logger)).warn({ err: error }, 'waiting for the database');
-      isWaiting = true;
+      if (isFirst) await onWaiting(error);
       await setTimeout(PAUSE_MS);
     }
   }
@@ -98,7 +98,12 @@ function isUnresponsive(error: unknown): boolean {
   return cause instanceof Object && 'code' in cause && NO_RESPONSE.includes(`${cause.code}`);
 }
 
+/** Returns the scheme of `DATABASE_URL`, or an empty string. */
+export function toScheme({ database }: Config): string {
+  return /^[a-z][a-z\d+.-]*(?=:)/.exec(database)?.[0] ?? '';
+}
+
 /** Returns the name of a storage, without a password. */
-export function toStorageName({ name }: Storage, { database }: Config): string {
-  return name ?? database.replace(/:.*/s, ':');
+export function toStorageName({ name }: Storage, config: Config): string {
+  return name ?? `${toScheme(config)}:`;
 }

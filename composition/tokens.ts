@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { parseTokens, StaticTokenVerifier } from '../adapters/driven/static-token/index.js';
-import type { TokenVerifier } from '../core/index.js';
+import { parseTokens, StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import type { TokenVerifier } from '@plant-store/core';
 import { type Config, InvalidConfig, isLoopback, readText, withoutPath } from './config.js';
 
 /** Creates a token of 192 random bits. */
@@ -51,7 +51,7 @@ export async function createTokenVerifier(tokens: AccessTokens, config: Config):
   const { accessTokens, accessTokensFile, jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
   if (issuer && audience && jwksUrl) {
     // Loaded here, because most services need no JWTs, and start faster without the library.
-    const { JwtVerifier } = await import('../adapters/driven/jwt/index.js');
+    const { JwtVerifier } = await import('@plant-store/adapters/jwt');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
     const verify = async (token: string) => {
       const verification = await tokens.verifier.verify(token);

@@ -6,13 +6,12 @@ import { closeContainer, createContainer } from '../container.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';
 import { print, reportFailure } from './output.js';
-import type { Invocation } from './run.js';
 
 /** Maximum number of characters in which a mistyped variable differs from a setting. */
 const MAX_TYPOS = 2;
 
 /** Prints the settings, the state of the storage, which it does not change, and each problem. */
-export async function run(config: Config, { environment }: Invocation): Promise<number> {
+export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
   const container = await createContainer(config);
   container.rebind(services.ReadOnly).toConstantValue(true);
   await print(describeSettings(config, environment));

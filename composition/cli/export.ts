@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
+import { exportPlants } from '@plant-store/adapters/ndjson';
+import { StorageUnavailable } from '@plant-store/core';
 import type { Container } from 'inversify';
-import { exportPlants } from '../../adapters/driving/ndjson/index.js';
-import { StorageUnavailable } from '../../core/index.js';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';

@@ -1,14 +1,13 @@
 import { open } from 'node:fs/promises';
-import { importPlants } from '../../adapters/driving/ndjson/index.js';
+import { importPlants } from '@plant-store/adapters/ndjson';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
 import { fail, print } from './output.js';
 import { showProgress } from './progress.js';
-import type { Invocation } from './run.js';
 import { withContainer } from './with-container.js';
 
 /** Creates a plant from each line of a file or standard input, and writes rejected lines to standard output. */
-export async function run(config: Config, { argument: path = '-' }: Invocation): Promise<number> {
+export async function run(config: Config, { argument: path = '-' }: { argument: string | undefined }): Promise<number> {
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
   const size = (await file?.stat())?.size;

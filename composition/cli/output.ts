@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { isStorageUnavailable } from '../../core/index.js';
+import { isStorageUnavailable } from '@plant-store/core';
 import { InvalidConfig } from '../config.js';
 import { describeError } from '../describe-error.js';
 

@@ -3,7 +3,7 @@ import { type Config, readConfig, settings, variables, version } from '../config
 import { print, reportFailure, UsageError } from './output.js';
 
 /** What a command gets beside the settings. */
-export interface Invocation {
+interface Invocation {
   /** The FILE of `import`, or the NAME of `token`. */
   readonly argument: string | undefined;
   /** Includes the flags. */

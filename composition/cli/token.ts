@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { isClientName } from '../../adapters/driven/static-token/index.js';
+import { isClientName } from '@plant-store/adapters/static-token';
 import type { Config } from '../config.js';
 import { createToken } from '../tokens.js';
 import { print, UsageError } from './output.js';
-import type { Invocation } from './run.js';
 
 /** Prints a new token, and its entry in the settings. */
-export async function run(_: Config, { argument: name }: Invocation): Promise<number> {
+export async function run(_: Config, { argument: name }: { argument: string | undefined }): Promise<number> {
   if (name !== undefined && !isClientName(name)) throw new UsageError('NAME must consist of A-Z a-z 0-9 . _ @ -');
   const token = createToken();
   const digest = `sha256:${createHash('sha256').update(token).digest('hex')}`;

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openMysql } from '@plant-store/adapters/knex';
+import type { PlantStorage } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
-import { openMysql } from '../../adapters/driven/knex/index.js';
-import type { PlantStorage } from '../../core/index.js';
 import { serve } from '../support/client.js';
 import { readTable } from '../support/engines.js';
 import { Program } from '../support/executable.js';

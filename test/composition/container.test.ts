@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { readConfig } from '../../composition/config.js';
 import { closeContainer, createContainer, httpModule } from '../../composition/container.js';
 import { services } from '../../composition/services.js';

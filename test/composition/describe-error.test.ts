@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { describeError } from '../../composition/describe-error.js';
-import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { CANARY } from '../support/secret-leaks.js';
 

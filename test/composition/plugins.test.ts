@@ -11,8 +11,8 @@ import { temporaryFolder } from '../support/temporary.js';
 
 /** Returns a module with a plugin. */
 const plugin = (body: string) => `
-  import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-  import { services } from 'plant-store/composition';
+  import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+  import { services } from 'plant-store';
   export default async (container) => { ${body} };`;
 const NOTHING = plugin('');
 
@@ -20,6 +20,7 @@ describe('Plugins', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
+  symlinkSync(inRepository('node_modules/@plant-store'), join(folder, 'node_modules/@plant-store'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 
   let count = 0;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { mock } from 'node:test';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import type { Plant } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
-import type { Plant } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
 import { createContainer, InvalidConfig, readConfig, services } from '../../composition/index.js';
 import { toStorageName } from '../../composition/storages.js';
-import { StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 

@@ -1,7 +1,12 @@
+import {
+  type Contract,
+  ContractViolation,
+  plantRepositoryContract,
+  tokenVerifierContract,
+} from '@plant-store/contract';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { selectCases } from '../contract/contract.js';
-import { type Contract, ContractViolation, plantRepositoryContract, tokenVerifierContract } from '../contract/index.js';
+import { selectCases } from '#contract/contract.js';
 import { catchError } from '../support/catch-error.js';
 import { runContract } from '../support/run-contract.js';
 import * as repositories from './repositories.js';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
+import { ContractViolation, httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { ContractViolation, httpContract } from '../contract/http/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { portOf } from '../support/port.js';

@@ -1,7 +1,7 @@
 /** A correct repository, and faults that a case must detect. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type AddOutcome, type Plant, type PlantId, type PlantStorage, StorageUnavailable } from '../../core/index.js';
-import type { PlantRepositoryHarness } from '../contract/index.js';
+import type { PlantRepositoryHarness } from '@plant-store/contract';
+import { type AddOutcome, type Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
 import { toPlant } from '../support/plants.js';
 
 const REJECTED_PLANT: Plant = toPlant({ id: 77_001_001n, name: 'forbidden-name', tag: 'forbidden-tag' });

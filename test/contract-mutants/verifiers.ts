@@ -1,6 +1,7 @@
 /** A correct token verifier, and faults that a case must detect. */
-import { TokenIssuerUnavailable, type TokenVerifier, type Verification } from '../../core/index.js';
-import type { TokenVerifierHarness } from '../contract/index.js';
+
+import type { TokenVerifierHarness } from '@plant-store/contract';
+import { TokenIssuerUnavailable, type TokenVerifier, type Verification } from '@plant-store/core';
 
 const VALID_TOKEN = 'Xq7-vR2m.Zk9~Lw4+Hd8/Pb3Tn6Gc1Yf5Js0Wd7Ka4Mv2Qe9Bx8Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8Ab==';
 const EXPIRED_TOKEN = 'Js0Wd7Ka4Mv2Qe9Bx8Uh3Rp6Io1Lz5Nt0Cg7Sy4Ej2Fk9Vw8AbXq7vR2mZk9Lw4';

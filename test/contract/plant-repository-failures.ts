@@ -1,4 +1,4 @@
-import { isStorageUnavailable, type Plant, type PlantStorage } from '../../core/index.js';
+import { isStorageUnavailable, type Plant, type PlantStorage } from '@plant-store/core';
 import { assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
 import {
   addAll,

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, Plant, type PlantStorage } from '../../core/index.js';
+import { isStorageUnavailable, Plant, type PlantStorage } from '@plant-store/core';
 import { assertEqual, assertRejects, type Cases, ContractViolation, describe } from './contract.js';
 import {
   addAll,

@@ -1,4 +1,4 @@
-import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '../../core/index.js';
+import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '@plant-store/core';
 import { assertEqual, ContractViolation, describe, pause } from './contract.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 

@@ -1,4 +1,4 @@
-import type { Plant, PlantStorage } from '../../core/index.js';
+import type { Plant, PlantStorage } from '@plant-store/core';
 import { runDuring, settlesWithin } from './contract.js';
 
 /** Gives the cases access to an adapter. */

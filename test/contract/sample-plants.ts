@@ -1,4 +1,4 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant, type PlantId } from '../../core/index.js';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant, type PlantId } from '@plant-store/core';
 
 /** The fields of a plant that hold strings. */
 type Texts = Omit<NewPlant, 'id'>;

@@ -1,4 +1,4 @@
-import { isTokenIssuerUnavailable, type Principal, type TokenVerifier, type Verification } from '../../core/index.js';
+import { isTokenIssuerUnavailable, type Principal, type TokenVerifier, type Verification } from '@plant-store/core';
 import { assertEqual, assertRejects, type Cases, ContractViolation, describe, pause, runDuring } from './contract.js';
 import { INVALID_TOKENS, revealsToken } from './tokens.js';
 

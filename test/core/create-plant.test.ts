@@ -1,8 +1,8 @@
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { type AddOutcome, CreatePlant, type NewPlant, Plant } from '@plant-store/core';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { type AddOutcome, CreatePlant, type NewPlant, Plant } from '../../core/index.js';
-import { readPlants } from '../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { toPlant } from '../support/plants.js';
 
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };

@@ -1,8 +1,8 @@
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { CreatePlants, type NewPlant, Plant } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { CreatePlants, type NewPlant, Plant } from '../../core/index.js';
-import { readPlants } from '../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 

@@ -1,11 +1,11 @@
-import { expect } from 'chai';
-import { describe, it } from 'mocha';
 import {
   isStorageUnavailable,
   isTokenIssuerUnavailable,
   StorageUnavailable,
   TokenIssuerUnavailable,
-} from '../../core/index.js';
+} from '@plant-store/core';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
 import { importCopy } from '../support/import-copy.js';
 
 const OTHERS = [undefined, 'STORAGE_UNAVAILABLE', { code: 'STORAGE_UNAVAILABLE' }, new Error('x')];
@@ -17,7 +17,7 @@ describe('Errors of the core', () => {
   });
 
   it('of another copy of the package are recognised by their code', async () => {
-    const copy: typeof import('../../core/errors.js') = await importCopy('core/errors.js');
+    const copy: typeof import('#core/errors.js') = await importCopy('#core/errors.js');
     const error = new copy.StorageUnavailable('closed');
     expect(error).not.to.be.instanceOf(StorageUnavailable);
     expect(isStorageUnavailable(error)).to.equal(true);

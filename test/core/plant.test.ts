@@ -1,14 +1,7 @@
+import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, Plant, type PlantResult, type Violation } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import {
-  MAX_PLANT_ID,
-  MIN_PLANT_ID,
-  type NewPlant,
-  Plant,
-  type PlantResult,
-  type Violation,
-} from '../../core/index.js';
 import { importCopy } from '../support/import-copy.js';
 import { toPlant } from '../support/plants.js';
 import { newPlant, storableText } from '../support/texts.js';
@@ -32,7 +25,7 @@ describe('Plant', () => {
   });
 
   it('equals a plant with the same fields, also of another copy of the package', async () => {
-    const copy: typeof import('../../core/plant.js') = await importCopy('core/plant.js');
+    const copy: typeof import('#core/plant.js') = await importCopy('#core/plant.js');
     const result = copy.Plant.from(MONSTERA);
     expect(result.kind === 'valid' && toPlant(MONSTERA).equals(result.plant)).to.equal(true);
   });

@@ -1,8 +1,8 @@
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../adapters/driven/memory/index.js';
-import { ReadPlants } from '../../core/index.js';
-import { readPlants } from '../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { toPlant } from '../support/plants.js';
 
 describe('ReadPlants', () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { apiErrors } from '@plant-store/adapters/api';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { apiErrors } from '../../adapters/driving/api/index.js';
 import { settings } from '../../composition/config.js';
 import { section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';

@@ -16,7 +16,7 @@ describe('docs/questions.md', () => {
       .map(({ text }) => text)
       .join('');
     mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
+    symlinkSync(inRepository('node_modules/@plant-store'), join(folder, 'node_modules/@plant-store'));
     writeFileSync(join(folder, 'questions.mjs'), code);
     const { exitCode, stdout, stderr } = await new Program(folder, [
       process.execPath,

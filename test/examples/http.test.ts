@@ -1,7 +1,7 @@
+import { type HttpContractCase, httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig, start } from '../../composition/index.js';
-import { type HttpContractCase, httpContract } from '../contract/http/index.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { TOKEN } from '../support/service.js';

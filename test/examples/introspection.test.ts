@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { tokenVerifierContract } from '@plant-store/contract';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { createContainer, readConfig, services } from '../../composition/index.js';
-import { tokenVerifierContract } from '../contract/index.js';
 import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { runContract } from '../support/run-contract.js';

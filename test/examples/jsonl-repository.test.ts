@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { StorageUnavailable } from '../../core/index.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
-import { plantRepositoryContract } from '../contract/index.js';
-import { readPlants } from '../contract/repository-checks.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { runContract } from '../support/run-contract.js';

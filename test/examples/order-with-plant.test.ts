@@ -1,6 +1,6 @@
+import type { KnexStorage } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import type { KnexStorage } from '../../adapters/driven/knex/index.js';
 import { createTables, placeOrder, relayEvents } from '../../docs/examples/order-with-plant/order.js';
 import { catchError } from '../support/catch-error.js';
 import { postgresEngine } from '../support/engines.js';

@@ -3,18 +3,18 @@
  * not compile proves that an entry point has types; without them, everything would be `any`.
  */
 
-import { apiErrors } from 'plant-store/adapters/api';
-import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { HttpApi } from 'plant-store/adapters/http';
-import { JwtVerifier } from 'plant-store/adapters/jwt';
-import { openSqlite } from 'plant-store/adapters/knex';
-import { createKoaApp } from 'plant-store/adapters/koa';
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
-import { createContainer, httpModule, type Plugin, readConfig, services } from 'plant-store/composition';
-import { plantRepositoryContract } from 'plant-store/contract';
-import { httpContract } from 'plant-store/contract/http';
-import { CreatePlant, type PlantRepository } from 'plant-store/core';
+import { apiErrors } from '@plant-store/adapters/api';
+import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { HttpApi } from '@plant-store/adapters/http';
+import { JwtVerifier } from '@plant-store/adapters/jwt';
+import { openSqlite } from '@plant-store/adapters/knex';
+import { createKoaApp } from '@plant-store/adapters/koa';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { httpContract } from '@plant-store/contract/http';
+import { CreatePlant, type PlantRepository } from '@plant-store/core';
+import { createContainer, httpModule, type Plugin, readConfig, services } from 'plant-store';
 
 export const repository: PlantRepository = new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: 2 });
 export const createPlant = new CreatePlant(repository);

@@ -1,9 +1,9 @@
 /** A program that embeds the entry points that need no types of Node. package.test.ts compiles it; it never runs. */
 
-import { JsonPlantCodec } from 'plant-store/adapters/api';
-import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { plantRepositoryContract } from 'plant-store/contract';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { plantRepositoryContract } from '@plant-store/contract';
 import {
   type AddOutcome,
   CreatePlant,
@@ -14,7 +14,7 @@ import {
   type PlantRepository,
   type Principal,
   StorageUnavailable,
-} from 'plant-store/core';
+} from '@plant-store/core';
 
 class Garden implements PlantRepository {
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {

@@ -1,9 +1,9 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { httpContract } from '../contract/http/index.js';
-import { plantRepositoryContract } from '../contract/index.js';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';

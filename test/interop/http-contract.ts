@@ -1,4 +1,4 @@
-import { type HttpContractCase, type HttpContractTarget, httpContract } from '../contract/http/index.js';
+import { type HttpContractCase, type HttpContractTarget, httpContract } from '@plant-store/contract/http';
 
 /** Runs the HTTP contract, its topics at the same time, and returns the cases that the target does not meet. */
 export async function findFailedCases(target: HttpContractTarget): Promise<HttpContractCase[]> {

@@ -21,10 +21,10 @@ const PUBLISHED = [
 
 /** Runs without Node's built-in modules. */
 const PORTABLE = `
-import { JsonPlantCodec } from 'plant-store/adapters/api';
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { plantRepositoryContract } from 'plant-store/contract';
-import { CreatePlant } from 'plant-store/core';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { CreatePlant } from '@plant-store/core';
 
 const open = async () => new MemoryPlantRepository();
 for (const { run } of plantRepositoryContract({ open }).cases) await run();

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 
 const read = (path: string) => readFileSync(inRepository(path), 'utf8');
@@ -14,11 +16,12 @@ function textOf(...patterns: readonly string[]): string {
 
 describe('The entry points', () => {
   it('export only what a guide, an example or the service uses', async () => {
-    const { exports } = JSON.parse(read('package.json'));
     const documents = textOf('README.md', 'docs/*.md', 'docs/examples');
-    const modules = Object.values<string>(exports).filter((path) => path.endsWith('.js'));
-    for (const module of modules) {
-      const folder = module.replace(/^\.\/dist\/(.*)\/index\.js$/, '$1');
+    const modules = PACKAGES.flatMap((folder) =>
+      Object.values(readManifest(folder).exports).map((path) => join(folder, path)),
+    );
+    for (const module of modules.filter((path) => path.endsWith('.js'))) {
+      const folder = dirname(module).replace(/(^|\/)dist/, '') || '.';
       const users = documents + textOf('core/*.ts', 'adapters/*.ts', 'composition/*.ts', `:!${folder}`);
       const names = Object.keys(await import(inRepository(module)));
       expect(names, module).not.to.have.length(0);

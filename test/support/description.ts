@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { HttpResponse } from '../contract/http/connection.js';
+import type { HttpResponse } from '#contract/http/connection.js';
 import { inRepository } from './paths.js';
 
 /** The source of the description, not the build output. */

@@ -1,7 +1,4 @@
 import { join } from 'node:path';
-import type { Knex } from 'knex';
-import { after } from 'mocha';
-import type { Dialect } from '../../adapters/driven/knex/dialect.js';
 import {
   type KnexStorage,
   openMysql,
@@ -9,10 +6,13 @@ import {
   openSqlite,
   type ServerOptions,
   type SqliteOptions,
-} from '../../adapters/driven/knex/index.js';
-import { mysql } from '../../adapters/driven/knex/mysql.js';
-import { postgres } from '../../adapters/driven/knex/postgres.js';
-import { sqlite } from '../../adapters/driven/knex/sqlite.js';
+} from '@plant-store/adapters/knex';
+import type { Knex } from 'knex';
+import { after } from 'mocha';
+import type { Dialect } from '#adapters/driven/knex/dialect.js';
+import { mysql } from '#adapters/driven/knex/mysql.js';
+import { postgres } from '#adapters/driven/knex/postgres.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import {
   connectTo,
   type DatabaseServer,

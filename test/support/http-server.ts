@@ -1,18 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expect } from 'chai';
-import { after } from 'mocha';
 import {
   HttpApi,
   type HttpApiOptions,
   type HttpRequest,
   type HttpServerOptions,
   NodeHttpServer,
-} from '../../adapters/driving/http/index.js';
-import { type CreatePlantUseCase, Plant, type TokenVerifier } from '../../core/index.js';
-import type { ResponseObserver } from '../contract/http/connection.js';
-import { newPlant } from '../contract/http/service.js';
+} from '@plant-store/adapters/http';
+import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
+import { expect } from 'chai';
+import { after } from 'mocha';
+import type { ResponseObserver } from '#contract/http/connection.js';
+import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from './client.js';
 import { inRepository } from './paths.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
@@ -34,6 +34,9 @@ const tokenVerifier: TokenVerifier = {
       ? { kind: 'valid', principal: { subject: 'tester' } }
       : { kind: 'invalid', reason: 'another token' },
 };
+
+/** The folder of Swagger UI. */
+export const SWAGGER_UI: string = inRepository('node_modules/swagger-ui-dist');
 
 /** The options of an API that creates every valid plant for {@link TOKEN}. */
 export const API_OPTIONS: HttpApiOptions = { createPlant, tokenVerifier };

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { PACKAGES, readManifest } from './packages.js';
 import { inRepository } from './paths.js';
 
 /** An import or re-export. */
@@ -15,10 +16,22 @@ export interface Import {
 const IMPORT = /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
 const COMMENT_LINE = /^\s*(\/\/|\/?\*).*$/gm;
 
+/** The `index` of each entry point, such as `/core/index`, by its name. */
+const entryPoints = new Map(
+  PACKAGES.flatMap((folder) => {
+    const { name, exports } = readManifest(folder);
+    return Object.entries(exports).map(([entry, path]) => [
+      posix.join(name, entry),
+      posix.join('/', folder, path.replace('/dist', '').replace(/\.js$/, '')),
+    ]);
+  }),
+);
+
 /** Returns the TypeScript files in a folder, such as `/core`. */
 export function filesIn(folder: string): string[] {
   const names = readdirSync(inRepository(folder.slice(1)), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.ts')).map((name) => `${folder}/${name}`);
+  const isSource = (name: string) => name.endsWith('.ts') && !/(^|\/)(dist|node_modules)\//.test(name);
+  return names.filter(isSource).map((name) => `${folder}/${name}`);
 }
 
 /** Returns the imports of each file in a folder. */
@@ -30,7 +43,9 @@ export function importsIn(folder: string): Import[] {
 export function importsOf(from: string, text: string): Import[] {
   return [...text.replaceAll(COMMENT_LINE, '').matchAll(IMPORT)].map(([, names = '', path = '']) => ({
     from,
-    to: path.startsWith('.') ? posix.join(posix.dirname(from), path.replace(/\.js$/, '')) : path,
+    to: path.startsWith('.')
+      ? posix.join(posix.dirname(from), path.replace(/\.js$/, ''))
+      : (entryPoints.get(path) ?? path),
     names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, each = '']) => each),
   }));
 }

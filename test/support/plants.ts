@@ -1,4 +1,4 @@
-import { type NewPlant, Plant } from '../../core/index.js';
+import { type NewPlant, Plant } from '@plant-store/core';
 
 /** A plant as a test sends it and expects it in the store. */
 export type TestPlant = Omit<NewPlant, 'id'> & { readonly id: bigint };

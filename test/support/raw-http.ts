@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises';
-import { Connection, type HttpResponse, openSocket, type ResponseObserver } from '../contract/http/connection.js';
-import { formatRequest, type Headers, isJson, parseObject } from '../contract/http/service.js';
+import { Connection, type HttpResponse, openSocket, type ResponseObserver } from '#contract/http/connection.js';
+import { formatRequest, type Headers, isJson, parseObject } from '#contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
 
 /** An HTTP response as received. */

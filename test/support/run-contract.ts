@@ -1,5 +1,5 @@
+import type { Contract } from '@plant-store/contract';
 import { it } from 'mocha';
-import type { Contract } from '../contract/index.js';
 
 /** Defines one test per case of a contract, or of some of its groups. Call it inside `describe`. */
 export function runContract({ cases }: Contract, isIncluded: (group: string) => boolean = () => true): void {

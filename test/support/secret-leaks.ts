@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../contract/http/connection.js';
+import type { HttpResponse } from '#contract/http/connection.js';
 
 /**
  * A secret. Tests put it into tokens, passwords, plants, bodies, headers and queries; no response and no line on

@@ -1,5 +1,5 @@
+import type { NewPlant } from '@plant-store/core';
 import fc from 'fast-check';
-import type { NewPlant } from '../../core/index.js';
 
 /** Generates a code point that a name may contain. fast-check's unit `binary` would take most of a second to start. */
 const codePoint = fc

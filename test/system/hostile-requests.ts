@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MALFORMED } from '../contract/http/malformed-http.js';
+import { MALFORMED } from '#contract/http/malformed-http.js';
 import { TOKEN } from '../support/service.js';
 
 /** The parts of one request, as plain values, so that a counterexample is readable. */

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { MAX_PLANT_ID, MIN_PLANT_ID } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MAX_PLANT_ID, MIN_PLANT_ID } from '../../core/index.js';
+import { TEXTS } from '#contract/sample-plants.js';
 import { runInProcess } from '../composition/cli/in-process.js';
-import { TEXTS } from '../contract/sample-plants.js';
 import { CommandFolder } from '../support/command-folder.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
 import { plantStore } from '../support/executable.js';

@@ -1,8 +1,8 @@
+import { openPostgres } from '@plant-store/adapters/knex';
+import { type PlantStorage, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { openPostgres } from '../../adapters/driven/knex/index.js';
-import { type PlantStorage, StorageUnavailable } from '../../core/index.js';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { plantStore } from '../support/executable.js';

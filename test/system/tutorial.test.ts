@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { codeBlocks } from '../support/guide.js';
+import { linkModules } from '../support/link-modules.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -26,7 +27,7 @@ describe('docs/tutorial.md', () => {
     const isCopied = (path: string) => !['node_modules', '.git'].includes(basename(path));
     // The build starts from the compiled code, which it recognises by the times of the files.
     cpSync(inRepository(''), copy, { recursive: true, preserveTimestamps: true, filter: isCopied });
-    symlinkSync(inRepository('node_modules'), join(copy, 'node_modules'));
+    linkModules(copy);
     run('git init --quiet; git add --all');
   });
 

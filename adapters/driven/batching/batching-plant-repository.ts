@@ -1,4 +1,4 @@
-import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '../../../core/index.js';
+import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 
 /** How long calls fail at once after a write has timed out, in milliseconds. */
 const PAUSE_MS = 3000;

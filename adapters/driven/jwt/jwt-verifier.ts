@@ -1,10 +1,10 @@
-import * as jose from 'jose';
 import {
   isTokenIssuerUnavailable,
   TokenIssuerUnavailable,
   type TokenVerifier,
   type Verification,
-} from '../../../core/index.js';
+} from '@plant-store/core';
+import * as jose from 'jose';
 
 /** The issuer whose JWTs are accepted. */
 export interface JwtVerifierOptions {

@@ -1,5 +1,5 @@
+import type { Plant } from '@plant-store/core';
 import type { Knex } from 'knex';
-import type { Plant } from '../../../core/index.js';
 
 /** The SQL and the errors of an engine. */
 export interface Dialect {

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, StorageUnavailable } from '../../../core/index.js';
+import { isStorageUnavailable, StorageUnavailable } from '@plant-store/core';
 
 /** The driver of a database is not installed. The message says what to do. */
 export class MissingDriver extends Error {

@@ -1,8 +1,8 @@
 export { MissingDriver } from './driver-errors.js';
 export { joinTransaction } from './join-transaction.js';
+export type { KnexStorage } from './knex-plant-storage.js';
 export {
   type DatabaseOptions,
-  type KnexStorage,
   openMysql,
   openPostgres,
   openSqlite,

@@ -1,5 +1,5 @@
+import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { type PlantRepository, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import {
   type AddOutcome,
   MAX_PLANT_ID,
@@ -7,7 +6,8 @@ import {
   type PlantId,
   type PlantRepository,
   StorageUnavailable,
-} from '../../../core/index.js';
+} from '@plant-store/core';
+import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
 import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.js';

@@ -1,14 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { type PlantStorage, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
-import type { KnexStorage } from './open.js';
 import { retryWhileBusy } from './retry.js';
+import type { SchemaState } from './schema.js';
 
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
+
+/** An open database. */
+export interface KnexStorage extends PlantStorage, SchemaState {
+  /** A connection pool for {@link joinTransaction}, and for rows of the caller. `close` waits for its transactions. */
+  readonly knex: Knex;
+  /** The name of the database, without a password. */
+  readonly name: string;
+  /** The npm package of the driver, or `node:sqlite`. */
+  readonly driver: string;
+  /** Number of batches to write concurrently; measured, see docs/decisions/0003-group-commit.md. */
+  readonly maxWrites: number;
+  /** Names of settings with which the server acknowledges plants before they are durable, in a sentence. */
+  readonly warning: string | undefined;
+}
 
 /** What opening a database found, and the pool of its callers. */
 export type StorageFacts = Omit<KnexStorage, keyof PlantStorage>;

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
+import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { type PlantStorage, StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCodes, toReason } from './driver-errors.js';
-import { KnexPlantStorage } from './knex-plant-storage.js';
+import { KnexPlantStorage, type KnexStorage } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
 import { retryWhileBusy } from './retry.js';
-import { migrate, readSchema, type SchemaState } from './schema.js';
+import { migrate, readSchema } from './schema.js';
 import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
 import { toMysqlName, toPostgresName } from './server-url.js';
 import { sqlite } from './sqlite.js';
@@ -38,20 +38,6 @@ export interface ServerOptions extends DatabaseOptions {
   readonly url: string;
   /** Maximum number of connections of the storage, and of `knex`. @default 10 */
   readonly maxConnections?: number | undefined;
-}
-
-/** An open database. */
-export interface KnexStorage extends PlantStorage, SchemaState {
-  /** A connection pool for {@link joinTransaction}, and for rows of the caller. `close` waits for its transactions. */
-  readonly knex: Knex;
-  /** The name of the database, without a password. */
-  readonly name: string;
-  /** The npm package of the driver, or `node:sqlite`. */
-  readonly driver: string;
-  /** Number of batches to write concurrently; measured, see docs/decisions/0003-group-commit.md. */
-  readonly maxWrites: number;
-  /** Names of settings with which the server acknowledges plants before they are durable, in a sentence. */
-  readonly warning: string | undefined;
 }
 
 /**

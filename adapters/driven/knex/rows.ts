@@ -1,5 +1,5 @@
+import { type NewPlant, Plant, type PlantId, type PlantResult } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { type NewPlant, Plant, type PlantId, type PlantResult } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 
 /** Maximum number of rows per statement, written or read. */

@@ -1,5 +1,5 @@
+import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { StorageUnavailable } from '../../../core/index.js';
 import type { Dialect } from './dialect.js';
 import { toReason } from './driver-errors.js';
 import { selectRows } from './rows.js';

@@ -1,12 +1,9 @@
 import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
+import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { StorageUnavailable } from '../../../core/index.js';
 import { MissingDriver, toCode } from './driver-errors.js';
-
-/** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
-export const MAX_STATEMENTS = 50;
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function toSqliteConfig(

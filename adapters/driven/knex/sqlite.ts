@@ -9,6 +9,9 @@ const SQLITE_TOOBIG = 18;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 
+/** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
+export const MAX_STATEMENTS = 50;
+
 /** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */
 const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
-import { MAX_STATEMENTS } from './sqlite-connection.js';
+import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
 

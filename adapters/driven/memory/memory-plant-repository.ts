@@ -1,10 +1,4 @@
-import {
-  type AddOutcome,
-  type Plant,
-  type PlantId,
-  type PlantStorage,
-  StorageUnavailable,
-} from '../../../core/index.js';
+import { type AddOutcome, type Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
 
 /** Number of plants per batch of a reader. */
 const BATCH_ROWS = 1000;

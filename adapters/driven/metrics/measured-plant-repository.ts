@@ -1,4 +1,4 @@
-import { type AddOutcome, isStorageUnavailable, type Plant, type PlantRepository } from '../../../core/index.js';
+import { type AddOutcome, isStorageUnavailable, type Plant, type PlantRepository } from '@plant-store/core';
 import { DURATION_BUCKETS, type Metrics } from './metrics.js';
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];

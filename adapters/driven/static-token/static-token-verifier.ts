@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { TokenVerifier, Verification } from '../../../core/index.js';
+import type { TokenVerifier, Verification } from '@plant-store/core';
 
 /** A token, and the name of its client. */
 type StaticToken = Readonly<{ name: string; digest: Buffer }>;

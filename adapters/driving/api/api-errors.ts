@@ -5,7 +5,7 @@ import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   type Violation,
-} from '../../../core/index.js';
+} from '@plant-store/core';
 
 /** An error of the HTTP API. Number and message are its Error object. */
 export interface ApiError {

@@ -1,4 +1,4 @@
-import type { Principal, TokenVerifier } from '../../../core/index.js';
+import type { Principal, TokenVerifier } from '@plant-store/core';
 import { type ApiError, apiErrors } from './api-errors.js';
 
 /** The result of {@link authenticate}. */

@@ -1,6 +1,6 @@
+import type { NewPlant, Plant } from '@plant-store/core';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { NewPlant, Plant } from '../../../core/index.js';
 import { type ApiError, apiErrors, toSentence } from './api-errors.js';
 import { type OpenApiDescription, openApiDescription } from './description.js';
 import { findNumberText, parseExactInteger } from './exact-integer.js';

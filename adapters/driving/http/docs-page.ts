@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { OpenApiDescription } from '../api/index.js';
 import { type HttpRequest, type HttpRoute, JSON_TYPE, type Reply } from './reply.js';
 
-/** Files of the page by path; the build copies Swagger UI into the folder. */
-const FILES = {
-  '/docs': { name: 'index.html', type: 'text/html' },
-  '/docs/page.css': { name: 'page.css', type: 'text/css' },
-  '/docs/page.js': { name: 'page.js', type: 'text/javascript' },
-  '/docs/swagger-ui.css': { name: 'swagger-ui/swagger-ui.css', type: 'text/css' },
-  '/docs/swagger-ui-bundle.js': { name: 'swagger-ui/swagger-ui-bundle.js', type: 'text/javascript' },
-};
+const FOLDER = fileURLToPath(new URL('docs-page', import.meta.url));
 
 const HEADERS = {
   // Browsers revalidate their copy, so that a new version shows at once.
@@ -34,16 +29,23 @@ export function descriptionRoute(description: OpenApiDescription): HttpRoute {
 /**
  * Returns the routes of the documentation page: `/docs`, its files, and a redirect from `/`. All are public; the page
  * sends requests with the token that its reader enters.
+ * @param swaggerUiFolder The folder of `swagger-ui-bundle.js` and `swagger-ui.css`.
  */
-export function docsRoutes(): HttpRoute[] {
+export function docsRoutes(swaggerUiFolder: string): HttpRoute[] {
   // Relative, so that it works behind any host and path prefix.
   const redirect: Reply = { status: 302, headers: { Location: 'docs' }, body: '' };
-  const files = Object.entries(FILES).map(([path, { name, type }]) => fileRoute(path, name, type));
-  return [{ method: 'GET', path: '/', respond: () => redirect }, ...files];
+  return [
+    { method: 'GET', path: '/', respond: () => redirect },
+    fileRoute('/docs', join(FOLDER, 'index.html'), 'text/html'),
+    fileRoute('/docs/page.css', join(FOLDER, 'page.css'), 'text/css'),
+    fileRoute('/docs/page.js', join(FOLDER, 'page.js'), 'text/javascript'),
+    fileRoute('/docs/swagger-ui.css', join(swaggerUiFolder, 'swagger-ui.css'), 'text/css'),
+    fileRoute('/docs/swagger-ui-bundle.js', join(swaggerUiFolder, 'swagger-ui-bundle.js'), 'text/javascript'),
+  ];
 }
 
-function fileRoute(path: string, name: string, type: string): HttpRoute {
-  const body = readFileSync(new URL(`docs-page/${name}`, import.meta.url));
+function fileRoute(path: string, file: string, type: string): HttpRoute {
+  const body = readFileSync(file);
   const ETag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   const headers = { ...HEADERS, 'Content-Type': `${type}; charset=utf-8`, ETag };
   const respond: HttpRoute['respond'] = ({ req }) => {

@@ -35,8 +35,8 @@ export interface FinishedRequest {
 export interface HttpApiOptions extends OperationOptions {
   /** Path prefix such as `/garden`. @default none */
   readonly basePath?: string | undefined;
-  /** Whether to serve the page at `/docs` and redirect `/` to it. @default false */
-  readonly docs?: boolean | undefined;
+  /** Serves the page at `/docs`, and redirects `/` to it, with Swagger UI from this folder. @default no page */
+  readonly swaggerUiFolder?: string | undefined;
   /** Public routes beside the operations. @default none */
   readonly routes?: readonly HttpRoute[] | undefined;
   /** Receiver of log lines; its methods must not throw. @default none */
@@ -72,13 +72,14 @@ export class HttpApi {
   readonly #replied = new WeakMap<IncomingMessage, Reply>();
 
   constructor(options: HttpApiOptions) {
-    const { description = openApiDescription, docs = false, routes = [], basePath = '' } = options;
+    const { description = openApiDescription, swaggerUiFolder, routes = [], basePath = '' } = options;
     const { log, accessLog = true } = options;
     const operations = new Operations(options);
     this.#log = log;
     this.#accessLog = accessLog ? log : undefined;
     this.load = operations;
-    const all = [...operations.routes, descriptionRoute(description), ...(docs ? docsRoutes() : []), ...routes];
+    const page = swaggerUiFolder === undefined ? [] : docsRoutes(swaggerUiFolder);
+    const all = [...operations.routes, descriptionRoute(description), ...page, ...routes];
     this.endpoints = Array.from(groupByPath(all), ([path, methods]) => ({
       path: basePath + path,
       handle: (request) => this.#handle(request, methods, path),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '../../../core/index.js';
+import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '@plant-store/core';
 import {
   apiErrors,
   authenticate,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../../core/index.js';
+import type { Principal } from '@plant-store/core';
 import { type ApiError, failureToApiError, toStatus } from '../api/index.js';
 
 /** A request, as a framework hands it over. */

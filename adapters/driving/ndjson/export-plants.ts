@@ -1,4 +1,4 @@
-import type { ReadPlantsUseCase } from '../../../core/index.js';
+import type { ReadPlantsUseCase } from '@plant-store/core';
 import type { PlantCodec } from '../api/index.js';
 
 /** Exports every plant as NDJSON of NewPlant objects, ordered by id, in strings of many lines. */

@@ -1,4 +1,4 @@
-import type { CreatePlantOutcome, NewPlant } from '../../../core/index.js';
+import type { CreatePlantOutcome, NewPlant } from '@plant-store/core';
 import { apiErrors, type Declined, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import Fastify from 'fastify';
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 /** Creates a listener that finds the handlers of the HTTP API with Fastify, and writes their replies with it. */
 export async function createListener(api) {

@@ -1,6 +1,7 @@
 // A plugin that asks an issuer about each token (RFC 7662).
-import { services } from 'plant-store/composition';
-import { TokenIssuerUnavailable } from 'plant-store/core';
+
+import { TokenIssuerUnavailable } from '@plant-store/core';
+import { services } from 'plant-store';
 
 export class IntrospectionVerifier {
   #url;

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type AddOutcome, Plant, type PlantId, type PlantStorage, StorageUnavailable } from 'plant-store/core';
+import { type AddOutcome, Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
 
 /** Maximum number of plants per batch of a reader. */
 const BATCH_SIZE = 1000;

@@ -1,7 +1,4 @@
 import { serve } from '@hono/node-server';
-import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import { validator } from 'hono/validator';
 import {
   apiErrors,
   authenticate,
@@ -9,7 +6,10 @@ import {
   JsonPlantCodec,
   toApiError,
   toStatus,
-} from 'plant-store/adapters/api';
+} from '@plant-store/adapters/api';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { validator } from 'hono/validator';
 import { createPlant, tokenVerifier } from './plants.js';
 
 const codec = new JsonPlantCodec();

@@ -1,8 +1,8 @@
+import { createKoaApp } from '@plant-store/adapters/koa';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { createKoaApp } from 'plant-store/adapters/koa';
-import { closeContainer, createContainer, httpModule, readConfig, services } from 'plant-store/composition';
+import { closeContainer, createContainer, httpModule, readConfig, services } from 'plant-store';
 
 const config = readConfig(process.env);
 const container = await createContainer(config, httpModule);

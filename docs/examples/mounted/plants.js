@@ -1,7 +1,7 @@
-import { HttpApi } from 'plant-store/adapters/http';
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { StaticTokenVerifier } from 'plant-store/adapters/static-token';
-import { CreatePlant } from 'plant-store/core';
+import { HttpApi } from '@plant-store/adapters/http';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import { CreatePlant } from '@plant-store/core';
 
 /** What the apps in this folder mount. For durable plants, use a SQL repository in group commit. */
 export const createPlant = new CreatePlant(new MemoryPlantRepository());

@@ -1,4 +1,4 @@
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 /** Creates a listener for `node:http` that finds the handlers of the HTTP API by path, and writes their replies. */
 export function createListener(api) {

@@ -1,6 +1,6 @@
+import { joinTransaction } from '@plant-store/adapters/knex';
+import { CreatePlant, type NewPlant } from '@plant-store/core';
 import type { Knex } from 'knex';
-import { joinTransaction } from 'plant-store/adapters/knex';
-import { CreatePlant, type NewPlant } from 'plant-store/core';
 
 /** PostgreSQL's codes after which a transaction should run again: a serialization failure, a deadlock. */
 const RUN_AGAIN = ['40001', '40P01'];

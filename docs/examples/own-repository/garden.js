@@ -8,9 +8,10 @@
 //
 // If a plant can violate a constraint of your table, return `{ kind: 'rejected', error }` for it and add the others
 // without it. This example instead reports a violation as `StorageUnavailable`.
+
+import { Plant, StorageUnavailable } from '@plant-store/core';
 import pg from 'pg';
-import { services } from 'plant-store/composition';
-import { Plant, StorageUnavailable } from 'plant-store/core';
+import { services } from 'plant-store';
 
 /** Inserts in the order of ids, so that overlapping batches wait for each other instead of deadlocking. */
 const INSERT = `INSERT INTO garden SELECT number, label, kind FROM unnest($1::bigint[], $2::text[], $3::text[])

@@ -1,4 +1,4 @@
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 const error = { error: 40301, message: 'Only gardeners create plants' };
 const declining = { execute: async () => ({ kind: 'declined', error }) };

@@ -1,5 +1,5 @@
 import { createWriteStream, openSync } from 'node:fs';
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 export default (container) => {
   container

@@ -1,4 +1,4 @@
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 export default (container) => {
   container.onActivation(services.Metrics, (_, metrics) => {

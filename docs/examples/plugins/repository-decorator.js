@@ -1,4 +1,4 @@
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 class Audit {
   #repository;

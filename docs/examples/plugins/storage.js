@@ -1,5 +1,5 @@
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { services } from 'plant-store/composition';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { services } from 'plant-store';
 
 export default (container) => {
   container

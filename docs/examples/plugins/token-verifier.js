@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { services } from 'plant-store/composition';
+import { services } from 'plant-store';
 
 class TokenFile {
   #tokens = new Set();

@@ -12,10 +12,10 @@
 // Adapt the loop at the end to the client of your queue. On several machines, replace `openSqlite` with `openPostgres` or
 // `openMysql`.
 import { createInterface } from 'node:readline';
-import { failureToApiError, JsonPlantCodec, toApiError } from 'plant-store/adapters/api';
-import { BatchingPlantRepository } from 'plant-store/adapters/batching';
-import { openSqlite } from 'plant-store/adapters/knex';
-import { CreatePlant, isStorageUnavailable } from 'plant-store/core';
+import { failureToApiError, JsonPlantCodec, toApiError } from '@plant-store/adapters/api';
+import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { openSqlite } from '@plant-store/adapters/knex';
+import { CreatePlant, isStorageUnavailable } from '@plant-store/core';
 
 /** Maximum number of concurrent jobs. */
 const MAX_JOBS = 1000;

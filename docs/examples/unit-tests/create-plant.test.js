@@ -1,8 +1,8 @@
+import { createKoaServer } from '@plant-store/adapters/koa';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { createKoaServer } from 'plant-store/adapters/koa';
-import { MemoryPlantRepository } from 'plant-store/adapters/memory';
-import { CreatePlant } from 'plant-store/core';
 
 const tokenVerifier = { verify: async () => ({ kind: 'valid', principal: { subject: 'tester' } }) };
 const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };

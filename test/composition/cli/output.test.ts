@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { print, reportFailure, UsageError } from '../../../composition/cli/output.js';
 import { InvalidConfig } from '../../../composition/config.js';
-import { StorageUnavailable } from '../../../core/index.js';
 import { catchError } from '../../support/catch-error.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { withStreams } from './in-process.js';

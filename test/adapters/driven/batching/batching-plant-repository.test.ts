@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
+import { BatchingPlantRepository, type BatchLimits } from '@plant-store/adapters/batching';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { type AddOutcome, type Plant, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { BatchingPlantRepository, type BatchLimits } from '../../../../adapters/driven/batching/index.js';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { type AddOutcome, type Plant, StorageUnavailable } from '../../../../core/index.js';
-import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';

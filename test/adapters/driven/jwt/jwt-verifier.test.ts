@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { JwtVerifier, type JwtVerifierOptions } from '@plant-store/adapters/jwt';
+import { tokenVerifierContract } from '@plant-store/contract';
+import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { exportJWK, exportSPKI } from 'jose';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { JwtVerifier, type JwtVerifierOptions } from '../../../../adapters/driven/jwt/index.js';
-import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
-import { tokenVerifierContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { runContract } from '../../../support/run-contract.js';
 import { AUDIENCE, ISSUER, Issuer, inSeconds, type Key, newKey, SUBJECT, sign } from './issuer.js';

@@ -1,7 +1,7 @@
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toCode, toFailure, toReason } from '../../../../adapters/driven/knex/driver-errors.js';
-import { StorageUnavailable } from '../../../../core/index.js';
+import { toCode, toFailure, toReason } from '#adapters/driven/knex/driver-errors.js';
 
 /** Returns an error with the codes of a driver. */
 function driverError(message: string, codes: object = {}): Error {

@@ -1,7 +1,7 @@
-import type { Dialect } from '../../../../adapters/driven/knex/dialect.js';
-import { mysql } from '../../../../adapters/driven/knex/mysql.js';
-import { postgres } from '../../../../adapters/driven/knex/postgres.js';
-import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import type { Dialect } from '#adapters/driven/knex/dialect.js';
+import { mysql } from '#adapters/driven/knex/mysql.js';
+import { postgres } from '#adapters/driven/knex/postgres.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import type { TestPlant } from '../../../support/plants.js';
 
 /** The plants of a store that an earlier version has written, whose table of migrations has more columns. */

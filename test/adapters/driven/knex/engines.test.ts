@@ -1,7 +1,7 @@
+import { plantRepositoryContract } from '@plant-store/contract';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { StorageUnavailable } from '../../../../core/index.js';
-import { plantRepositoryContract } from '../../../contract/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { waitForLock } from '../../../support/database-servers.js';
 import { enginesOfTier, type FragileStore, openStore, sqliteEngine, type TestStore } from '../../../support/engines.js';

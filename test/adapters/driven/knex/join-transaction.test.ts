@@ -1,11 +1,11 @@
+import { joinTransaction } from '@plant-store/adapters/knex';
+import { isStorageUnavailable, type Plant } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { describe, it } from 'mocha';
-import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
-import { postgres } from '../../../../adapters/driven/knex/postgres.js';
-import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
-import { isStorageUnavailable, type Plant } from '../../../../core/index.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { postgres } from '#adapters/driven/knex/postgres.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { waitForLock } from '../../../support/database-servers.js';
 import { enginesOfTier } from '../../../support/engines.js';

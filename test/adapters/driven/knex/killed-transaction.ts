@@ -1,4 +1,4 @@
-import { joinTransaction } from '../../../../adapters/driven/knex/index.js';
+import { joinTransaction } from '@plant-store/adapters/knex';
 import { openStore } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 

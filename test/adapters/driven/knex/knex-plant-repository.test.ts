@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { StorageUnavailable } from '../../../../core/index.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';

@@ -1,6 +1,6 @@
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { StorageUnavailable } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';

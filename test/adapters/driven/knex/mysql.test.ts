@@ -1,7 +1,7 @@
+import { openMysql } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { openMysql } from '../../../../adapters/driven/knex/index.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { databasesOn, mariadbServer } from '../../../support/database-servers.js';
 import { toPlant } from '../../../support/plants.js';
 

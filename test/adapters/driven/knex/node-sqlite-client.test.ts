@@ -10,6 +10,6 @@ describe('NodeSqliteClient', () => {
 
   testSqliteClient(
     'node:sqlite',
-    async () => (await import('../../../../adapters/driven/knex/node-sqlite-client.js')).NodeSqliteClient,
+    async () => (await import('#adapters/driven/knex/node-sqlite-client.js')).NodeSqliteClient,
   );
 });

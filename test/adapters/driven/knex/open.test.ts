@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { openSqlite } from '@plant-store/adapters/knex';
+import { isStorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { openSqlite } from '../../../../adapters/driven/knex/index.js';
-import { isStorageUnavailable } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 

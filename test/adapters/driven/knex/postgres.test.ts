@@ -1,6 +1,6 @@
+import { openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { openPostgres } from '../../../../adapters/driven/knex/index.js';
 import { databasesOn, postgresServer } from '../../../support/database-servers.js';
 
 describe('PostgreSQL', () => {

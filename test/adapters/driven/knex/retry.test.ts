@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { retryWhileBusy } from '../../../../adapters/driven/knex/retry.js';
-import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import { retryWhileBusy } from '#adapters/driven/knex/retry.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 
 describe('A statement is retried', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { fitsStatement } from '../../../../adapters/driven/knex/rows.js';
+import { fitsStatement } from '#adapters/driven/knex/rows.js';
 import { enginesOfTier } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 

@@ -1,9 +1,9 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { migrate, readSchema } from '../../../../adapters/driven/knex/schema.js';
-import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { migrate, readSchema } from '#adapters/driven/knex/schema.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { enginesOfTier, openStore, sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';

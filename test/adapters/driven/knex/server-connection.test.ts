@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
+import { openMysql } from '@plant-store/adapters/knex';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
-import { openMysql } from '../../../../adapters/driven/knex/index.js';
-import { StorageUnavailable } from '../../../../core/index.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import {
   databasesOn,

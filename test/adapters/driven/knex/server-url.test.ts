@@ -1,7 +1,7 @@
+import { InvalidServerUrl, openMysql, openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { InvalidServerUrl, openMysql, openPostgres } from '../../../../adapters/driven/knex/index.js';
-import { toMysqlName, toPostgresName } from '../../../../adapters/driven/knex/server-url.js';
+import { toMysqlName, toPostgresName } from '#adapters/driven/knex/server-url.js';
 import { catchError } from '../../../support/catch-error.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import knexFactory, { type Knex } from 'knex';
 import { afterEach, beforeEach, it } from 'mocha';
-import { MAX_STATEMENTS } from '../../../../adapters/driven/knex/sqlite-connection.js';
+import { MAX_STATEMENTS } from '#adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';

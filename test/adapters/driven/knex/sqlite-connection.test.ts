@@ -1,8 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { openSqlite } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { openSqlite } from '../../../../adapters/driven/knex/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { sqlite } from '../../../../adapters/driven/knex/sqlite.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { sqliteEngine, sqliteStore } from '../../../support/engines.js';
 
 describe('SQLite', () => {

@@ -1,5 +1,5 @@
 import { before, describe } from 'mocha';
-import { chooseDriver } from '../../../../adapters/driven/knex/sqlite-connection.js';
+import { chooseDriver } from '#adapters/driven/knex/sqlite-connection.js';
 import { skipUnless } from '../../../support/skip-unless.js';
 import { testSqliteClient } from './sqlite-client.js';
 
@@ -8,8 +8,5 @@ describe('Sqlite3Client', () => {
     skipUnless(this, chooseDriver() === 'sqlite3', 'the package sqlite3', true);
   });
 
-  testSqliteClient(
-    'sqlite3',
-    async () => (await import('../../../../adapters/driven/knex/sqlite3-client.js')).Sqlite3Client,
-  );
+  testSqliteClient('sqlite3', async () => (await import('#adapters/driven/knex/sqlite3-client.js')).Sqlite3Client);
 });

@@ -1,6 +1,6 @@
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { plantRepositoryContract } from '@plant-store/contract';
 import { describe } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { plantRepositoryContract } from '../../../contract/index.js';
 import { runContract } from '../../../support/run-contract.js';
 
 describe('MemoryPlantRepository', () => {

@@ -1,7 +1,7 @@
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { MeasuredPlantRepository, PrometheusMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { MeasuredPlantRepository, PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 

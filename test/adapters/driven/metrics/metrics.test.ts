@@ -1,6 +1,6 @@
+import { PrometheusMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js';
 
 describe('PrometheusMetrics', () => {
   it("renders counters, gauges and histograms in Prometheus' format, with a prefix", async () => {

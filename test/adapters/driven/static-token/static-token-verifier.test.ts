@@ -1,9 +1,9 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import { assertTokens, parseTokens, StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import { tokenVerifierContract } from '@plant-store/contract';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { assertTokens, parseTokens, StaticTokenVerifier } from '../../../../adapters/driven/static-token/index.js';
-import { tokenVerifierContract } from '../../../contract/index.js';
 import { runContract } from '../../../support/run-contract.js';
 
 const TOKEN = 'Correct-horse.battery~staple+/9==';

@@ -1,7 +1,7 @@
+import { apiErrors, failureToApiError, toApiError, toStatus } from '@plant-store/adapters/api';
+import { StorageUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, failureToApiError, toApiError, toStatus } from '../../../../adapters/driving/api/index.js';
-import { StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
 import { toPlant } from '../../../support/plants.js';
 
 describe('apiErrors', () => {

@@ -1,7 +1,7 @@
+import { apiErrors, authenticate } from '@plant-store/adapters/api';
+import type { TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, authenticate } from '../../../../adapters/driving/api/index.js';
-import type { TokenVerifier } from '../../../../core/index.js';
 
 const principal = { subject: 'gardener' };
 const tokenVerifier: TokenVerifier = {

@@ -1,8 +1,8 @@
+import { apiErrors, openApiDescription } from '@plant-store/adapters/api';
+import type { NewPlant } from '@plant-store/core';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { apiErrors, openApiDescription } from '../../../../adapters/driving/api/index.js';
-import type { NewPlant } from '../../../../core/index.js';
 import { DESCRIPTION_FILE, declaredResponses, description, errorsOf } from '../../../support/description.js';
 
 /** Whether a plant must have each string of the core. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { findNumberText, parseExactInteger } from '../../../../adapters/driving/api/exact-integer.js';
+import { findNumberText, parseExactInteger } from '#adapters/driving/api/exact-integer.js';
 
 const MEBIBYTE = 2 ** 20;
 

@@ -1,12 +1,7 @@
+import { type ApiError, JsonPlantCodec, type OpenApiDescription, openApiDescription } from '@plant-store/adapters/api';
+import type { NewPlant } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import {
-  type ApiError,
-  JsonPlantCodec,
-  type OpenApiDescription,
-  openApiDescription,
-} from '../../../../adapters/driving/api/index.js';
-import type { NewPlant } from '../../../../core/index.js';
 import { toPlant } from '../../../support/plants.js';
 
 const codec = new JsonPlantCodec();

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { receive } from '../../../../adapters/driving/http/body.js';
+import { receive } from '#adapters/driving/http/body.js';
 import { catchError } from '../../../support/catch-error.js';
 import { requestOf } from '../../../support/http-server.js';
 

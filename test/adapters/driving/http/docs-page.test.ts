@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { httpServers, type TestServer } from '../../../support/http-server.js';
+import { httpServers, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 
 const FILES = [
@@ -20,7 +20,7 @@ describe('The documentation', () => {
   const start = httpServers();
   let server: TestServer;
   before(async () => {
-    server = await start({ docs: true });
+    server = await start({ swaggerUiFolder: SWAGGER_UI });
   });
   const get = (target: string, headers = {}) => server.exchange(request(`GET ${target}`, headers));
 

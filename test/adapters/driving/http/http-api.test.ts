@@ -1,12 +1,12 @@
+import { apiErrors } from '@plant-store/adapters/api';
+import { HttpApi } from '@plant-store/adapters/http';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { type HttpContractTarget, httpContract } from '@plant-store/contract/http';
+import { CreatePlant, StorageUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { before, beforeEach, describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { apiErrors } from '../../../../adapters/driving/api/index.js';
-import { HttpApi } from '../../../../adapters/driving/http/index.js';
-import { CreatePlant, StorageUnavailable, TokenIssuerUnavailable } from '../../../../core/index.js';
-import type { ResponseObserver } from '../../../contract/http/connection.js';
-import { type HttpContractTarget, httpContract } from '../../../contract/http/index.js';
-import { newPlant } from '../../../contract/http/service.js';
+import type { ResponseObserver } from '#contract/http/connection.js';
+import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
 import {
@@ -16,6 +16,7 @@ import {
   type Options,
   post,
   requestOf,
+  SWAGGER_UI,
   type TestServer,
 } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
@@ -40,7 +41,7 @@ describe('The HTTP API without a framework', () => {
   before(async () => {
     const createPlant = new CreatePlant(new MemoryPlantRepository());
     // One case waits for the headers timeout.
-    const { port } = await start({ createPlant, docs: true, headersTimeoutMs: 5000 });
+    const { port } = await start({ createPlant, swaggerUiFolder: SWAGGER_UI, headersTimeoutMs: 5000 });
     target = { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN, observe };
   });
 

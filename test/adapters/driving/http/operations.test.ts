@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
+import { openApiDescription } from '@plant-store/adapters/api';
+import { HttpApi } from '@plant-store/adapters/http';
+import type { TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { openApiDescription } from '../../../../adapters/driving/api/index.js';
-import { HttpApi } from '../../../../adapters/driving/http/index.js';
-import type { TokenVerifier } from '../../../../core/index.js';
-import { chunked, newPlant } from '../../../contract/http/service.js';
+import { chunked, newPlant } from '#contract/http/service.js';
 import { undeclared } from '../../../support/description.js';
 import {
   API_OPTIONS,

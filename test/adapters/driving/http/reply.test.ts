@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { errorReply, failureReply } from '../../../../adapters/driving/http/reply.js';
+import { errorReply, failureReply } from '#adapters/driving/http/reply.js';
 
 describe('errorReply', () => {
   it('has the status, the headers and the Error object of the error, and its number for the log', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { newPlant } from '../../../contract/http/service.js';
+import { newPlant } from '#contract/http/service.js';
 import { catchError } from '../../../support/catch-error.js';
-import { Gate, httpServers, post, readOutcomes } from '../../../support/http-server.js';
+import { Gate, httpServers, post, readOutcomes, SWAGGER_UI } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 
 /** Ten responses are more than the buffers of the operating system hold. */
@@ -50,7 +50,7 @@ describe('A connection', () => {
   });
 
   it('is closed if the client does not read a response', async () => {
-    const server = await start({ docs: true, keepAliveTimeoutMs: 200 });
+    const server = await start({ swaggerUiFolder: SWAGGER_UI, keepAliveTimeoutMs: 200 });
     const client = await server.connect();
     client.socket.pause();
     client.send(TEN_PAGES);
@@ -206,7 +206,7 @@ describe('A shutdown', () => {
   });
 
   it('sends started responses to the end if the client reads slowly', async () => {
-    const server = await start({ docs: true, shutdownTimeoutMs: LONG_MS });
+    const server = await start({ swaggerUiFolder: SWAGGER_UI, shutdownTimeoutMs: LONG_MS });
     const client = await server.connect();
     client.socket.pause();
     client.send(TEN_PAGES);

@@ -1,12 +1,12 @@
+import type { HttpRoute } from '@plant-store/adapters/http';
+import { createKoaApp } from '@plant-store/adapters/koa';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { type HttpContractTarget, httpContract } from '@plant-store/contract/http';
+import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import type { HttpRoute } from '../../../../adapters/driving/http/index.js';
-import { createKoaApp } from '../../../../adapters/driving/koa/index.js';
-import { CreatePlant } from '../../../../core/index.js';
-import { type HttpContractTarget, httpContract } from '../../../contract/http/index.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
-import { httpServers } from '../../../support/http-server.js';
+import { httpServers, SWAGGER_UI } from '../../../support/http-server.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
 import { request } from '../../../support/raw-http.js';
 import { TOKEN } from '../../../support/service.js';
@@ -45,14 +45,14 @@ describe('The Koa app', () => {
   before(async () => {
     const createPlant = new CreatePlant(new MemoryPlantRepository());
     // One case waits for the headers timeout.
-    const { port } = await start({ createPlant, docs: true, headersTimeoutMs: 5000 });
+    const { port } = await start({ createPlant, swaggerUiFolder: SWAGGER_UI, headersTimeoutMs: 5000 });
     target = { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN };
   });
 
   for (const { name, run } of httpContract) it(name, () => run(target));
 
   it('takes a processor time in proportion to the bytes of a request, whatever they are', async () => {
-    const { port } = await start({ docs: true });
+    const { port } = await start({ swaggerUiFolder: SWAGGER_UI });
     const requests = new Map([['a long path', request(`GET /${hostile('%2e/')}`)]]);
     for (const [line, headers] of Object.entries(REQUESTS))
       for (const [name, value] of HOSTILE)
@@ -85,7 +85,7 @@ describe('The Koa app', () => {
     const { error } = console;
     console.error = (text) => printed.push(text);
     try {
-      const server = await start({ docs: true });
+      const server = await start({ swaggerUiFolder: SWAGGER_UI });
       const client = await server.connect();
       client.socket.pause();
       client.send(Buffer.concat(Array(7).fill(request('GET /docs/swagger-ui-bundle.js'))));

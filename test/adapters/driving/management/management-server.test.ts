@@ -1,8 +1,8 @@
+import type { NodeHttpServer } from '@plant-store/adapters/http';
+import { createManagementServer, type ReadinessCheck } from '@plant-store/adapters/management';
+import { PrometheusMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
-import { PrometheusMetrics } from '../../../../adapters/driven/metrics/index.js';
-import type { NodeHttpServer } from '../../../../adapters/driving/http/index.js';
-import { createManagementServer, type ReadinessCheck } from '../../../../adapters/driving/management/index.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
 import { exchange, request } from '../../../support/raw-http.js';
 

@@ -1,11 +1,11 @@
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
+import { CreatePlants, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { JsonPlantCodec } from '../../../../adapters/driving/api/index.js';
-import { exportPlants, importPlants } from '../../../../adapters/driving/ndjson/index.js';
-import { CreatePlants, MAX_PLANT_ID, MIN_PLANT_ID, ReadPlants } from '../../../../core/index.js';
-import { readPlants } from '../../../contract/repository-checks.js';
+import { readPlants } from '#contract/repository-checks.js';
 import { toPlant } from '../../../support/plants.js';
 import { newPlant, storableText } from '../../../support/texts.js';
 

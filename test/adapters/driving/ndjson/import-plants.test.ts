@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
+import { CreatePlants, ReadPlants, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MemoryPlantRepository } from '../../../../adapters/driven/memory/index.js';
-import { JsonPlantCodec } from '../../../../adapters/driving/api/index.js';
-import { exportPlants, importPlants } from '../../../../adapters/driving/ndjson/index.js';
-import { CreatePlants, ReadPlants, StorageUnavailable } from '../../../../core/index.js';
 import { catchError } from '../../../support/catch-error.js';
 import { plantLines } from '../../../support/plants.js';
 

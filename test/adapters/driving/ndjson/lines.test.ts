@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { splitLines } from '../../../../adapters/driving/ndjson/lines.js';
+import { splitLines } from '#adapters/driving/ndjson/lines.js';
 
 /** Random bytes with many line feeds, carriage returns and partial characters. */
 const bytes = fc

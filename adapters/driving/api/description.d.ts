@@ -1,5 +1,3 @@
-import document from './openapi-document.js';
-
 /** The parts of an OpenAPI 3.1 document that the adapters read. */
 export interface OpenApiDescription {
   readonly openapi: string;
@@ -14,5 +12,8 @@ interface DescribedOperation {
   readonly requestBody?: object;
 }
 
-/** The description of the HTTP API, `docs/openapi.yaml`, as code instead of a file, so that bundles contain it. */
-export const openApiDescription: OpenApiDescription = document;
+/**
+ * The description of the HTTP API, `docs/openapi.yaml`. `build.js` writes it as code instead of a file, so that bundles
+ * contain it.
+ */
+export declare const openApiDescription: OpenApiDescription;
