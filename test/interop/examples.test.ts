@@ -10,15 +10,15 @@ import { inRepository } from '../support/paths.js';
 import { runContract } from '../support/run-contract.js';
 import { TOKEN } from '../support/service.js';
 import { findFailedCases } from './http-contract.js';
-import { installPackage, outputOf } from './interop.js';
+import { installPackages, outputOf } from './interop.js';
 
 const SETTINGS = { PORT: '0', ACCESS_TOKENS: TOKEN, LOG_LEVEL: 'warn' };
 const CLI = 'node_modules/plant-store/dist/composition/cli/main.js';
 
-describe('With the packed package,', () => {
+describe('With the packed packages,', () => {
   let folder: string;
   before(() => {
-    folder = installPackage();
+    folder = installPackages();
   });
 
   /** Copies an example, and runs one of its files, or the executable. */

@@ -19,7 +19,7 @@ export interface Manifest {
 /** The folders of the packages; that of the service is the root. */
 export const PACKAGES = ['core', 'adapters', 'test/contract', ''] as const;
 
-/** Reads the manifest of the package in a folder, of this repository or of a copy. */
-export function readManifest(folder: string, root = inRepository('.')): Manifest {
-  return JSON.parse(readFileSync(`${root}/${folder}/package.json`, 'utf8'));
+/** Reads the manifest of the package in a folder. */
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(inRepository(`${folder}/package.json`), 'utf8'));
 }

@@ -1,6 +1,6 @@
 import { isStorageUnavailable, StorageUnavailable } from '@plant-store/core';
 
-/** The driver of a database is not installed. The message says what to do. */
+/** Knex or the driver of a database is not installed. The message says what to do. */
 export class MissingDriver extends Error {
   override readonly name = 'MissingDriver';
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { MissingDriver, toCodes, toReason } from './driver-errors.js';
+import { MissingDriver, toCode, toCodes, toReason } from './driver-errors.js';
 import { KnexPlantStorage, type KnexStorage } from './knex-plant-storage.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
@@ -103,6 +103,7 @@ async function open(
     });
   } catch (error) {
     if (error instanceof MissingDriver) throw error;
+    if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
     throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`, { cause: toCodes(error) });
   }
 }

@@ -1,0 +1,122 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import { codeBlocks } from '../support/guide.js';
+import { PACKAGES, readManifest } from '../support/packages.js';
+import { inRepository } from '../support/paths.js';
+import { skipUnless } from '../support/skip-unless.js';
+import { installed, installPackages, outputOf } from './interop.js';
+
+/** The files of every package. The source maps name the sources. */
+const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts)(\.map)?|(?!dist)[\w/-]+\.ts)$/;
+/** Those of one package. */
+const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
+  adapters: /^dist\/driving\/http\/docs-page\/(index\.html|page\.css)$/,
+  '': /^((CHANGELOG|CONTRIBUTING)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
+};
+
+/** Runs without Node's built-in modules. */
+const PORTABLE = `
+import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { plantRepositoryContract } from '@plant-store/contract';
+import { CreatePlant } from '@plant-store/core';
+
+const open = async () => new MemoryPlantRepository();
+for (const { run } of plantRepositoryContract({ open }).cases) await run();
+const json = new TextEncoder().encode('{"id":9007199254740993,"name":"Monstera"}');
+const { newPlant } = new JsonPlantCodec().decodeNewPlant(json);
+const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
+console.log(kind, String(plant.id));`;
+
+const DENO = 'run --node-modules-dir=manual --no-remote --allow-all'.split(' ');
+/** The entry points without Node's built-in modules on other runtimes. */
+const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  'runs on Node 24': [installed('node-24/bin/node')],
+  'runs on Deno': [installed('@deno/linux-x64-glibc/deno'), ...DENO],
+  'runs on Bun': [installed('@oven/bun-linux-x64/bin/bun'), 'run'],
+};
+
+describe('The packed packages', () => {
+  let folder: string;
+  before(() => {
+    folder = installPackages();
+    const names = PACKAGES.map((each) => readManifest(each).name);
+    const dependencies = Object.fromEntries(names.map((name) => [name, '*']));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+  });
+  const run = (program: string, command: readonly [string, ...string[]] = [process.execPath]) => {
+    writeFileSync(join(folder, 'program.js'), program);
+    return outputOf(folder, [...command, 'program.js']);
+  };
+
+  it('contain code, types, mapped sources, a README and the license, and nothing else', () => {
+    for (const each of PACKAGES) {
+      const root = join(folder, 'node_modules', readManifest(each).name);
+      const paths = readdirSync(root, { recursive: true, encoding: 'utf8' });
+      const files = paths.filter((path) => statSync(join(root, path)).isFile());
+      const unexpected = files.filter((file) => !PUBLISHED.test(file) && !PUBLISHED_IN[each]?.test(file));
+      expect(unexpected, each).to.deep.equal([]);
+      expect(files, each).to.include.members(['README.md', 'package.json']);
+      expect(readFileSync(join(root, 'LICENSE'), 'utf8')).to.equal(readFileSync(inRepository('LICENSE'), 'utf8'));
+      for (const map of files.filter((file) => file.endsWith('.map'))) {
+        const { sources } = JSON.parse(readFileSync(join(root, map), 'utf8'));
+        for (const source of sources) expect(existsSync(join(root, map, '..', source)), map).to.equal(true);
+      }
+    }
+  });
+
+  it('have no install script', () => {
+    for (const { name, scripts = {} } of PACKAGES.map((each) => readManifest(each)))
+      expect(scripts, name).to.not.have.any.keys('preinstall', 'install', 'postinstall', 'prepare');
+  });
+
+  // The flags of users: `strict` alone, and the types of every library checked.
+  const older = installed('typescript/bin/tsc');
+  const newer = inRepository('node_modules/typescript/bin/tsc');
+  for (const [title, compiler, module, moduleResolution, exactOptionalPropertyTypes] of [
+    ['has types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
+    ['has types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
+    ['has types for TypeScript 7 in Node', newer, 'nodenext', 'nodenext', false],
+    ['has types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
+    ['has types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
+    ['has types for TypeScript 7 and bundlers', newer, 'esnext', 'bundler', false],
+  ] as const) {
+    it(title, () => {
+      const options = { module, moduleResolution, exactOptionalPropertyTypes, target: 'es2022', lib: ['es2022'] };
+      // Only the other entry points need types of Node and its libraries.
+      for (const [file, types] of [
+        ['core-consumer.ts', []],
+        ['consumer.ts', ['node']],
+      ] as const) {
+        copyFileSync(inRepository(`test/interop/${file}`), join(folder, file));
+        const compilerOptions = { ...options, noEmit: true, strict: true, skipLibCheck: false, types };
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+        outputOf(folder, [process.execPath, compiler, '-p', '.']);
+      }
+    });
+  }
+
+  for (const [title, command] of Object.entries(RUNTIMES))
+    it(title, function () {
+      skipUnless(this, existsSync(command[0]), command[0]);
+      expect(run(PORTABLE, command)).to.equal('created 9007199254740993\n');
+    });
+
+  for (const [title, path] of [
+    ['print what the programs of the embedding guide state', 'docs/embed.md'],
+    ['print what the program of the README of the core states', 'core/README.md'],
+    ['print what the program of the README of the adapters states', 'adapters/README.md'],
+    ['pass the test of the README of the contract', 'test/contract/README.md'],
+  ] as const)
+    it(title, () => {
+      for (const { language, text } of codeBlocks(readFileSync(inRepository(path), 'utf8'))) {
+        if (language !== 'js') continue;
+        const stated = [...text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, output]) => `${output}\n`);
+        // A test prints its own report.
+        if (text.includes('node:test')) run(text);
+        else expect(run(text)).to.equal(stated.join('')).and.not.equal('');
+      }
+    });
+});
