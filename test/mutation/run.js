@@ -2,13 +2,23 @@
 // Usage: npm run mutation -- PATH [TESTS…], such as: npm run mutation -- core core adapters/driving/api
 // TESTS are folders or files in test/; by default the folder that mirrors PATH.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 
 /** Generated code, and code of the browser. */
-const EXCLUDED = /openapi-document\.js$|docs-page\//;
+const EXCLUDED = /api\/description\.js$|docs-page\//;
 /** Maximum duration of a test, on a busy machine. */
 const TEST_TIMEOUT_MS = 10_000;
 /** Maximum processor time of a test file, for endless loops. */
@@ -23,10 +33,17 @@ const sandbox = mkdtempSync(join(tmpdir(), 'mutation-'));
 process.chdir(sandbox);
 process.once('exit', () => rmSync(sandbox, { recursive: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-for (const name of readdirSync(root)) if (name !== 'dist') symlinkSync(join(root, name), name);
-cpSync(join(root, 'dist'), 'dist', { recursive: true });
+const copied = ['dist', 'core', 'adapters'];
+for (const name of copied) cpSync(join(root, name), name, { recursive: true });
+mkdirSync('node_modules');
+link('.', (name) => ![...copied, 'node_modules'].includes(name));
+link('node_modules', (name) => name !== '@plant-store');
+// These links lead to the copy.
+const links = { recursive: true, verbatimSymlinks: true };
+cpSync(join(root, 'node_modules/@plant-store'), 'node_modules/@plant-store', links);
 
-const mutants = await instrument(listFiles(`dist/${path}`, '.js'));
+const compiled = /^(core|adapters)\b/.test(path) ? path.replace(/^\w+/, '$&/dist') : `dist/${path}`;
+const mutants = await instrument(listFiles(compiled, '.js'));
 const mirror = path.endsWith('.js') ? dirname(path) : path;
 const tests = (testPaths.length > 0 ? testPaths : [mirror]).flatMap((each) =>
   listFiles(`dist/test/${each}`, '.test.js'),
@@ -49,6 +66,12 @@ await inParallel(mutants, async ({ id, change }) => {
 });
 console.log(`${survivors} of ${mutants.length} mutants of ${path} survived ${tests.length} test files`);
 
+/** Links the entries of a folder of the repository into that of the sandbox. */
+function link(folder, isLinked) {
+  for (const name of readdirSync(join(root, folder)))
+    if (isLinked(name)) symlinkSync(join(root, folder, name), join(folder, name));
+}
+
 /** Writes all mutants into the files, each behind a switch. Returns them, each with its id and its change of the code. */
 async function instrument(names) {
   const originals = names.map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }));
@@ -62,7 +85,7 @@ async function instrument(names) {
     lines.push(lines.pop().slice(0, end.column));
     lines[0] = lines[0].slice(start.column);
     const change = `${lines.join('\n')} → ${replacement}`.replaceAll(/\s+/g, ' ');
-    return { id, change: `${fileName.slice('dist/'.length)}:${start.line + 1}: ${change}` };
+    return { id, change: `${fileName.replace('dist/', '')}:${start.line + 1}: ${change}` };
   });
 }
 
