@@ -12,7 +12,7 @@ import { services } from './services.js';
 import { openStorage, storages, toScheme } from './storages.js';
 import { AccessTokens, createTokenVerifier } from './tokens.js';
 
-/** The build copies the files of the docs page into the package. */
+/** The build copies Swagger UI, for the page at `/docs`, into the package. */
 const SWAGGER_UI = fileURLToPath(new URL('../swagger-ui', import.meta.url));
 
 /** Injects every binding of a service. */
@@ -73,16 +73,10 @@ export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) 
   const { createKoaApp } = await import('@plant-store/adapters/koa');
   bind(services.HttpCreatePlant).toResolvedValue((createPlant) => createPlant, [services.CreatePlant]);
   bind(services.HttpApi).toResolvedValue(
-    (config, createPlant, tokenVerifier, codec, log, routes) =>
-      new HttpApi({
-        ...config,
-        swaggerUiFolder: config.docs ? SWAGGER_UI : undefined,
-        createPlant,
-        tokenVerifier,
-        codec,
-        log,
-        routes,
-      }),
+    (config, createPlant, tokenVerifier, codec, log, routes) => {
+      const swaggerUiFolder = config.docs ? SWAGGER_UI : undefined;
+      return new HttpApi({ ...config, swaggerUiFolder, createPlant, tokenVerifier, codec, log, routes });
+    },
     [
       services.Config,
       services.HttpCreatePlant,
