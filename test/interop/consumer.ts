@@ -1,5 +1,5 @@
 /**
- * A program that embeds the package. package.test.ts compiles it against the tarball; it never runs. Each line that must
+ * A program that embeds the packages. packages.test.ts compiles it against the archives; it never runs. Each line that must
  * not compile proves that an entry point has types; without them, everything would be `any`.
  */
 

@@ -1,8 +1,11 @@
-/** A program that embeds the entry points that need no types of Node. package.test.ts compiles it; it never runs. */
+/** A program that embeds the entry points that need no types of Node. packages.test.ts compiles it; it never runs. */
 
 import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { MeasuredPlantRepository, PrometheusMetrics } from '@plant-store/adapters/metrics';
+import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
+import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
 import {
   type AddOutcome,
@@ -31,6 +34,9 @@ export const newPlants: readonly NewPlant[] = [
 ];
 export const principal: Principal = { subject: 'ali', issuer: tag };
 export const createPlants = new CreatePlants(new BatchingPlantRepository(new Garden()));
+export const measured = new MeasuredPlantRepository(new Garden(), new PrometheusMetrics('1.0.0'));
+export const tokenVerifier = new StaticTokenVerifier(['ali=secret-token']);
+export const ndjson = { exportPlants, importPlants };
 export const createPlant: CreatePlantUseCase = new CreatePlant(new MemoryPlantRepository());
 export const { cases } = plantRepositoryContract({ open: async () => new MemoryPlantRepository() });
 

@@ -6,7 +6,7 @@ import { codeBlocks } from '../support/guide.js';
 import { PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { installed, installPackages, outputOf } from './interop.js';
+import { installed, installPackages, outputOf, rowsOf } from './interop.js';
 
 /** The files of every package. The source maps name the sources. */
 const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts)(\.map)?|(?!dist)[\w/-]+\.ts)$/;
@@ -70,6 +70,16 @@ describe('The packed packages', () => {
   it('have no install script', () => {
     for (const { name, scripts = {} } of PACKAGES.map((each) => readManifest(each)))
       expect(scripts, name).to.not.have.any.keys('preinstall', 'install', 'postinstall', 'prepare');
+  });
+
+  it('are compiled without types of Node if the README of the adapters names none', () => {
+    const withoutTypes = rowsOf('adapters/README.md', /^\| `\.\//).filter(([, , , types]) => types === '');
+    const consumer = readFileSync(inRepository('test/interop/core-consumer.ts'), 'utf8');
+    const imported = Array.from(
+      consumer.matchAll(/'@plant-store\/adapters(\/.*)';$/gm),
+      ([, entry]) => `\`.${entry}\``,
+    );
+    expect(imported).to.have.members(withoutTypes.map(([entry]) => entry));
   });
 
   // The flags of users: `strict` alone, and the types of every library checked.

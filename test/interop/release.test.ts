@@ -12,9 +12,9 @@ describe('A release', () => {
 
   it('gets its version, also in the ranges between the packages, by one command', () => {
     const manifests = PACKAGES.map((folder) => join(folder, 'package.json'));
-    for (const path of [...manifests, 'package-lock.json', 'Containerfile', '.github/version.js'])
+    for (const path of [...manifests, 'package-lock.json', 'Containerfile', '.npmrc', '.github/version.js'])
       cpSync(inRepository(path), join(copy, path));
-    outputOf(copy, ['npm', 'version', '7.8.9', '--no-git-tag-version']);
+    outputOf(copy, ['npm', 'version', '7.8.9']);
     const text = [...manifests, 'Containerfile'].map((path) => readFileSync(join(copy, path), 'utf8')).join('');
     const versions = text.matchAll(/(?:^ {2}"version": "|"@plant-store\/\w+": "\^|image\.version=")([^"]*)/gm);
     expect(new Set(Array.from(versions, ([, version]) => version))).to.deep.equal(new Set(['7.8.9']));
