@@ -69,7 +69,7 @@ describe('The container', () => {
     const commands = Array.from(comments, ([, line]) => line).join('');
     const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
     const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
-    await run(podmanBuild, inRepository('.'), environment);
+    await run(`cd '${inRepository('.')}'; ${podmanBuild}`, folder, environment);
 
     const root = podman('image', 'mount', 'plant-store');
     expect(readdirSync(join(root, 'opt/plant-store/node_modules'))).to.include.members(['sqlite3', 'pg', 'mysql2']);
