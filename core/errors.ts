@@ -13,12 +13,12 @@ export class TokenIssuerUnavailable extends Error {
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';
 }
 
-/** Recognises the errors of any copy of the package, unlike `instanceof`. */
+/** Recognises the errors of any copy of the core, unlike `instanceof`. */
 export function isStorageUnavailable(error: unknown): error is StorageUnavailable {
   return error instanceof Error && 'code' in error && error.code === 'STORAGE_UNAVAILABLE';
 }
 
-/** Recognises the errors of any copy of the package, unlike `instanceof`. */
+/** Recognises the errors of any copy of the core, unlike `instanceof`. */
 export function isTokenIssuerUnavailable(error: unknown): error is TokenIssuerUnavailable {
   return error instanceof Error && 'code' in error && error.code === 'TOKEN_ISSUER_UNAVAILABLE';
 }

@@ -16,7 +16,7 @@ describe('Errors of the core', () => {
     expect(`${new TokenIssuerUnavailable('down')}`).to.equal('TokenIssuerUnavailable: down');
   });
 
-  it('of another copy of the package are recognised by their code', async () => {
+  it('of another copy of the core are recognised by their code', async () => {
     const copy: typeof import('#core/errors.js') = await importCopy('#core/errors.js');
     const error = new copy.StorageUnavailable('closed');
     expect(error).not.to.be.instanceOf(StorageUnavailable);

@@ -24,7 +24,7 @@ describe('Plant', () => {
     expect(toPlant({ id: 1n, name: '' })).to.include({ id: 1n, name: '', tag: undefined });
   });
 
-  it('equals a plant with the same fields, also of another copy of the package', async () => {
+  it('equals a plant with the same fields, also of another copy of the core', async () => {
     const copy: typeof import('#core/plant.js') = await importCopy('#core/plant.js');
     const result = copy.Plant.from(MONSTERA);
     expect(result.kind === 'valid' && toPlant(MONSTERA).equals(result.plant)).to.equal(true);
