@@ -2,11 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
+import { before, type Context, describe, it } from 'mocha';
 import { linkModules } from '../support/link-modules.js';
 import { PACKAGES } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
+import { skipUnless } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
+
+const BIOME = inRepository('node_modules/@biomejs/biome/bin/biome');
+const TSC = inRepository('node_modules/typescript/bin/tsc');
 
 /** A file that breaks a rule in its first line. */
 interface Case {
@@ -30,6 +34,12 @@ function copyWith(cases: readonly Case[], paths: readonly string[]): string {
 function outputOf(cwd: string, ...command: readonly string[]): string {
   const { stdout, stderr } = spawnSync(process.execPath, command, { cwd, encoding: 'utf8' });
   return stdout + stderr;
+}
+
+/** Both programs are binaries in optional packages. */
+function skipUnlessRunnable(context: Context, program: string): void {
+  const { status } = spawnSync(process.execPath, [program, '--version']);
+  skipUnless(context, status === 0, 'the binaries of Biome and TypeScript', true);
 }
 
 describe('The linter finds', () => {
@@ -58,10 +68,11 @@ describe('The linter finds', () => {
     { title: 'a circle of types', file: 'composition/f.ts', code: "import type {} from './e.js';" },
   ];
   let output: string;
-  before(() => {
+  before(function () {
+    skipUnlessRunnable(this, BIOME);
     const manifests = PACKAGES.map((folder) => join(folder, 'package.json'));
     const copy = copyWith(cases, ['biome.json', '.gitignore', ...manifests]);
-    output = outputOf(copy, inRepository('node_modules/@biomejs/biome/bin/biome'), 'lint', '--max-diagnostics=none');
+    output = outputOf(copy, BIOME, 'lint', '--max-diagnostics=none');
   });
 
   for (const { title, file } of cases) it(title, () => expect(output).to.match(RegExp(`^\\S*${file}:1:`, 'm')));
@@ -75,11 +86,11 @@ describe('The compiler finds', () => {
     { title: 'an import for tests alone', file: 'adapters/b.ts', code: "import '#core/plant.js';" },
   ];
   let output: string;
-  before(() => {
+  before(function () {
+    skipUnlessRunnable(this, TSC);
     const copy = copyWith(cases, ['tsconfig.json', 'package.json', 'core', 'adapters']);
     linkModules(copy);
-    const compile = (folder: string) =>
-      outputOf(copy, inRepository('node_modules/typescript/bin/tsc'), '-p', folder, '--noEmit', '--pretty', 'false');
+    const compile = (folder: string) => outputOf(copy, TSC, '-p', folder, '--noEmit', '--pretty', 'false');
     output = compile('core') + compile('adapters');
   });
 
