@@ -16,13 +16,13 @@ const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
 
 /** Matches a code span that looks like the path of a file or a folder. */
 const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
-/** Code paths that the build or a reader creates, and entry points of the package. */
+/** Code paths that the build or a reader creates, and the entry point of the service. */
 const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\//;
 
 const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
 const files = listed.split('\0').filter(Boolean);
-/** What the package contains. */
+/** What the packages contain together. */
 const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
 
