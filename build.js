@@ -25,7 +25,7 @@ if (existsSync(root(`node_modules/@typescript/typescript-${process.platform}-${p
   stripTypes();
 }
 
-cpSync(root('adapters/driving/http/docs-page'), root('adapters/dist/driving/http/docs-page'), { recursive: true });
+cpSync(root('adapters/driving/koa/docs-page'), root('adapters/dist/driving/koa/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
 const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];
 for (const file of files) cpSync(join(packageFolder('swagger-ui-dist'), file), root(`dist/swagger-ui/${file}`));

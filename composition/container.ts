@@ -69,28 +69,33 @@ const api = new ContainerModule(({ bind }) => {
 
 /** The HTTP API. Imports its libraries when it is loaded, so that commands without it start faster. */
 export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) => {
-  const { HttpApi, NodeHttpServer } = await import('@plant-store/adapters/http');
-  const { createKoaApp } = await import('@plant-store/adapters/koa');
+  const { addRoutes, createBaseApp, HttpServer } = await import('@plant-store/adapters/koa');
   bind(services.HttpCreatePlant).toResolvedValue((createPlant) => createPlant, [services.CreatePlant]);
-  bind(services.HttpApi).toResolvedValue(
-    (config, createPlant, tokenVerifier, codec, log, routes) => {
+  bind(services.Load).toConstantValue({ inFlight: 0, inFlightBytes: 0 });
+  bind(services.ObserveRequest).toConstantValue(() => {});
+  bind(services.KoaApp).toResolvedValue(
+    ({ accessLog }, log, observe) => createBaseApp({ log, accessLog, observe }),
+    [services.Config, services.Logger, services.ObserveRequest],
+  );
+  bind(services.RequestListener).toResolvedValue(
+    (app, config, createPlant, tokenVerifier, codec, load) => {
       const swaggerUiFolder = config.docs ? SWAGGER_UI : undefined;
-      return new HttpApi({ ...config, swaggerUiFolder, createPlant, tokenVerifier, codec, log, routes });
+      return addRoutes(app, { ...config, swaggerUiFolder, createPlant, tokenVerifier, codec, load }).callback();
     },
     [
+      services.KoaApp,
       services.Config,
       services.HttpCreatePlant,
       services.TokenVerifier,
       services.PlantCodec,
-      services.Logger,
-      all(services.HttpRoute),
+      services.Load,
     ],
   );
-  bind(services.RequestListener).toResolvedValue((api) => createKoaApp(api).callback(), [services.HttpApi]);
   bind(services.HttpServer)
     .toResolvedValue(
-      (listener, api, config) => new NodeHttpServer(listener, { ...config, api, maxConnections: readMaxConnections() }),
-      [services.RequestListener, services.HttpApi, services.Config],
+      (listener, config, log, observe) =>
+        new HttpServer(listener, { ...config, log, observe, maxConnections: readMaxConnections() }),
+      [services.RequestListener, services.Config, services.Logger, services.ObserveRequest],
     )
     .onDeactivation((server) => server.stop());
 });

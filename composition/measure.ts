@@ -1,4 +1,4 @@
-import type { HttpApi } from '@plant-store/adapters/http';
+import type { FinishedRequest, Load } from '@plant-store/adapters/koa';
 import { DURATION_BUCKETS, MeasuredPlantRepository, type Metrics } from '@plant-store/adapters/metrics';
 import type { Container } from 'inversify';
 import { services } from './services.js';
@@ -18,21 +18,24 @@ export function measure(container: Container): void {
     destination.on?.('drop', () => count());
     return destination;
   });
-  container.onActivation(services.HttpApi, async (context, api) => {
-    measureRequests(api, await context.getAsync(services.Metrics));
-    return api;
+  container.onActivation(services.ObserveRequest, async (context, observe) => {
+    const measureRequest = measureRequests(await context.getAsync(services.Metrics), context.get(services.Load));
+    return (request) => {
+      measureRequest(request);
+      observe(request);
+    };
   });
 }
 
-function measureRequests(api: HttpApi, metrics: Metrics): void {
+function measureRequests(metrics: Metrics, load: Load): (request: FinishedRequest) => void {
   const count = metrics.counter('http_requests_total', 'HTTP requests.', ['method', 'route', 'status', 'error']);
   const help = 'Time from the headers of a request to its response.';
   const observeSeconds = metrics.histogram('http_request_duration_seconds', help, DURATION_BUCKETS, ['route']);
-  api.observe(({ method = '', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
+  metrics.gauge('creates_in_flight', 'Creates in flight.', () => load.inFlight);
+  const bytesHelp = 'Bytes reserved for the bodies of creates in flight.';
+  metrics.gauge('creates_in_flight_bytes', bytesHelp, () => load.inFlightBytes);
+  return ({ method = '', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
     count({ method: METHODS.includes(method) ? method : 'other', route, status, error });
     if (durationMs !== undefined) observeSeconds(durationMs / 1000, { route });
-  });
-  metrics.gauge('creates_in_flight', 'Creates in flight.', () => api.load.inFlight);
-  const bytesHelp = 'Bytes reserved for the bodies of creates in flight.';
-  metrics.gauge('creates_in_flight_bytes', bytesHelp, () => api.load.inFlightBytes);
+  };
 }

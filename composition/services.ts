@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { PlantCodec } from '@plant-store/adapters/api';
-import type { HttpApi, HttpApiOptions, HttpRoute, NodeHttpServer } from '@plant-store/adapters/http';
+import type { HttpServer, Load, LogOptions, RequestState, RouteOptions } from '@plant-store/adapters/koa';
 import type { ReadinessCheck } from '@plant-store/adapters/management';
 import type { Metrics } from '@plant-store/adapters/metrics';
 import type {
@@ -11,6 +11,7 @@ import type {
   TokenVerifier,
 } from '@plant-store/core';
 import type { ServiceIdentifier } from 'inversify';
+import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { LogDestination } from './logger.js';
@@ -51,21 +52,23 @@ export const services = {
 
   // Driving adapters.
   /** What HTTP calls to create a plant: `CreatePlant`, or a function that returns one for the authenticated client. */
-  HttpCreatePlant: identifier<HttpApiOptions['createPlant']>('HttpCreatePlant'),
+  HttpCreatePlant: identifier<RouteOptions['createPlant']>('HttpCreatePlant'),
   /** Decodes and encodes the JSON of plants. */
   PlantCodec: identifier<PlantCodec>('PlantCodec'),
-  /** A public route beside the operations; may be bound several times. */
-  HttpRoute: identifier<HttpRoute>('HttpRoute'),
-  /** The handlers of the HTTP API, for any framework. */
-  HttpApi: identifier<HttpApi>('HttpApi'),
-  /** The framework. The default is a Koa app. */
+  /** The Koa app before it gets its routes. A plugin adds middlewares with `use`. */
+  KoaApp: identifier<Koa<RequestState>>('KoaApp'),
+  /** Counts the creates in flight. */
+  Load: identifier<Load>('Load'),
+  /** Called at the end of each request. */
+  ObserveRequest: identifier<NonNullable<LogOptions['observe']>>('ObserveRequest'),
+  /** The framework. The default is the Koa app with its routes. */
   RequestListener: identifier<RequestListener>('RequestListener'),
   /** The public listener, with limits and graceful shutdown. */
-  HttpServer: identifier<Pick<NodeHttpServer, 'isStopping' | 'listen' | 'stop' | 'closeAllConnections'>>('HttpServer'),
+  HttpServer: identifier<Pick<HttpServer, 'isStopping' | 'listen' | 'stop' | 'closeAllConnections'>>('HttpServer'),
 
   // The management listener; unbound if `MANAGEMENT_PORT` is `off`.
   Metrics: identifier<Metrics>('Metrics'),
   /** A check of `/readyz`; may be bound several times. */
   ReadinessCheck: identifier<ReadinessCheck>('ReadinessCheck'),
-  ManagementServer: identifier<Pick<NodeHttpServer, 'listen' | 'stop'>>('ManagementServer'),
+  ManagementServer: identifier<Pick<HttpServer, 'listen' | 'stop'>>('ManagementServer'),
 } as const;

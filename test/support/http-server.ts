@@ -1,13 +1,14 @@
 import { EventEmitter, once } from 'node:events';
-import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import {
-  HttpApi,
-  type HttpApiOptions,
-  type HttpRequest,
+  createKoaApp,
+  type FinishedRequest,
+  HttpServer,
   type HttpServerOptions,
-  NodeHttpServer,
-} from '@plant-store/adapters/http';
+  type Load,
+  type RouteOptions,
+} from '@plant-store/adapters/koa';
 import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import { after } from 'mocha';
@@ -18,7 +19,7 @@ import { inRepository } from './paths.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
 import { TOKEN } from './service.js';
 
-export type Options = Partial<HttpApiOptions & HttpServerOptions>;
+export type Options = Partial<RouteOptions & HttpServerOptions>;
 
 /** Creates every valid plant. */
 export const createPlant: CreatePlantUseCase = {
@@ -39,30 +40,34 @@ const tokenVerifier: TokenVerifier = {
 export const SWAGGER_UI: string = inRepository('node_modules/swagger-ui-dist');
 
 /** The options of an API that creates every valid plant for {@link TOKEN}. */
-export const API_OPTIONS: HttpApiOptions = { createPlant, tokenVerifier };
+export const API_OPTIONS: RouteOptions = { createPlant, tokenVerifier };
 
-type CreateListener = (api: HttpApi) => RequestListener;
-/** The example that needs no framework. */
-const { createListener }: { createListener: CreateListener } = await import(
-  inRepository('docs/examples/node-http/plugin.js')
-);
+type CreateListener = (options: RouteOptions & HttpServerOptions) => RequestListener;
 
 /** The HTTP API on a free port. */
 export class TestServer {
-  readonly api: HttpApi;
-  readonly #server: NodeHttpServer;
+  readonly load: Load = { inFlight: 0, inFlightBytes: 0 };
+  /** The requests that have finished, without their durations. */
+  readonly finished: FinishedRequest[] = [];
+  readonly #events = new EventEmitter();
+  readonly #server: HttpServer;
   readonly #observe: ResponseObserver | undefined;
   port = 0;
   #firstSocket: Socket | undefined;
 
   constructor(options: Options, create: CreateListener, observe?: ResponseObserver) {
-    this.api = new HttpApi({ ...API_OPTIONS, ...options });
-    const listener = create(this.api);
+    const { load } = this;
+    const onFinished = ({ durationMs: _, ...request }: FinishedRequest) => {
+      this.finished.push(request);
+      this.#events.emit('finished');
+    };
+    const all = { ...API_OPTIONS, load, observe: onFinished, shutdownTimeoutMs: 500, ...options };
+    const listener = create(all);
     const onRequest: RequestListener = (req, res) => {
       this.#firstSocket ??= req.socket;
       listener(req, res);
     };
-    this.#server = new NodeHttpServer(onRequest, { shutdownTimeoutMs: 500, ...options, api: this.api });
+    this.#server = new HttpServer(onRequest, all);
     this.#observe = observe;
   }
 
@@ -76,6 +81,13 @@ export class TestServer {
 
   stop(): Promise<void> {
     return this.#server.stop();
+  }
+
+  /** Waits until as many requests have finished. */
+  async waitForFinished(count: number): Promise<void> {
+    while (this.finished.length < count) await once(this.#events, 'finished');
+    // The log line comes after the observer.
+    await new Promise(setImmediate);
   }
 
   /** Waits until the connection of the first request is closed. */
@@ -107,7 +119,10 @@ export class TestServer {
 }
 
 /** Returns a function that starts a server, which stops after the suite. */
-export function httpServers(create = createListener, observe?: ResponseObserver) {
+export function httpServers(
+  create: CreateListener = (options) => createKoaApp(options).callback(),
+  observe?: ResponseObserver,
+) {
   const running: TestServer[] = [];
   after(() => Promise.all(running.map((server) => server.stop())));
   return async (options: Options = {}): Promise<TestServer> => {
@@ -121,12 +136,6 @@ export function httpServers(create = createListener, observe?: ResponseObserver)
 /** Returns the bytes of a create. */
 export function post(body: string | Uint8Array = newPlant(), headers: Readonly<Record<string, string>> = {}): Buffer {
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, body);
-}
-
-/** Creates a request that no server has received. */
-export function requestOf(head: object): HttpRequest {
-  const req = Object.assign(new IncomingMessage(new Socket()), head);
-  return { req, res: new ServerResponse(req) };
 }
 
 /** Reads the outcome of every response until the connection closes. */

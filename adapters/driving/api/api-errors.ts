@@ -42,6 +42,12 @@ export const apiErrors = {
   alreadyStored: { error: 40902, message: 'This exact plant is already stored; no further retry is needed' },
   bodyTooLarge: { error: 41301, message: 'The body is too large' },
   unsupportedMediaType: { error: 41501, message: 'Content-Type must be application/json' },
+  // RFC 9110 §12.5.3
+  unsupportedEncoding: {
+    error: 41501,
+    message: 'Content-Encoding must be identity or absent',
+    headers: { 'Accept-Encoding': 'identity' },
+  },
   unknownExpectation: { error: 41701, message: 'Expect must be 100-continue or absent' },
   headersTooLarge: { error: 43101, message: 'The request headers are too large' },
   internalError: { error: 50001, message: 'Internal error; search the service log for the X-Request-Id' },

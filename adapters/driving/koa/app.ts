@@ -1,52 +1,105 @@
 import Router from '@koa/router';
-import Koa, { type Context } from 'koa';
-import bodyParser from 'koa-bodyparser';
-import { HttpApi, type HttpApiOptions, type HttpServerOptions, NodeHttpServer, type Reply } from '../http/index.js';
+import type { Principal, TokenVerifier } from '@plant-store/core';
+import Koa from 'koa';
+import {
+  apiErrors,
+  JsonPlantCodec,
+  type OpenApiDescription,
+  openApiDescription,
+  type PlantCodec,
+} from '../api/index.js';
+import { type ApiMiddleware, type RequestState, reject } from './context.js';
+import { addDocs, serveDescription } from './docs-page.js';
+import { type LogOptions, logRequests } from './log-requests.js';
+import {
+  type CreateState,
+  checkCredential,
+  checkHeaders,
+  create,
+  type HttpCreatePlant,
+  handleFailures,
+  type Load,
+  limitInFlight,
+  readBody,
+} from './middlewares.js';
+import { HttpServer, type HttpServerOptions } from './server.js';
 
-/** Creates the whole service: {@link createKoaApp} behind a server with limits and graceful shutdown. */
-export function createKoaServer(options: HttpApiOptions & HttpServerOptions): NodeHttpServer {
-  const api = new HttpApi(options);
-  return new NodeHttpServer(createKoaApp(api).callback(), { ...options, api });
+/** Options of {@link addRoutes}. */
+export interface RouteOptions {
+  /** The use case, or a function that returns it for the authenticated client. */
+  readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant | Promise<HttpCreatePlant>);
+  readonly tokenVerifier: TokenVerifier;
+  /** @default `docs/openapi.yaml` */
+  readonly description?: OpenApiDescription | undefined;
+  /** @default one with the schemas of `description` */
+  readonly codec?: PlantCodec | undefined;
+  /** Path prefix such as `/garden`. @default none */
+  readonly basePath?: string | undefined;
+  /** Serves the page at `/docs`, and redirects `/` to it, with Swagger UI from this folder. @default no page */
+  readonly swaggerUiFolder?: string | undefined;
+  /** Maximum number of creates in flight. @default 10000 */
+  readonly maxInFlight?: number | undefined;
+  /** Maximum total size of their bodies. @default 67108864 */
+  readonly maxInFlightBytes?: number | undefined;
+  /** Maximum size of a body. @default 1048576 */
+  readonly bodyLimitBytes?: number | undefined;
+  /** Counts the creates in flight. @default a new one */
+  readonly load?: Load | undefined;
 }
 
-/** Creates a Koa app that finds the handlers of the HTTP API by path, and writes their replies. */
-export function createKoaApp(api: HttpApi): Koa {
-  const app = new Koa();
-  const router = new Router({ sensitive: true, strict: true });
-  for (const { path, handle } of api.endpoints) {
-    router.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), async (ctx) => {
-      const { req, res, params, originalUrl } = ctx;
-      write(ctx, await handle({ req, res, params, originalUrl, readBody: () => readBody(ctx) }));
-    });
-  }
-  app.use((ctx, next) => {
-    // The router reads the host. Koa looks for a user in it, in a time that is quadratic in its length.
-    if (ctx.req.headers.host?.includes('@')) ctx.req.headers.host = '';
-    return next().catch((failure) => write(ctx, api.fail(ctx, failure)));
-  });
-  app.use(router.routes());
-  app.use(async (ctx) => write(ctx, await api.notFound(ctx)));
-  // Only socket errors during a response get here; Koa would print them to standard error.
-  app.on('error', () => {});
+/** Creates the HTTP API as a Koa app, to serve, to mount in another app, or to extend with `use`. */
+export function createKoaApp(options: RouteOptions & LogOptions): Koa<RequestState> {
+  return addRoutes(createBaseApp(options), options);
+}
+
+/** Creates a server for {@link createKoaApp}, with limits and graceful shutdown. */
+export function createKoaServer(options: RouteOptions & HttpServerOptions): HttpServer {
+  return new HttpServer(createKoaApp(options).callback(), options);
+}
+
+/** Creates an app that gives each request an id, logs its end, and responds with Error objects to failures. */
+export function createBaseApp(options: LogOptions): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  // Koa would print failures of connections to standard error.
+  app.silent = true;
+  app.use(logRequests(options));
+  app.use(handleFailures);
   return app;
 }
 
-function write(ctx: Context, { status, headers, body }: Reply): void {
-  ctx.status = status;
-  // Before the body, so that Koa does not look for the type of a string.
-  ctx.set(headers);
-  ctx.body = typeof body === 'string' || Buffer.isBuffer(body) ? body : Buffer.from(body);
+/** Adds the routes, and an Error object for every request to which no middleware responds. */
+export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
+  const { createPlant, tokenVerifier, basePath = '', swaggerUiFolder } = options;
+  const { description = openApiDescription, codec = new JsonPlantCodec(description) } = options;
+  const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
+  const { load = { inFlight: 0, inFlightBytes: 0 } } = options;
+
+  const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
+  router.post<CreateState>(
+    '/plants',
+    limitInFlight(load, maxInFlight),
+    checkCredential(tokenVerifier),
+    checkHeaders(bodyLimitBytes),
+    readBody(load, maxInFlightBytes, bodyLimitBytes),
+    create(createPlant, codec),
+  );
+  router.get('/openapi.json', serveDescription(description));
+  if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
+
+  app.use(rejectUnknown(router));
+  app.use(router.routes());
+  return app;
 }
 
-/**
- * In text mode, koa-bodyparser returns bytes if there is no encoding; an encoding replaces invalid UTF-8, and JSON mode
- * rounds ids. The length has been checked.
- */
-const MODE = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '', textLimit: '1gb' };
-const parse = bodyParser(MODE);
-
-async function readBody(ctx: Context): Promise<Uint8Array> {
-  await parse(ctx, async () => {});
-  // Without a body, koa-bodyparser leaves an empty object.
-  return ctx.request.body instanceof Uint8Array ? ctx.request.body : new Uint8Array();
+/** Responds with 404 or 405 where no middleware has responded. */
+function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
+  return async (ctx, next) => {
+    // The router reads the host. Koa looks for a user in it, in a time that is quadratic in its length.
+    if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
+    await next();
+    if (ctx.status !== 404 || ctx.body != null) return;
+    const methods = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
+    const headers = { Allow: [...new Set(methods)].sort().join(', ') };
+    reject(ctx, methods.length > 0 ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
+  };
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import Koa from 'koa';
-import { NodeHttpServer } from '../http/index.js';
+import { HttpServer } from '../koa/index.js';
 
 /** Maximum time for a readiness check. */
 const CHECK_TIMEOUT_MS = 1000;
@@ -26,7 +26,7 @@ export interface ManagementOptions {
 }
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
-export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): NodeHttpServer {
+export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
   const shared = checks.map((each) => ({ name: each.name, getStatus: share(each) }));
   const checkReadiness = async () => {
     const service = isStopping() ? 'stopping' : 'ok';
@@ -55,7 +55,7 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   });
   // Koa's default listener prints to standard error when a client disconnects.
   app.on('error', () => {});
-  return new NodeHttpServer(app.callback(), { shutdownTimeoutMs: 0 });
+  return new HttpServer(app.callback(), { shutdownTimeoutMs: 0 });
 }
 
 /** Returns a function that resolves to the status of a check. Concurrent calls share the check. */

@@ -21,11 +21,6 @@ export const credentialCases: Cases<Service> = {
     for (const scheme of ['bearer ', 'BEARER ', 'Bearer   '])
       await service.expectCreate(200, newPlant(), { Authorization: `${scheme}${service.token}` });
   },
-  'uses the first of two Authorization headers': (service) =>
-    service.expectCreate(40102, newPlant(), {
-      Authorization: 'Bearer wrong',
-      authorization: `Bearer ${service.token}`,
-    }),
   'responds 40101 to a request without Authorization, and stores nothing': isNoCredential(() => undefined),
   'responds 40101 to a token without scheme, and stores nothing': isNoCredential((token) => token),
   'responds 40101 to the scheme alone, and stores nothing': isNoCredential(() => 'Bearer'),

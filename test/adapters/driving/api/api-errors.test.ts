@@ -9,17 +9,18 @@ describe('apiErrors', () => {
     const all = Object.values(apiErrors);
     expect(all.map(({ error }) => error)).to.deep.equal([
       ...[40000, 40001, 40002, 40003, 40101, 40102, 40401, 40501, 40801, 40901, 40902],
-      ...[41301, 41501, 41701, 43101, 50001, 50002, 50301, 50302, 50304],
+      ...[41301, 41501, 41501, 41701, 43101, 50001, 50002, 50301, 50302, 50304],
     ]);
     expect(toStatus(apiErrors.alreadyStored)).to.equal(409);
     for (const { message } of all) expect(message).to.match(/^[^\r\n]{10,}$/);
   });
 
-  it('has a challenge with each 401, and the time to wait, in seconds, with each 503', () => {
+  it('has a challenge with each 401, the time to wait, in seconds, with each 503, and the only encoding', () => {
     const headers = Object.values(apiErrors).flatMap((each) => ('headers' in each ? [[each.error, each.headers]] : []));
     expect(headers).to.deep.equal([
       [40101, { 'WWW-Authenticate': 'Bearer realm="plant-store"' }],
       [40102, { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' }],
+      [41501, { 'Accept-Encoding': 'identity' }],
       [50301, { 'Retry-After': '5' }],
       [50302, { 'Retry-After': '1' }],
       [50304, { 'Retry-After': '5' }],

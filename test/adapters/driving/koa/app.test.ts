@@ -1,14 +1,20 @@
-import type { HttpRoute } from '@plant-store/adapters/http';
-import { createKoaApp } from '@plant-store/adapters/koa';
+import { openApiDescription } from '@plant-store/adapters/api';
+import { addRoutes, createBaseApp, createKoaApp } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { type HttpContractTarget, httpContract } from '@plant-store/contract/http';
 import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import mount from 'koa-mount';
 import { before, describe, it } from 'mocha';
+import type { ResponseObserver } from '#contract/http/connection.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
-import { httpServers, SWAGGER_UI } from '../../../support/http-server.js';
+import { description, undeclared } from '../../../support/description.js';
+import { httpServers, post, SWAGGER_UI } from '../../../support/http-server.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
 import { request } from '../../../support/raw-http.js';
+import { recordLog } from '../../../support/record-log.js';
 import { TOKEN } from '../../../support/service.js';
 
 /** Headers on which a parser of a library takes, or took, long. */
@@ -40,16 +46,32 @@ const REQUESTS = {
 };
 
 describe('The Koa app', () => {
-  const start = httpServers((api) => createKoaApp(api).callback());
-  let target: HttpContractTarget;
+  const observed: Parameters<ResponseObserver>[] = [];
+  const observe: ResponseObserver = (...response) => observed.push(response);
+  const start = httpServers(undefined, observe);
+  let target: HttpContractTarget & { readonly observe: ResponseObserver };
   before(async () => {
     const createPlant = new CreatePlant(new MemoryPlantRepository());
     // One case waits for the headers timeout.
     const { port } = await start({ createPlant, swaggerUiFolder: SWAGGER_UI, headersTimeoutMs: 5000 });
-    target = { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN };
+    target = { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN, observe };
   });
 
   for (const { name, run } of httpContract) it(name, () => run(target));
+
+  it('sends only responses that docs/openapi.yaml declares', () => {
+    const found = observed.flatMap(([response, firstLine]) =>
+      undeclared(response, firstLine).map((what) => `${firstLine}: ${what}`),
+    );
+    expect(found).to.deep.equal([]);
+  });
+
+  it('serves every operation that docs/openapi.yaml describes', async () => {
+    const server = await start();
+    for (const [path, methods] of Object.entries(openApiDescription.paths))
+      for (const method of Object.keys(methods))
+        expect(await server.send(request(`${method.toUpperCase()} ${path}`)), path).to.equal(40101);
+  });
 
   it('takes a processor time in proportion to the bytes of a request, whatever they are', async () => {
     const { port } = await start({ swaggerUiFolder: SWAGGER_UI });
@@ -58,26 +80,6 @@ describe('The Koa app', () => {
       for (const [name, value] of HOSTILE)
         requests.set(`${line} with ${name}: ${value.slice(0, 20)}…`, request(line, { ...headers, [name]: value }));
     expect(await findSlow(port, requests)).to.deep.equal([]);
-  });
-
-  it('passes the values of the templates in a path to a route, which may respond with bytes', async () => {
-    const encoder = new TextEncoder();
-    const respond: HttpRoute['respond'] = ({ params }) => ({
-      status: 200,
-      headers: {},
-      body: encoder.encode(params?.['bed']),
-    });
-    const server = await start({ routes: [{ method: 'GET', path: '/beds/{bed}', respond }] });
-    expect(await server.exchange(request('GET /beds/7'))).to.include({ status: 200, body: '7' });
-  });
-
-  it('responds 50001 to a reply that it cannot write, and logs why', async () => {
-    const logged: object[] = [];
-    const log = { info() {}, error: (fields: object) => logged.push(fields) };
-    const reply = { status: 200, headers: { Bed: '\n' }, body: '' };
-    const server = await start({ log, routes: [{ method: 'GET', path: '/beds', respond: () => reply }] });
-    expect(await server.send(request('GET /beds'))).to.equal(50001);
-    expect(logged[0]).to.have.nested.property('err.code', 'ERR_INVALID_CHAR');
   });
 
   it('prints nothing to the console if a client resets its connection during a response', async () => {
@@ -96,5 +98,110 @@ describe('The Koa app', () => {
       console.error = error;
     }
     expect(printed).to.deep.equal([]);
+  });
+});
+
+describe('A Koa app with options', () => {
+  const start = httpServers();
+
+  it('serves a description of its own, and reads and writes plants with a codec of its own', async () => {
+    const { paths } = openApiDescription;
+    const codec = {
+      decodeNewPlant: () => ({ kind: 'decoded', newPlant: { id: 1n, name: 'Aloe' } }) as const,
+      encodeNewPlant: () => '',
+      encodePlant: ({ name }: { readonly name: string }) => `"${name}"`,
+    };
+    const server = await start({ description: { openapi: '3.1.0', paths }, codec });
+    expect(await server.exchange(post('any'))).to.include({ status: 200, body: '"Aloe"' });
+    const served = await server.exchange(request('GET /openapi.json'));
+    expect(served?.json()).to.deep.equal({ openapi: '3.1.0', paths, servers: [{ url: '/' }] });
+  });
+});
+
+describe('A Koa app that is extended', () => {
+  const { lines, log } = recordLog();
+  const startExtended = httpServers((options) =>
+    createKoaApp(options)
+      .use((ctx) => (ctx.body = 'later'))
+      .callback(),
+  );
+  const startLimited = httpServers((options) => {
+    const app = createBaseApp(options);
+    app.use(async (ctx, next) => {
+      if (ctx.query['limit'] !== undefined) ctx.throw(429, 'Too many plants', { headers: { 'Retry-After': '9' } });
+      await next();
+      ctx.set('X-Bed', `${ctx.status}`);
+    });
+    return addRoutes(app, options).callback();
+  });
+
+  it('has a middleware after its routes for every other path, in the place of 404 and 405', async () => {
+    const server = await startExtended();
+    expect(await server.send()).to.equal(200);
+    for (const line of ['GET /hello', 'PUT /plants'])
+      expect(await server.exchange(request(line))).to.include({ status: 200, body: 'later' });
+  });
+
+  it('has a middleware before its routes for every path, whose errors become Error objects', async () => {
+    const server = await startLimited({ log });
+    expect(await server.exchange()).to.have.nested.include({ outcome: 200, 'headers.x-bed': '200' });
+    expect(await server.exchange(request('GET /plants'))).to.have.nested.include({ 'headers.x-bed': '405' });
+    const limited = await server.exchange(request('POST /plants?limit'));
+    expect(limited).to.have.nested.include({ status: 429, 'headers.retry-after': '9' });
+    expect(limited?.json()).to.deep.equal({ error: 42900, message: 'Too many plants' });
+    expect(lines.map(({ status, error }) => [status, error])).to.deep.equal([
+      [200, undefined],
+      [405, 40501],
+      [429, 42900],
+    ]);
+  });
+});
+
+describe('A Koa app that is mounted', () => {
+  const start = httpServers((options) => {
+    const app = new Koa();
+    app.use(bodyParser());
+    app.use(mount('/outer', createKoaApp({ ...options, basePath: '/garden' })));
+    app.use((ctx) => {
+      if (ctx.path === '/outer/other') ctx.body = 'other';
+    });
+    return app.callback();
+  });
+  const startBehindForms = httpServers((options) => {
+    const app = new Koa();
+    app.use(bodyParser({ enableTypes: ['form'] }));
+    app.use(mount(createKoaApp(options)));
+    return app.callback();
+  });
+  const create = (body: string) => request('POST /outer/garden/plants', CREATE_HEADERS, body);
+
+  it('creates plants behind a body parser of the outer app, and with exact ids', async () => {
+    const server = await start({ createPlant: new CreatePlant(new MemoryPlantRepository()) });
+    expect(await server.send(create('{"id":9007199254740993,"name":"é漢🌱"}'))).to.equal(200);
+    expect(await server.send(create('{"id":9007199254740992,"name":"é漢🌱"}'))).to.equal(200);
+    expect(await server.send(create('{"id":9007199254740993,"name":"é漢🌱"}'))).to.equal(40902);
+  });
+
+  it('creates plants behind a body parser for other types', async () => {
+    const server = await startBehindForms();
+    expect(await server.send()).to.equal(200);
+  });
+
+  it('leaves other paths to the outer app', async () => {
+    const server = await start();
+    expect(await server.exchange(request('GET /outer/other'))).to.include({ status: 200, body: 'other' });
+    expect(await server.send(request('GET /outer/nothing'))).to.equal(40401);
+    const wrong = await server.exchange(request('GET /outer/garden/plants'));
+    expect(wrong).to.have.nested.include({ outcome: 40501, 'headers.allow': 'POST' });
+    expect(await server.exchange(request('GET /garden/plants'))).to.include({ status: 404, body: 'Not Found' });
+  });
+
+  it('has the whole prefix as the server in its description', async () => {
+    const server = await start();
+    for (const target of ['/outer/garden/openapi.json', '/outer/garden/openapi.json?x=y'])
+      expect((await server.exchange(request(`GET ${target}`)))?.json()).to.deep.equal({
+        ...description,
+        servers: [{ url: '/outer/garden' }],
+      });
   });
 });

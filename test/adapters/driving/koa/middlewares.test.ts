@@ -1,23 +1,17 @@
-import { gzipSync } from 'node:zlib';
-import { openApiDescription } from '@plant-store/adapters/api';
-import { HttpApi } from '@plant-store/adapters/http';
 import type { TokenVerifier } from '@plant-store/core';
+import { StorageUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { chunked, newPlant } from '#contract/http/service.js';
 import { undeclared } from '../../../support/description.js';
-import {
-  API_OPTIONS,
-  createPlant,
-  Gate,
-  httpServers,
-  post,
-  requestOf,
-  type TestServer,
-} from '../../../support/http-server.js';
+import { createPlant, Gate, httpServers, type Options, post, type TestServer } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
-import { TOKEN } from '../../../support/service.js';
+import { recordLog } from '../../../support/record-log.js';
+import { CANARY } from '../../../support/secret-leaks.js';
+
+const cause = new Error(CANARY);
+const failing = (error: Error): Options => ({ createPlant: { execute: () => Promise.reject(error) } });
 
 /** Retries a create until a permit is free. If none is ever released, the test times out. */
 async function createWhenFree(server: TestServer): Promise<number | undefined> {
@@ -27,10 +21,48 @@ async function createWhenFree(server: TestServer): Promise<number | undefined> {
   }
 }
 
-const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` };
-
-const compressed = (body: string) => post(gzipSync(body), { 'Content-Encoding': 'gzip' });
 const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
+
+describe('A failure', () => {
+  const start = httpServers();
+
+  for (const { title, expected, options } of [
+    {
+      title: 'of the use case gets 50001, whatever members of HTTP errors it has',
+      expected: 50001,
+      options: failing(Object.assign(cause, { status: 400, expose: true, headers: { [CANARY]: 'x' } })),
+    },
+    {
+      title: 'of the storage gets 50301',
+      expected: 50301,
+      options: failing(new StorageUnavailable(CANARY, { cause })),
+    },
+    {
+      title: 'to store one plant gets 50002',
+      expected: 50002,
+      options: { createPlant: { execute: async () => ({ kind: 'rejected', error: cause }) as const } },
+    },
+    {
+      title: 'of the token issuer gets 50304',
+      expected: 50304,
+      options: { tokenVerifier: { verify: () => Promise.reject(new TokenIssuerUnavailable(CANARY)) } },
+    },
+  ]) {
+    it(title, async () => {
+      const { lines, log } = recordLog();
+      const server = await start({ ...options, maxInFlight: 1, log });
+      const response = await server.exchange();
+      expect(response).to.include({ outcome: expected });
+      expect(response && undeclared(response)).to.deep.equal([]);
+      expect(JSON.stringify(response)).to.not.include(CANARY);
+      expect(lines.map(({ message }) => message)).to.deep.equal(['request failed', 'request']);
+      expect(lines[0]).to.have.property('err').that.is.an('error');
+      const fields = { requestId: response?.headers['x-request-id'], error: expected };
+      for (const line of lines) expect(line).to.include(fields);
+      expect(await server.send(), 'again').to.equal(expected);
+    });
+  }
+});
 
 describe('Requests in flight', () => {
   const start = httpServers();
@@ -48,11 +80,12 @@ describe('Requests in flight', () => {
     expect(await server.send()).to.equal(200);
   });
 
-  it('count from their arrival, before the client is authenticated', async () => {
+  it('count from their arrival, and reserve memory only once the client is authenticated', async () => {
     const gate = new Gate();
     const server = await start({ maxInFlight: 1, tokenVerifier: gate.tokenVerifier });
     const first = server.send();
     await gate.arrived;
+    expect(server.load).to.deep.equal({ inFlight: 1, inFlightBytes: 0 });
     expect(await server.send(post('', { Authorization: 'Bearer wrong' }))).to.equal(50302);
     gate.open();
     expect(await first).to.equal(200);
@@ -64,12 +97,12 @@ describe('Requests in flight', () => {
       [post(newPlant(), { Authorization: '' }), 40101],
       [post(newPlant(), { 'Content-Type': 'text/plain' }), 41501],
       [post('', { 'Content-Length': '2000' }), 41301],
-      [post('x'.repeat(1000), { 'Content-Encoding': 'gzip' }), 40001],
+      [inChunks('x'.repeat(2000)), 41301],
       [post('{}'), 40002],
       [post(newPlant({ name: '\0' })), 40003],
     ] as const) {
       expect(await server.send(bytes)).to.equal(error);
-      expect(server.api.load, `after ${error}`).to.include({ inFlight: 0, inFlightBytes: 0 });
+      expect(server.load, `after ${error}`).to.deep.equal({ inFlight: 0, inFlightBytes: 0 });
     }
   });
 
@@ -88,28 +121,23 @@ describe('Requests in flight', () => {
     await slow.readResponse();
     const larger = post(newPlant({}, '12'));
     expect(await server.send(larger)).to.equal(50302);
-    expect(await server.send(post(small, { 'Content-Encoding': 'identity' })), 'what still fits').to.equal(200);
+    expect(await server.send(post(small)), 'what still fits').to.equal(200);
     expect(await slow.send(body).readResponse()).to.include({ outcome: 200 });
     expect(await server.send(larger), 'once the memory is released').to.equal(200);
     slow.close();
   });
 
-  for (const { title, toBytes } of [
-    { title: 'reserve the body limit until a compressed body has arrived, then its size', toBytes: compressed },
-    { title: 'reserve the body limit until a chunked body has arrived, then its size', toBytes: inChunks },
-  ]) {
-    it(title, async () => {
-      const gate = new Gate();
-      const server = await start({ createPlant: gate.createPlant, bodyLimitBytes: 10_240, maxInFlightBytes: 12_288 });
-      const [first = '', second = ''] = [4000, 1000].map((length) => newPlant({ tag: 'x'.repeat(length) }));
-      const stored = server.send(toBytes(first));
-      await gate.arrived;
-      expect(server.api.load).to.include({ inFlightBytes: first.length });
-      expect(await server.send(toBytes(second))).to.equal(50302);
-      gate.open();
-      expect(await stored).to.equal(200);
-    });
-  }
+  it('reserve the body limit until a chunked body has arrived, then its size', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant, bodyLimitBytes: 10_240, maxInFlightBytes: 12_288 });
+    const [first = '', second = ''] = [4000, 1000].map((length) => newPlant({ tag: 'x'.repeat(length) }));
+    const stored = server.send(inChunks(first));
+    await gate.arrived;
+    expect(server.load).to.include({ inFlightBytes: first.length });
+    expect(await server.send(inChunks(second))).to.equal(50302);
+    gate.open();
+    expect(await stored).to.equal(200);
+  });
 
   it('release the permit of a client that disconnects at any point', async () => {
     const server = await start({ maxInFlight: 1 });
@@ -117,8 +145,7 @@ describe('Requests in flight', () => {
     const requests = [
       post(body),
       inChunks(body),
-      compressed(body),
-      post(gzipSync(body), { 'Content-Encoding': 'gzip', Expect: '100-continue' }),
+      post(body, { Expect: '100-continue' }),
       post(body, { Authorization: '' }),
       request('CONNECT test:443'),
       Buffer.from('garbage\r\n\r\n'),
@@ -147,32 +174,21 @@ describe('Requests in flight', () => {
 describe('A create', () => {
   const start = httpServers();
 
-  it('gets its body from the framework if its length is known and it has no encoding', async () => {
-    const [create] = new HttpApi(API_OPTIONS).endpoints;
-    const readBody = async () => Buffer.from('{"id":1,"name":"of the framework"}');
-    for (const [headers, name] of [
-      [{ 'content-length': '34' }, 'of the framework'],
-      [{ 'content-length': '25', 'content-encoding': 'identity' }, 'own'],
-      [{ 'transfer-encoding': 'chunked' }, 'own'],
-    ] as const) {
-      const request = requestOf({
-        method: 'POST',
-        url: '/plants',
-        headers: { ...AUTHORIZATION, 'content-type': 'application/json', ...headers },
-      });
-      request.req.push('{"id":1,"name":"own"}');
-      request.req.push(null);
-      expect(await create?.handle({ ...request, readBody })).to.include({ status: 200, body: `{"name":"${name}"}` });
-    }
-  });
-
-  it('has the encoding and the expectation of the first of two headers', async () => {
+  it('has the bytes of its body, however they are split into chunks', async () => {
     const server = await start();
-    const first = { Expect: '100-continue', 'Content-Encoding': 'identity' };
-    const client = await server.connect(post(newPlant(), { ...first, expect: 'x', 'content-encoding': 'gzip' }));
-    const outcomes = [await client.readResponse(), await client.readResponse()].map((response) => response?.outcome);
-    expect(outcomes).to.deep.equal([100, 200]);
-    client.close();
+    const names = fc.string({ unit: 'grapheme', maxLength: 3000 });
+    await fc.assert(
+      fc.asyncProperty(names, fc.integer({ min: 1, max: 500 }), async (name, size) => {
+        const bytes = Buffer.from(newPlant({ name }));
+        const count = Math.ceil(bytes.length / size);
+        const parts = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+        const framed = parts.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, '\r\n']);
+        const body = Buffer.concat([...framed, '0\r\n\r\n'].map((part) => Buffer.from(part)));
+        const response = await server.exchange(post(body, { 'Transfer-Encoding': 'chunked' }));
+        expect(response?.json()).to.deep.equal({ name });
+        expect((await server.exchange(post(bytes)))?.json()).to.deep.equal({ name });
+      }),
+    );
   });
 
   it('is accepted with an empty Expect and an empty Content-Encoding', async () => {
@@ -193,29 +209,11 @@ describe('A create', () => {
     const declining = { execute: async () => ({ kind: 'declined', error }) as const };
     const server = await start({
       tokenVerifier,
-      createPlant: ({ subject }) => (subject === 'gardener' ? createPlant : declining),
+      createPlant: async ({ subject }) => (subject === 'gardener' ? createPlant : declining),
     });
     expect(await server.send(post(undefined, { Authorization: 'Bearer gardener' }))).to.equal(200);
     const declined = await server.exchange(post(undefined, { Authorization: 'Bearer visitor' }));
     expect(declined).to.include({ status: 429 }).and.have.nested.include({ 'headers.retry-after': '3600' });
     expect(declined?.json()).to.deep.equal({ error: 42901, message });
-  });
-});
-
-describe('An operation', () => {
-  const describing = (method: string, operationId: string) =>
-    new HttpApi({
-      ...API_OPTIONS,
-      description: { ...openApiDescription, paths: { '/plants': { [method]: { operationId } } } },
-    });
-
-  it('gets no body if the description declares none', async () => {
-    const [endpoint] = describing('get', 'createPlant').endpoints;
-    const reply = await endpoint?.handle(requestOf({ method: 'GET', url: '/plants', headers: AUTHORIZATION }));
-    expect(reply?.body).to.include('The input is empty');
-  });
-
-  it('cannot be described without a handler', () => {
-    expect(() => describing('put', 'waterPlant')).to.throw('no handler for the operation waterPlant');
   });
 });

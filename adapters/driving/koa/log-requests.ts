@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiMiddleware } from './context.js';
+
+/** Maximum length of a logged path. */
+const MAX_PATH_LENGTH = 256;
+
+/** Receives log lines. A pino logger implements it. */
+export interface Log {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A finished request. */
+export interface FinishedRequest {
+  /** Absent for malformed HTTP. */
+  readonly method?: string;
+  /** The path of its route, such as `/plants`, if there is one. */
+  readonly route?: string | undefined;
+  /** The status of the response; absent if the client disconnected. */
+  readonly status?: number | undefined;
+  /** The error number, if the request was rejected. */
+  readonly error?: number | undefined;
+  readonly durationMs?: number;
+}
+
+/** Options of {@link logRequests}. */
+export interface LogOptions {
+  /** Receiver of log lines; its methods must not throw. @default none */
+  readonly log?: Log | undefined;
+  /** Whether to log a line per request. @default true */
+  readonly accessLog?: boolean | undefined;
+  /** Called at the end of each request, for example to count it; must not throw. @default none */
+  readonly observe?: ((request: FinishedRequest) => void) | undefined;
+}
+
+/** Gives each request an id, and reports its end. */
+export function logRequests({ log, accessLog = true, observe }: LogOptions): ApiMiddleware {
+  return async (ctx, next) => {
+    const start = performance.now();
+    const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(ctx.get('X-Request-Id')) ?? [];
+    ctx.state.requestId = requestId;
+    ctx.set('X-Request-Id', requestId);
+    await next();
+    const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
+    const { principal, reason, failure } = ctx.state;
+    const { method, _matchedRoute: route } = ctx;
+    // The client has disconnected, or the server has responded to a malformed or late body.
+    const aborted = ctx.req.errored ? true : undefined;
+    const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.error };
+    observe?.({ method, route, status, error, durationMs });
+    // W3C Trace Context §3.2
+    const [traceparent] = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.exec(ctx.get('traceparent')) ?? [];
+    if (failure !== undefined) log?.error({ requestId, traceparent, error, err: failure }, 'request failed');
+    if (!accessLog || !log) return;
+    const path = /^\/[^?#]*/.exec(ctx.originalUrl)?.[0].slice(0, MAX_PATH_LENGTH);
+    const client = { subject: escapeControls(principal?.subject), issuer: escapeControls(principal?.issuer) };
+    const request = { requestId, traceparent, method, path, ...client, status, error, reason, aborted, durationMs };
+    log.info(request, 'request');
+  };
+}
+
+/** Escapes characters with which a terminal executes a command, ends a line or reorders it. */
+function escapeControls(text: string | undefined): string | undefined {
+  return text?.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`;
+  });
+}
