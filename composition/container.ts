@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
 import { CreatePlant, CreatePlants, ReadPlants } from '@plant-store/core';
 import { Container, ContainerModule, type ResolvedValueInjectOptions, type ServiceIdentifier } from 'inversify';
@@ -62,34 +61,22 @@ const drivenAdapters = new ContainerModule(({ bind }) => {
   bind(services.Logger).toResolvedValue(createLogger, [services.LogDestination, services.Config]);
 });
 
-/** What driving adapters share. */
-const api = new ContainerModule(({ bind }) => {
-  bind(services.PlantCodec).toResolvedValue(() => new JsonPlantCodec());
-});
-
 /** The HTTP API. Imports its libraries when it is loaded, so that commands without it start faster. */
 export const httpModule: ContainerModule = new ContainerModule(async ({ bind }) => {
   const { addRoutes, createBaseApp, HttpServer } = await import('@plant-store/adapters/koa');
   bind(services.HttpCreatePlant).toResolvedValue((createPlant) => createPlant, [services.CreatePlant]);
   bind(services.Load).toConstantValue({ inFlight: 0, inFlightBytes: 0 });
-  bind(services.ObserveRequest).toConstantValue(() => {});
+  bind(services.ObserveRequest).toConstantValue(undefined);
   bind(services.KoaApp).toResolvedValue(
     ({ accessLog }, log, observe) => createBaseApp({ log, accessLog, observe }),
     [services.Config, services.Logger, services.ObserveRequest],
   );
   bind(services.RequestListener).toResolvedValue(
-    (app, config, createPlant, tokenVerifier, codec, load) => {
+    (app, config, createPlant, tokenVerifier, load) => {
       const swaggerUiFolder = config.docs ? SWAGGER_UI : undefined;
-      return addRoutes(app, { ...config, swaggerUiFolder, createPlant, tokenVerifier, codec, load }).callback();
+      return addRoutes(app, { ...config, swaggerUiFolder, createPlant, tokenVerifier, load }).callback();
     },
-    [
-      services.KoaApp,
-      services.Config,
-      services.HttpCreatePlant,
-      services.TokenVerifier,
-      services.PlantCodec,
-      services.Load,
-    ],
+    [services.KoaApp, services.Config, services.HttpCreatePlant, services.TokenVerifier, services.Load],
   );
   bind(services.HttpServer)
     .toResolvedValue(
@@ -126,7 +113,7 @@ export async function createContainer(config: Config, ...modules: readonly Conta
   // A part that a plugin binds is created once, too.
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(services.Config).toConstantValue(config);
-  await container.loadAsync(core, drivenAdapters, api, ...modules);
+  await container.loadAsync(core, drivenAdapters, ...modules);
   for (const plugin of config.plugins) await installPlugin(plugin, container);
   return container;
 }

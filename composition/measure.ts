@@ -22,7 +22,7 @@ export function measure(container: Container): void {
     const measureRequest = measureRequests(await context.getAsync(services.Metrics), context.get(services.Load));
     return (request) => {
       measureRequest(request);
-      observe(request);
+      observe?.(request);
     };
   });
 }

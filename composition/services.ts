@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import type { PlantCodec } from '@plant-store/adapters/api';
 import type { HttpServer, Load, LogOptions, RequestState, RouteOptions } from '@plant-store/adapters/koa';
 import type { ReadinessCheck } from '@plant-store/adapters/management';
 import type { Metrics } from '@plant-store/adapters/metrics';
@@ -53,14 +52,12 @@ export const services = {
   // Driving adapters.
   /** What HTTP calls to create a plant: `CreatePlant`, or a function that returns one for the authenticated client. */
   HttpCreatePlant: identifier<RouteOptions['createPlant']>('HttpCreatePlant'),
-  /** Decodes and encodes the JSON of plants. */
-  PlantCodec: identifier<PlantCodec>('PlantCodec'),
   /** The Koa app before it gets its routes. A plugin adds middlewares with `use`. */
   KoaApp: identifier<Koa<RequestState>>('KoaApp'),
   /** Counts the creates in flight. */
   Load: identifier<Load>('Load'),
   /** Called at the end of each request. */
-  ObserveRequest: identifier<NonNullable<LogOptions['observe']>>('ObserveRequest'),
+  ObserveRequest: identifier<LogOptions['observe']>('ObserveRequest'),
   /** The framework. The default is the Koa app with its routes. */
   RequestListener: identifier<RequestListener>('RequestListener'),
   /** The public listener, with limits and graceful shutdown. */

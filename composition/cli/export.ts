@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { exportPlants } from '@plant-store/adapters/ndjson';
 import { StorageUnavailable } from '@plant-store/core';
 import type { Container } from 'inversify';
@@ -27,7 +28,7 @@ async function exportAll(container: Container, config: Config): Promise<void> {
   if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
   if (pending.length > 0) throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
   const readPlants = await container.getAsync(services.ReadPlants);
-  const lines = exportPlants(readPlants, await container.getAsync(services.PlantCodec));
+  const lines = exportPlants(readPlants, new JsonPlantCodec());
   // On a terminal, the plants would overwrite the progress.
   await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout);
 }

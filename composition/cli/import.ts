@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { importPlants } from '@plant-store/adapters/ndjson';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
@@ -16,7 +17,7 @@ export async function run(config: Config, { argument: path = '-' }: { argument: 
   const result = await withContainer(config, async (container) =>
     importPlants(showProgress(input, size), {
       createPlants: await container.getAsync(services.CreatePlants),
-      codec: await container.getAsync(services.PlantCodec),
+      codec: new JsonPlantCodec(),
       bodyLimitBytes: config.bodyLimitBytes,
       onReject: (line) => print(`${start}${JSON.stringify(line)}\n`),
     }),

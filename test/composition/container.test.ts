@@ -37,8 +37,8 @@ describe('The container', () => {
       return new MemoryPlantRepository();
     };
     container.bind(services.OpenStorage).toConstantValue(open).whenNamed('garden');
-    container.unbind(services.PlantCodec);
-    expect(await catchError(container.getAsync(services.HttpServer))).to.match(/No bindings? found.*PlantCodec/is);
+    container.unbind(services.TokenVerifier);
+    expect(await catchError(container.getAsync(services.HttpServer))).to.match(/No bindings? found.*TokenVerifier/is);
     expect(opened).to.equal(0);
   });
 

@@ -7,6 +7,7 @@ import { inRepository } from '../support/paths.js';
 /** Product files without a test of their name, and why. */
 const WITHOUT_TEST: Readonly<Record<string, string>> = {
   '/adapters/driven/knex/dialect.ts': 'a type',
+  '/adapters/driving/koa/context.ts': 'types, and a response that the tests of the middlewares read',
   '/composition/services.ts': 'identifiers with a type',
   '/composition/cli/main.ts': 'the entry point of the process; what it calls has a test',
 };

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { type PlantStorage, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toFailure } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
-import { retryWhileBusy } from './retry.js';
 import type { SchemaState } from './schema.js';
+
+/** Pause before a retry, in milliseconds. */
+const PAUSE_MS = 10;
 
 /** Longer than most names, but stored in the row: MariaDB 10.11 crashes on a full disk when it stores a value off-page. */
 const PROBE_NAME_LENGTH = 4000;
@@ -121,6 +124,19 @@ export class KnexPlantStorage extends KnexPlantRepository implements KnexStorage
     } catch (error) {
       // A trigger may reject the first row; plants that it accepts can be added.
       if (this.dialect.classify(error) !== 'rejected') throw error;
+    }
+  }
+}
+
+/** Retries `work` while the engine reports that it is busy, for up to `timeoutMs` milliseconds. */
+export async function retryWhileBusy<T>(dialect: Dialect, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (dialect.classify(error) !== 'busy' || performance.now() > deadline) throw error;
+      await setTimeout(PAUSE_MS);
     }
   }
 }

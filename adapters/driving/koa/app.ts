@@ -1,14 +1,8 @@
 import Router from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
-import {
-  apiErrors,
-  JsonPlantCodec,
-  type OpenApiDescription,
-  openApiDescription,
-  type PlantCodec,
-} from '../api/index.js';
-import { type ApiMiddleware, type RequestState, reject } from './context.js';
+import { JsonPlantCodec, type OpenApiDescription, openApiDescription } from '../api/index.js';
+import type { RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
 import { type LogOptions, logRequests } from './log-requests.js';
 import {
@@ -21,6 +15,7 @@ import {
   type Load,
   limitInFlight,
   readBody,
+  rejectUnknown,
 } from './middlewares.js';
 import { HttpServer, type HttpServerOptions } from './server.js';
 
@@ -29,10 +24,8 @@ export interface RouteOptions {
   /** The use case, or a function that returns it for the authenticated client. */
   readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant | Promise<HttpCreatePlant>);
   readonly tokenVerifier: TokenVerifier;
-  /** @default `docs/openapi.yaml` */
+  /** Describes the errors with which `createPlant` declines plants, too. @default `docs/openapi.yaml` */
   readonly description?: OpenApiDescription | undefined;
-  /** @default one with the schemas of `description` */
-  readonly codec?: PlantCodec | undefined;
   /** Path prefix such as `/garden`. @default none */
   readonly basePath?: string | undefined;
   /** Serves the page at `/docs`, and redirects `/` to it, with Swagger UI from this folder. @default no page */
@@ -67,21 +60,19 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   return app;
 }
 
-/** Adds the routes, and an Error object for every request to which no middleware responds. */
+/** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
 export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
-  const { createPlant, tokenVerifier, basePath = '', swaggerUiFolder } = options;
-  const { description = openApiDescription, codec = new JsonPlantCodec(description) } = options;
+  const { createPlant, tokenVerifier, description = openApiDescription, basePath = '', swaggerUiFolder } = options;
   const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
   const { load = { inFlight: 0, inFlightBytes: 0 } } = options;
-
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
     limitInFlight(load, maxInFlight),
     checkCredential(tokenVerifier),
-    checkHeaders(bodyLimitBytes),
+    checkHeaders,
     readBody(load, maxInFlightBytes, bodyLimitBytes),
-    create(createPlant, codec),
+    create(createPlant, new JsonPlantCodec(description)),
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
@@ -89,17 +80,4 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   app.use(rejectUnknown(router));
   app.use(router.routes());
   return app;
-}
-
-/** Responds with 404 or 405 where no middleware has responded. */
-function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
-  return async (ctx, next) => {
-    // The router reads the host. Koa looks for a user in it, in a time that is quadratic in its length.
-    if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
-    await next();
-    if (ctx.status !== 404 || ctx.body != null) return;
-    const methods = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
-    const headers = { Allow: [...new Set(methods)].sort().join(', ') };
-    reject(ctx, methods.length > 0 ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
-  };
 }

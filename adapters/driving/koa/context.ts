@@ -24,12 +24,6 @@ export function reject(ctx: ApiContext, apiError: ApiError): void {
   ctx.state.error = error;
   ctx.status = toStatus(apiError);
   ctx.set(headers);
-  sendJson(ctx, JSON.stringify({ error, message }));
-}
-
-/** Responds with JSON. */
-export function sendJson(ctx: ApiContext, json: string): void {
-  // Before the body, so that Koa does not look for the type of a string.
   ctx.set('Content-Type', 'application/json');
-  ctx.body = json;
+  ctx.body = JSON.stringify({ error, message });
 }

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import type { OpenApiDescription } from '../api/index.js';
-import { type ApiMiddleware, type RequestState, sendJson } from './context.js';
+import type { ApiMiddleware, RequestState } from './context.js';
 
 const FOLDER = fileURLToPath(new URL('docs-page', import.meta.url));
 
@@ -22,7 +22,8 @@ const HEADERS = {
 export function serveDescription(description: OpenApiDescription): ApiMiddleware {
   return (ctx) => {
     const url = ctx.originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
-    sendJson(ctx, JSON.stringify({ ...description, servers: [{ url }] }));
+    ctx.set('Content-Type', 'application/json');
+    ctx.body = JSON.stringify({ ...description, servers: [{ url }] });
   };
 }
 

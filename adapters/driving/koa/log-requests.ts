@@ -10,15 +10,14 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** A finished request. */
+/** A finished request. Malformed HTTP has no method and no duration. */
 export interface FinishedRequest {
-  /** Absent for malformed HTTP. */
   readonly method?: string;
   /** The path of its route, such as `/plants`, if there is one. */
   readonly route?: string | undefined;
   /** The status of the response; absent if the client disconnected. */
   readonly status?: number | undefined;
-  /** The error number, if the request was rejected. */
+  /** The error number of a rejection. */
   readonly error?: number | undefined;
   readonly durationMs?: number;
 }
@@ -53,15 +52,16 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     if (failure !== undefined) log?.error({ requestId, traceparent, error, err: failure }, 'request failed');
     if (!accessLog || !log) return;
     const path = /^\/[^?#]*/.exec(ctx.originalUrl)?.[0].slice(0, MAX_PATH_LENGTH);
-    const client = { subject: escapeControls(principal?.subject), issuer: escapeControls(principal?.issuer) };
+    const { subject, issuer } = principal ?? {};
+    const client = { subject: subject && escapeControls(subject), issuer: issuer && escapeControls(issuer) };
     const request = { requestId, traceparent, method, path, ...client, status, error, reason, aborted, durationMs };
     log.info(request, 'request');
   };
 }
 
 /** Escapes characters with which a terminal executes a command, ends a line or reorders it. */
-function escapeControls(text: string | undefined): string | undefined {
-  return text?.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+function escapeControls(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}`;
   });
 }

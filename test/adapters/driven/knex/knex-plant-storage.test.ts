@@ -1,6 +1,8 @@
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { retryWhileBusy } from '#adapters/driven/knex/knex-plant-storage.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
@@ -63,5 +65,36 @@ describe('KnexPlantStorage', () => {
     // Until the pool has closed the connection, whose transaction is still open.
     await waitUntil('a plant is added', () => succeeds(storage.add(PLANTS)));
     expect(await store.readPlants()).to.have.lengthOf(1);
+  });
+});
+
+describe('A statement is retried', () => {
+  const fail = (errno: number) => Object.assign(new Error('failed'), { errno });
+  const SQLITE_BUSY = 5;
+  const SQLITE_FULL = 13;
+
+  it('while the engine is busy', async () => {
+    const failures = [fail(SQLITE_BUSY), fail(SQLITE_BUSY)];
+    const work = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return 'done';
+    };
+    expect(await retryWhileBusy(sqlite, 60_000, work)).to.equal('done');
+  });
+
+  it('until its time limit', async () => {
+    const busy = fail(SQLITE_BUSY);
+    expect(await catchError(retryWhileBusy(sqlite, 30, () => Promise.reject(busy)))).to.equal(busy);
+  });
+
+  it('not after another error', async () => {
+    let attempts = 0;
+    const work = async () => {
+      attempts++;
+      throw fail(SQLITE_FULL);
+    };
+    await catchError(retryWhileBusy(sqlite, 60_000, work));
+    expect(attempts).to.equal(1);
   });
 });

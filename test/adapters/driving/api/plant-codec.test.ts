@@ -1,7 +1,9 @@
 import { type ApiError, JsonPlantCodec, type OpenApiDescription, openApiDescription } from '@plant-store/adapters/api';
 import type { NewPlant } from '@plant-store/core';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { findNumberText, parseExactInteger } from '#adapters/driving/api/plant-codec.js';
 import { toPlant } from '../../../support/plants.js';
 
 const codec = new JsonPlantCodec();
@@ -62,3 +64,93 @@ describe('JsonPlantCodec.encodePlant', () => {
     expect(codec.encodePlant(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
   });
 });
+
+const MEBIBYTE = 2 ** 20;
+
+/** Numbers in the JSON grammar, many of which are integers in another notation. */
+const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{0,9}0{1,20})?([eE][+-]?0?\d{1,2})?$/);
+
+/** Returns the integer that a JSON number stands for; `undefined` for a fraction or more than 19 digits. */
+function toInteger(source: string): bigint | undefined {
+  const [mantissa = '', exponent = 0] = source.split(/e/i);
+  const [whole, fraction = ''] = mantissa.split('.');
+  const power = Number(exponent) - fraction.length;
+  const scale = 10n ** BigInt(Math.abs(power));
+  const digits = BigInt(`${whole}${fraction}`);
+  if (power < 0 && digits % scale !== 0n) return undefined;
+  const integer = power < 0 ? digits / scale : digits * scale;
+  return integer > -(10n ** 19n) && integer < 10n ** 19n ? integer : undefined;
+}
+
+describe('parseExactInteger', () => {
+  it('parses every notation of an integer, and no fraction', () => {
+    fc.assert(
+      fc.property(number, (source) => {
+        expect(parseExactInteger(source), source).to.equal(toInteger(source));
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('parses the notations of the limits of int64', () => {
+    for (const limit of [2n ** 63n - 1n, -(2n ** 63n)])
+      for (const source of [`${limit}`, `${limit}.00`, `${limit}00e-2`, `${limit / 10n}.${`${limit}`.at(-1)}E+1`])
+        expect(parseExactInteger(source), source).to.equal(limit);
+  });
+
+  it('parses a mebibyte of digits, which would take a parser with quadratic time minutes', () => {
+    const zeros = '0'.repeat(MEBIBYTE);
+    const nines = '9'.repeat(MEBIBYTE);
+    expect(parseExactInteger(`0.${zeros}1e${MEBIBYTE + 1}`)).to.equal(1n);
+    expect(parseExactInteger(`1${zeros}e-${MEBIBYTE}`)).to.equal(1n);
+    expect(parseExactInteger(`1e${zeros}3`)).to.equal(1000n);
+    expect(parseExactInteger(`0e-${nines}`)).to.equal(0n);
+    expect(parseExactInteger(`1e${nines}`)).to.equal(undefined);
+  });
+});
+
+describe('findNumberText', () => {
+  const otherValue = fc.oneof(
+    fc.constantFrom('{"a":1,"id":2}', '{"id":3}', '["id",{"a":1,"id":4},"id"]', '"id"', '"\\"id\\":5"'),
+    fc.json({ maxDepth: 3 }),
+  );
+  const key = fc.oneof(fc.constantFrom('id', 'ID', 'i', 'name', '__proto__', 'id\\', '"id":1', '{"id":2'), fc.string());
+  const member = fc.record({
+    key,
+    toJson: fc.constantFrom(JSON.stringify, escapeAll),
+    value: fc.oneof(number, otherValue),
+    gap: fc.stringMatching(/^[ \t\r\n]{0,2}$/),
+  });
+
+  it('finds the member that JSON.parse reads: the last one with the key', () => {
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 6 }), (members) => {
+        const texts = members.map(({ key, toJson, value, gap }) => `${gap}${toJson(key)}${gap}:${gap}${value}${gap}`);
+        const json = `{${texts.join(',')}}`;
+        const value = members.findLast(({ key }) => key === 'id')?.value;
+        const expected = typeof JSON.parse(value ?? 'null') === 'number' ? value : undefined;
+        expect(findNumberText(json, 'id'), json).to.equal(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('takes linear time for deep nesting and long strings', () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"id":', '}'],
+    ] as const) {
+      const nested = `${open.repeat(100_000)}0${close.repeat(100_000)}`;
+      expect(findNumberText(`{"nested":${nested},"id":1}`, 'id')).to.equal('1');
+    }
+    for (const text of ['\\\\'.repeat(MEBIBYTE / 2), '\\"'.repeat(MEBIBYTE / 2), ' '.repeat(MEBIBYTE)]) {
+      expect(findNumberText(`{"name":"${text}","id":${' '.repeat(MEBIBYTE)}1}`, 'id')).to.equal('1');
+    }
+  });
+});
+
+/** Returns a JSON string with every UTF-16 code unit escaped. */
+function escapeAll(text: string): string {
+  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, '0'));
+  return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
+}
