@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { type Plugin, readConfig, services, start } from '../../composition/index.js';
 import { create } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
+import { exchange } from '../support/raw-http.js';
 import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -21,13 +22,15 @@ async function startWith(example: string, settings: Readonly<Record<string, stri
   const defaults = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN };
   const { url, managementUrl, container, stop } = await start(readConfig({ ...defaults, ...settings }), withLog);
   const readText = async (address: string) => (await fetch(address)).text();
+  const port = Number(new URL(url).port);
   return {
     container,
+    url,
+    port,
     get: (path: string) => readText(url + path),
     manage: (path: string) => readText(managementUrl + path),
     /** Creates a plant, and returns the outcome. */
-    create: async (token = TOKEN) =>
-      (await create(Number(new URL(url).port), MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome,
+    create: async (token = TOKEN) => (await create(port, MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome,
     /** Expects that nothing is lost: metrics of each part, the log, and a clean stop. Returns the log. */
     stop: async () => {
       const metrics = await readText(`${managementUrl}/metrics`);
@@ -64,13 +67,11 @@ describe('The example of a plugin', () => {
     await service.stop();
   });
 
-  it('for an HTTP framework keeps limits, log and metrics', async () => {
+  it('for an HTTP framework keeps the limits of connections and the shutdown', async () => {
     const service = await startWith('node-http/plugin.js');
     expect(await service.create()).to.equal(200);
-    expect(await service.manage('/metrics')).to.match(
-      /http_requests_total\{method="POST",route="\/plants",status="200"/,
-    );
-    expect(await service.stop()).to.match(/"path":"\/plants".*"status":200/);
+    expect(await exchange(service.port, 'garbage\r\n\r\n')).to.include({ outcome: 40000 });
+    await service.stop();
   });
 
   it('for a log destination receives every line', async () => {
@@ -105,11 +106,16 @@ describe('The example of a plugin', () => {
     await service.stop();
   });
 
-  it('for a route adds it to the log and the metrics', async () => {
-    const service = await startWith('plugins/route.js');
+  it('for middlewares limits the rate, adds a header and a route, with the log and the metrics', async () => {
+    const service = await startWith('plugins/middleware.js');
     expect(await service.get('/hello')).to.equal('Hello, gardener');
-    expect(await service.manage('/metrics')).to.include('method="GET",route="/hello",status="200"');
-    expect(await service.stop()).to.include('"path":"/hello"');
+    const created = await create(service.port, MONSTERA);
+    expect(created).to.have.nested.include({ outcome: 200, 'headers.x-garden': 'north' });
+    const attempts = await Promise.all(Array.from({ length: 600 }, () => fetch(`${service.url}/hello`)));
+    const limited = attempts.find(({ status }) => status === 429);
+    expect(await limited?.json()).to.deep.equal({ error: 42900, message: 'Too many requests' });
+    expect(await service.manage('/metrics')).to.match(/status="429",error="42900"} 2/);
+    expect(await service.stop()).to.match(/"path":"\/hello".*"status":429,"error":42900/);
   });
 
   it('for a readiness check decides on /readyz', async () => {

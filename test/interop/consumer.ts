@@ -5,7 +5,6 @@
 
 import { apiErrors } from '@plant-store/adapters/api';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
-import { HttpApi } from '@plant-store/adapters/http';
 import { JwtVerifier } from '@plant-store/adapters/jwt';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { createKoaApp } from '@plant-store/adapters/koa';
@@ -28,13 +27,13 @@ new BatchingPlantRepository(repository, { readsMax: 1 });
 new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
 new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
-// @ts-expect-error adapters/http: the token verifier is missing
-new HttpApi({ createPlant });
+// @ts-expect-error adapters/koa: the token verifier is missing
+createKoaApp({ createPlant });
 
 // Options that a program reads may be `undefined`, also with exact optional properties.
 declare const bodyLimitBytes: number | undefined;
 const tokenVerifier = new StaticTokenVerifier(['ali=secret-token']);
-export const app = createKoaApp(new HttpApi({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined }));
+export const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined });
 app.use((ctx) => {
   ctx.body = apiErrors.noSuchPath;
   // @ts-expect-error adapters/koa: the types of Koa are available, too
@@ -47,11 +46,10 @@ openSqlite({ timeoutMs: 1 });
 
 const container = await createContainer(readConfig({ PORT: '0' }), httpModule);
 // Plain objects satisfy what a plugin replaces.
-container.rebind(services.PlantCodec).toConstantValue({
-  decodeNewPlant: () => ({ kind: 'rejected', error: apiErrors.notJson }),
-  encodeNewPlant: ({ name }) => name,
-  encodePlant: ({ name }) => name,
+container.rebind(services.TokenVerifier).toConstantValue({
+  verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),
 });
+container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
 // @ts-expect-error composition: a service identifier determines the bound type
 container.bind(services.CreatePlant).toConstantValue(repository);
 // @ts-expect-error composition: a plugin gets a container

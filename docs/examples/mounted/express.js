@@ -1,8 +1,9 @@
 import express from 'express';
-import { plants } from './plants.js';
+import { createRouter } from './express-plants.js';
+import { createPlant, tokenVerifier } from './store.js';
 
 const app = express();
-app.use('/garden', plants);
+app.use('/garden', createRouter({ createPlant, tokenVerifier }));
 app.use(express.json());
 app.post('/notes', ({ body }, res) => res.json({ noted: body }));
 

@@ -10,7 +10,7 @@ import {
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { validator } from 'hono/validator';
-import { createPlant, tokenVerifier } from './plants.js';
+import { createPlant, tokenVerifier } from './store.js';
 
 const codec = new JsonPlantCodec();
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -2,14 +2,18 @@ import { createKoaApp } from '@plant-store/adapters/koa';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { closeContainer, createContainer, httpModule, readConfig, services } from 'plant-store';
+import { closeContainer, createContainer, readConfig, services } from 'plant-store';
 
 const config = readConfig(process.env);
-const container = await createContainer(config, httpModule);
-const plants = createKoaApp(await container.getAsync(services.HttpApi));
+const container = await createContainer(config);
+const plants = createKoaApp({
+  ...config,
+  createPlant: await container.getAsync(services.CreatePlant),
+  tokenVerifier: await container.getAsync(services.TokenVerifier),
+  log: await container.getAsync(services.Logger),
+});
 
 const app = new Koa();
-// Before any middleware that reads bodies, because the HTTP API reads ids from the bytes.
 app.use(mount('/garden', plants));
 app.use(bodyParser());
 app.use(async (ctx) => {

@@ -1,6 +1,7 @@
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { plants } from './plants.js';
+import { createRouter } from './express-plants.js';
+import { createPlant, tokenVerifier } from './store.js';
 
 @Controller()
 class Notes {
@@ -15,6 +16,6 @@ class Garden {}
 
 const app = await NestFactory.create(Garden, { logger: ['error'] });
 // `listen` adds Nest's body parser, so this is before it.
-app.use('/garden', plants);
+app.use('/garden', createRouter({ createPlant, tokenVerifier }));
 await app.listen(Number(process.env.PORT), '127.0.0.1');
 console.log(`listens on ${await app.getUrl()}`);

@@ -1,28 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import {
+  apiErrors,
+  authenticate,
+  failureToApiError,
+  JsonPlantCodec,
+  openApiDescription,
+  toApiError,
+  toStatus,
+} from '@plant-store/adapters/api';
 import { services } from 'plant-store';
 
-/** Creates a listener for `node:http` that finds the handlers of the HTTP API by path, and writes their replies. */
-export function createListener(api) {
-  const endpoints = api.endpoints.map(({ path, handle }) => ({ pattern: toPattern(path), handle }));
+const codec = new JsonPlantCodec();
 
-  return (req, res) => {
-    const path = req.url.replace(/\?.*/, '');
-    const { pattern, handle } = endpoints.find((endpoint) => endpoint.pattern.test(path)) ?? { handle: api.notFound };
-    const request = { req, res, params: pattern?.exec(path).groups };
-    const written = handle(request).then((reply) => write(res, reply));
-    written.catch((failure) => write(res, api.fail(request, failure)));
+/** Creates the HTTP API on `node:http` alone. */
+function createListener(createPlant, tokenVerifier, log, { basePath = '', bodyLimitBytes }) {
+  const description = JSON.stringify({ ...openApiDescription, servers: [{ url: basePath || '/' }] });
+  const respond = async (req, res) => {
+    const [path] = req.url.split('?');
+    const isRead = ['GET', 'HEAD'].includes(req.method);
+    if (path === `${basePath}/openapi.json`)
+      return isRead ? description : { ...apiErrors.methodNotAllowed, headers: { Allow: 'GET, HEAD' } };
+    if (path !== `${basePath}/plants`) return apiErrors.noSuchPath;
+    if (req.method !== 'POST') return { ...apiErrors.methodNotAllowed, headers: { Allow: 'POST' } };
+    const client = await authenticate(req.headers.authorization, tokenVerifier);
+    if (client.kind === 'rejected') return client.error;
+    const error = checkHeaders(req, bodyLimitBytes);
+    if (error) return error;
+    if (req.headers.expect) res.writeContinue();
+    const body = await readBody(req, bodyLimitBytes);
+    if (body === undefined) return apiErrors.bodyTooLarge;
+    const decoded = codec.decodeNewPlant(body);
+    if (decoded.kind === 'rejected') return decoded.error;
+    const useCase = typeof createPlant === 'function' ? await createPlant(client.principal) : createPlant;
+    const outcome = await useCase.execute(decoded.newPlant);
+    return outcome.kind === 'created' ? codec.encodePlant(outcome.plant) : toApiError(outcome);
+  };
+  return async (req, res) => {
+    const requestId = randomUUID();
+    const result = await respond(req, res).catch((err) => {
+      if (!req.errored) log.error({ requestId, err }, 'request failed');
+      return failureToApiError(err);
+    });
+    // The client has left, or the server has responded to a malformed or late body.
+    if (res.closed) return;
+    res.setHeader('X-Request-Id', requestId).setHeader('Content-Type', 'application/json');
+    if (typeof result === 'string') return res.end(result);
+    const { error, message, headers } = result;
+    res.writeHead(toStatus(result), headers).end(JSON.stringify({ error, message }));
   };
 }
 
-function write(res, { status, headers, body }) {
-  if (res.headersSent) return res.destroy();
-  res.statusCode = status;
-  res.setHeaders(new Map(Object.entries(headers))).end(body);
+function checkHeaders({ headers }, limit) {
+  const { expect, 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (expect && expect.toLowerCase() !== '100-continue') return apiErrors.unknownExpectation;
+  if (!/^application\/json[\t ]*(;|$)/i.test(type)) return apiErrors.unsupportedMediaType;
+  if (encoding.toLowerCase() !== 'identity') return apiErrors.unsupportedEncoding;
+  return Number(headers['content-length']) > limit ? apiErrors.bodyTooLarge : undefined;
 }
 
-/** Converts `/plants/{plantId}` to a regular expression with the group `plantId`. */
-const toPattern = (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+/** Returns `undefined`, and discards the rest, if the body is larger than the limit. */
+async function readBody(req, limit) {
+  // One character per byte, because a chunk of bytes takes more memory than one of text.
+  req.setEncoding('latin1');
+  let text = '';
+  // Destroying the request would also destroy the connection.
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+    text += chunk;
+    if (text.length > limit) break;
+  }
+  req.resume();
+  return text.length > limit ? undefined : Buffer.from(text, 'latin1');
+}
 
 /** The plugin: this listener replaces Koa. */
 export default (container) => {
-  container.rebind(services.RequestListener).toResolvedValue(createListener, [services.HttpApi]);
+  container
+    .rebind(services.RequestListener)
+    .toResolvedValue(createListener, [
+      services.HttpCreatePlant,
+      services.TokenVerifier,
+      services.Logger,
+      services.Config,
+    ]);
 };
