@@ -62,9 +62,10 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
 export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
-  const { createPlant, tokenVerifier, description = openApiDescription, basePath = '', swaggerUiFolder } = options;
+  const { createPlant, tokenVerifier, basePath = '', swaggerUiFolder } = options;
+  const { description = openApiDescription, load = { inFlight: 0, inFlightBytes: 0 } } = options;
   const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
-  const { load = { inFlight: 0, inFlightBytes: 0 } } = options;
+  const codec = new JsonPlantCodec(description);
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
@@ -72,7 +73,7 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
     checkCredential(tokenVerifier),
     checkHeaders,
     readBody(load, maxInFlightBytes, bodyLimitBytes),
-    create(createPlant, new JsonPlantCodec(description)),
+    create(createPlant, codec),
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);

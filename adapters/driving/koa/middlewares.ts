@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '@plant-store/core';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
