@@ -1,7 +1,7 @@
 export type { ReadinessCheck } from '@plant-store/adapters/management';
 export type { Labels, Metrics } from '@plant-store/adapters/metrics';
 export { type Config, InvalidConfig, readConfig } from './config.js';
-export { closeContainer, createContainer, httpModule } from './container.js';
+export { closeContainer, createContainer } from './container.js';
 export type { LogDestination } from './logger.js';
 export type { Plugin } from './plugins.js';
 export { services } from './services.js';
