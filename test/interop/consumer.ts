@@ -13,7 +13,7 @@ import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
 import { CreatePlant, type PlantRepository } from '@plant-store/core';
-import { createContainer, httpModule, type Plugin, readConfig, services } from 'plant-store';
+import { createContainer, type Plugin, readConfig, services } from 'plant-store';
 
 export const repository: PlantRepository = new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: 2 });
 export const createPlant = new CreatePlant(repository);
@@ -44,7 +44,7 @@ export const message: string = apiErrors.noSuchPath;
 // @ts-expect-error adapters/knex: the path is missing
 openSqlite({ timeoutMs: 1 });
 
-const container = await createContainer(readConfig({ PORT: '0' }), httpModule);
+const container = await createContainer(readConfig({ PORT: '0' }));
 // Plain objects satisfy what a plugin replaces.
 container.rebind(services.TokenVerifier).toConstantValue({
   verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),

@@ -56,14 +56,16 @@ describe('With the packed packages,', () => {
       const target = await targetOf(app, isPlugin ? '' : '/garden');
       const failed = await findFailedCases(target);
       expect(failed.filter(({ group }) => group === 'specification').map(({ name }) => name)).to.deep.equal([]);
-      const row = readFileSync(inRepository('docs/embed.md'), 'utf8')
-        .split('\n')
-        .find((line) => line.includes(`(examples/${example})`));
-      const [, , , met, topics = ''] = row?.split(' | ') ?? [];
+      const rows = readFileSync(inRepository('docs/embed.md'), 'utf8').split('\n');
+      const row = rows.find((line) => line.startsWith('| ') && line.includes(`(examples/${example})`)) ?? '';
+      const [, lines, met, topics = ''] = row.split(' | ');
+      const files = [...row.matchAll(/\((examples\/\S+)\)/g)].map(([, file]) => inRepository(`docs/${file}`));
+      const code = files.map((file) => readFileSync(file, 'utf8')).join('');
+      expect(lines, 'lines').to.equal(`${code.split('\n').length - 1}`);
       const all = httpContract.filter(({ group }) => group === 'plant-store').length;
       // One case depends on whether a response is sent before garbage arrives.
-      expect(all - failed.length).to.be.closeTo(Number(met), 1);
-      for (const { topic } of failed) expect(topics, `${met} ${failed.map(({ name }) => name)}`).to.include(topic);
+      expect(all - failed.length, 'cases').to.be.closeTo(Number(met), 1);
+      for (const { topic, name } of failed) expect(topics, name).to.include(topic);
       if (isPlugin) {
         expect(await app.stop()).to.equal(0);
         return;

@@ -12,7 +12,7 @@ import { installed, installPackages, outputOf, rowsOf } from './interop.js';
 const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts)(\.map)?|(?!dist)[\w/-]+\.ts)$/;
 /** Those of one package. */
 const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
-  adapters: /^dist\/driving\/http\/docs-page\/(index\.html|page\.css)$/,
+  adapters: /^dist\/driving\/koa\/docs-page\/(index\.html|page\.css)$/,
   '': /^((CHANGELOG|CONTRIBUTING)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
 };
 
