@@ -27,49 +27,39 @@ export interface ManagementOptions {
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
-  const shared = checks.map((each) => ({ name: each.name, getStatus: share(each) }));
+  let inFlight: Promise<[name: string, status: string][]> | undefined;
   const checkReadiness = async () => {
-    const service = isStopping() ? 'stopping' : 'ok';
-    const results = await Promise.all(shared.map(({ getStatus }) => getStatus()));
-    const statuses: Record<string, string> = { service };
-    for (const [index, { name }] of shared.entries()) statuses[name] = results[index] ?? 'unavailable';
-    return { isReady: [service, ...results].every((status) => status === 'ok'), checks: statuses };
+    // Concurrent requests share the checks.
+    inFlight ??= Promise.all(checks.map(run)).finally(() => (inFlight = undefined));
+    const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...(await inFlight)];
+    return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
 
   const app = new Koa();
-  // Without a router, because Koa's parses the Host header in a time that is quadratic in its length.
+  app.silent = true;
   app.use(async (ctx) => {
     if (!['GET', 'HEAD'].includes(ctx.method)) return;
     if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
     if (ctx.path === '/readyz') {
-      const readiness = await checkReadiness();
-      ctx.status = readiness.isReady ? 200 : 503;
-      ctx.body = { status: readiness.isReady ? 'ready' : 'not ready', checks: readiness.checks };
+      const { isReady, checks } = await checkReadiness();
+      ctx.status = isReady ? 200 : 503;
+      ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
     }
     if (ctx.path === '/metrics') {
       ctx.type = metrics.contentType;
       ctx.body = await metrics.text();
     }
   });
-  // Koa's default listener prints to standard error when a client disconnects.
-  app.on('error', () => {});
   return new HttpServer(app.callback(), { shutdownTimeoutMs: 0 });
 }
 
-/** Returns a function that resolves to the status of a check. Concurrent calls share the check. */
-function share(check: ReadinessCheck): () => Promise<string> {
-  let inFlight: Promise<string> | undefined;
-  const run = async () => {
-    await check.check();
-    return 'ok';
-  };
-  return async () => {
-    inFlight ??= run()
-      .catch(() => 'unavailable')
-      .finally(() => (inFlight = undefined));
-    const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
-    return Promise.race([inFlight, timeout]);
-  };
+/** Resolves to the name of a check and its status, in time. */
+async function run(check: ReadinessCheck): Promise<[name: string, status: string]> {
+  const status = (async () => check.check())().then(
+    () => 'ok',
+    () => 'unavailable',
+  );
+  return [check.name, await Promise.race([status, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
 }
