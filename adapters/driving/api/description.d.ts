@@ -9,7 +9,9 @@ export interface OpenApiDescription {
 
 interface DescribedOperation {
   readonly operationId: string;
-  readonly requestBody?: object;
+  /** By status. */
+  readonly responses: Record<string, object>;
+  readonly [member: string]: unknown;
 }
 
 /**

@@ -1,23 +1,12 @@
 import Router from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
 import { JsonPlantCodec, type OpenApiDescription, openApiDescription } from '../api/index.js';
-import type { RequestState } from './context.js';
+import { type CreateState, fail, type HttpCreatePlant, type Load, type RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
 import { type LogOptions, logRequests } from './log-requests.js';
-import {
-  type CreateState,
-  checkCredential,
-  checkHeaders,
-  create,
-  type HttpCreatePlant,
-  handleFailures,
-  type Load,
-  limitInFlight,
-  readBody,
-  rejectUnknown,
-} from './middlewares.js';
-import { HttpServer, type HttpServerOptions } from './server.js';
+import * as middlewares from './middlewares.js';
 
 /** Options of {@link addRoutes}. */
 export interface RouteOptions {
@@ -45,19 +34,12 @@ export function createKoaApp(options: RouteOptions & LogOptions): Koa<RequestSta
   return addRoutes(createBaseApp(options), options);
 }
 
-/** Creates a server for {@link createKoaApp}, with limits and graceful shutdown. */
-export function createKoaServer(options: RouteOptions & HttpServerOptions): HttpServer {
-  return new HttpServer(createKoaApp(options).callback(), options);
-}
-
 /** Creates an app that gives each request an id, logs its end, and responds with Error objects to failures. */
 export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  // Koa would print failures of connections to standard error.
+  // Koa would print failures to standard error, also those of connections.
   app.silent = true;
-  app.use(logRequests(options));
-  app.use(handleFailures);
-  return app;
+  return app.use(logRequests(options)).use(middlewares.handleErrors(middlewares.respondAsKoa));
 }
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
@@ -69,16 +51,18 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
-    limitInFlight(load, maxInFlight),
-    checkCredential(tokenVerifier),
-    checkHeaders,
-    readBody(load, maxInFlightBytes, bodyLimitBytes),
-    create(createPlant, codec),
+    middlewares.handleErrors(fail),
+    middlewares.limitInFlight(load, maxInFlight),
+    middlewares.checkCredential(tokenVerifier),
+    middlewares.checkHeaders,
+    middlewares.reserveBytes(load, maxInFlightBytes, bodyLimitBytes),
+    middlewares.prepareParser,
+    bodyParser({ ...middlewares.PARSER_OPTIONS, textLimit: `${bodyLimitBytes}b` }),
+    middlewares.takeBytes(load),
+    middlewares.create(createPlant, codec),
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
-
-  app.use(rejectUnknown(router));
-  app.use(router.routes());
+  app.use(middlewares.rejectUnknown(router)).use(router.routes());
   return app;
 }

@@ -27,11 +27,7 @@ export function serveDescription(description: OpenApiDescription): ApiMiddleware
   };
 }
 
-/**
- * Adds the page at `/docs`, its files, and a redirect from `/`. All are public; the page sends requests with the token
- * that its reader enters.
- * @param swaggerUiFolder The folder of `swagger-ui-bundle.js` and `swagger-ui.css`.
- */
+/** Adds the page at `/docs`, with Swagger UI from a folder, and a redirect from `/`. All are public. */
 export function addDocs(router: Router<RequestState>, swaggerUiFolder: string): void {
   router.get('/', (ctx) => {
     ctx.status = 302;

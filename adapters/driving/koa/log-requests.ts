@@ -15,7 +15,7 @@ export interface FinishedRequest {
   readonly method?: string;
   /** The path of its route, such as `/plants`, if there is one. */
   readonly route?: string | undefined;
-  /** The status of the response; absent if the client disconnected. */
+  /** The status of the response; absent if the client disconnected before its body arrived. */
   readonly status?: number | undefined;
   /** The error number of a rejection. */
   readonly error?: number | undefined;
@@ -43,9 +43,9 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     const { principal, reason, failure } = ctx.state;
     const { method, _matchedRoute: route } = ctx;
-    // The client has disconnected, or the server has responded to a malformed or late body.
+    // The client has disconnected before its body arrived, or the server has responded because it is malformed or late.
     const aborted = ctx.req.errored ? true : undefined;
-    const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.error };
+    const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.errorNumber };
     observe?.({ method, route, status, error, durationMs });
     // W3C Trace Context §3.2
     const [traceparent] = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.exec(ctx.get('traceparent')) ?? [];

@@ -1,50 +1,29 @@
+import { STATUS_CODES } from 'node:http';
 import type { Router } from '@koa/router';
-import type { CreatePlantOutcome, NewPlant, Principal, TokenVerifier } from '@plant-store/core';
-import Koa, { type Middleware } from 'koa';
-import bodyParser from 'koa-bodyparser';
-import {
-  apiErrors,
-  authenticate,
-  type Declined,
-  failureToApiError,
-  type PlantCodec,
-  toApiError,
-} from '../api/index.js';
-import { type ApiContext, type ApiMiddleware, type RequestState, reject } from './context.js';
+import type { Principal, TokenVerifier } from '@plant-store/core';
+import type { Middleware } from 'koa';
+import { apiErrors, authenticate, type PlantCodec, toApiError } from '../api/index.js';
+import type { ApiContext, ApiMiddleware, CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
+import { fail, reject } from './context.js';
 
-/** What creates plants: the use case of the core, or a decorator of it that declines some. */
-export interface HttpCreatePlant {
-  execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
-}
-
-/** Counts the creates in flight, and the memory reserved for their bodies. */
-export interface Load {
-  inFlight: number;
-  inFlightBytes: number;
-}
-
-/** What the create of an authenticated client has on `ctx.state`. */
-export interface CreateState extends RequestState {
-  principal: Principal;
-  /** The bytes of the body. */
-  body: Uint8Array;
-}
-
-/** Responds with an Error object to failures; to one of `ctx.throw` with its status and message. */
-export const handleFailures: ApiMiddleware = async (ctx, next) => {
-  try {
-    await next();
-  } catch (failure) {
-    if (failure instanceof Koa.HttpError && failure.expose) {
-      const { status, message, headers } = failure;
-      reject(ctx, { error: 100 * status, message, headers });
-      return;
+/** Calls `respond` if a middleware fails. */
+export function handleErrors(respond: (ctx: ApiContext, error: unknown) => void): ApiMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      respond(ctx, error);
     }
-    // The body of a client that has disconnected is not readable.
-    if (!ctx.req.errored || !(failure instanceof Koa.HttpError)) ctx.state.failure = failure;
-    reject(ctx, failureToApiError(failure));
-  }
-};
+  };
+}
+
+/** Responds to an error as Koa does, by its members `status`, `expose` and `headers`, but with an Error object. */
+export function respondAsKoa(ctx: ApiContext, failure: unknown): void {
+  const { status, expose, message, headers } = Object(failure);
+  const text = STATUS_CODES[status];
+  if (text === undefined || status === 500) fail(ctx, failure);
+  else reject(ctx, { error: 100 * status, message: expose ? message : text, headers });
+}
 
 /** Responds 404 or 405 if no middleware has responded. */
 export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
@@ -52,7 +31,7 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
     // The router reads the host. Koa looks for a user in it, in a time that is quadratic in its length.
     if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
     await next();
-    if (ctx.status !== 404 || ctx.body != null) return;
+    if (ctx.status !== 404 || ctx.body != null || ctx.respond === false) return;
     const methods = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
     const headers = { Allow: [...new Set(methods)].sort().join(', ') };
     reject(ctx, methods.length > 0 ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
@@ -60,14 +39,10 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
 }
 
 export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
-    try {
-      await next();
-    } finally {
-      load.inFlight--;
-    }
+    return next().finally(() => load.inFlight--);
   };
 }
 
@@ -93,44 +68,65 @@ export const checkHeaders: ApiMiddleware = (ctx, next) => {
   return next();
 };
 
-/** Reserves memory for the body, and reads it. */
-export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
-  // Latin-1 has a character per byte. Without an encoding, each chunk would take 400 bytes of memory instead of 70.
-  const mode = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: 'latin1' };
-  const parse = bodyParser({ ...mode, textLimit: `${limitBytes}b` });
-  const tooLarge = { ...apiErrors.bodyTooLarge, message: `The body is larger than ${limitBytes} bytes` };
+/** Reserves memory for the body, and rejects one that is too large. */
+export function reserveBytes(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
+  const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
+  const tooLarge = { ...apiErrors.bodyTooLarge, message };
   return async (ctx, next) => {
-    let reserved = Number(ctx.headers['content-length'] ?? limitBytes);
-    if (reserved > limitBytes) return reject(ctx, tooLarge);
-    if (load.inFlightBytes + reserved > maxInFlightBytes) return reject(ctx, apiErrors.overloaded);
-    load.inFlightBytes += reserved;
+    const length = Number(ctx.headers['content-length'] ?? limitBytes);
+    if (length > limitBytes) return reject(ctx, tooLarge);
+    if (load.inFlightBytes + length > maxInFlightBytes) return reject(ctx, apiErrors.overloaded);
+    load.inFlightBytes += length;
+    ctx.state.reservedBytes = length;
     try {
-      const body = await read(ctx, parse);
-      load.inFlightBytes += body.length - reserved;
-      reserved = body.length;
-      ctx.state.body = body;
       await next();
-    } catch (failure) {
-      if (!(failure instanceof Koa.HttpError) || failure.status !== 413) throw failure;
+    } catch (error) {
+      // The body parser's: the body is too large, or the client has left.
+      if (ctx.state.body || (Object(error).status !== 413 && !ctx.req.errored)) throw error;
       // Discards the rest, which the parser leaves unread.
       ctx.req.resume();
       reject(ctx, tooLarge);
     } finally {
-      load.inFlightBytes -= reserved;
+      load.inFlightBytes -= ctx.state.reservedBytes;
     }
   };
 }
 
-async function read(ctx: ApiContext, parse: Middleware): Promise<Uint8Array> {
+/** Maximum number of chunks of a body, plus one for every 100 bytes. A chunk takes some 400 bytes of memory. */
+const MAX_CHUNKS = 2000;
+
+/** Prepares koa-bodyparser, and makes it reject a body of very small chunks. */
+export const prepareParser: Middleware<CreateState> = (ctx, next) => {
   // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
   if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
-  // A parser of an outer app has read the body as UTF-8.
-  const { rawBody } = ctx.request;
-  if (rawBody !== undefined) return Buffer.from(`${rawBody}`);
-  // Or it has left an empty object.
-  ctx.request.body = undefined;
-  await parse(ctx, async () => {});
-  return Buffer.from(`${ctx.request.rawBody ?? ''}`, 'latin1');
+  // An outer app may have disabled it, or have a parser of other types, which has left an empty object.
+  Object.assign(ctx, { disableBodyParser: false });
+  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
+  if (ctx.state.reservedBytes <= MAX_CHUNKS) return next();
+  let [chunks, bytes] = [0, 0];
+  const onData = (chunk: Uint8Array) => {
+    chunks++;
+    bytes += chunk.length;
+    if (chunks <= MAX_CHUNKS + bytes / 100) return;
+    ctx.req.off('data', onData).emit('error', Object.assign(new Error('very small chunks'), { status: 413 }));
+  };
+  ctx.req.on('data', onData);
+  return next();
+};
+
+/** Options of koa-bodyparser: text, because its JSON mode rounds ids, without an encoding, so that it returns bytes. */
+export const PARSER_OPTIONS = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
+
+/** Takes the bytes of the body, and releases the memory that was reserved for more. */
+export function takeBytes(load: Load): Middleware<CreateState> {
+  return (ctx, next) => {
+    const raw: unknown = ctx.request.rawBody ?? '';
+    // A parser of an outer app has read it as UTF-8.
+    ctx.state.body = raw instanceof Uint8Array ? raw : Buffer.from(`${raw}`);
+    load.inFlightBytes += ctx.state.body.length - ctx.state.reservedBytes;
+    ctx.state.reservedBytes = ctx.state.body.length;
+    return next();
+  };
 }
 
 /** Creates the plant, with the use case or with a function that returns it for the authenticated client. */
@@ -143,10 +139,8 @@ export function create(
     if (decoded.kind === 'rejected') return reject(ctx, decoded.error);
     const useCase = typeof createPlant === 'function' ? await createPlant(ctx.state.principal) : createPlant;
     const outcome = await useCase.execute(decoded.newPlant);
-    if (outcome.kind !== 'created') {
-      if (outcome.kind === 'rejected') ctx.state.failure = outcome.error;
-      return reject(ctx, toApiError(outcome));
-    }
+    if (outcome.kind === 'rejected') return fail(ctx, outcome.error, toApiError(outcome));
+    if (outcome.kind !== 'created') return reject(ctx, toApiError(outcome));
     // Before the body, so that Koa does not look for the type of a string.
     ctx.set('Content-Type', 'application/json');
     ctx.body = codec.encodePlant(outcome.plant);

@@ -6,10 +6,8 @@ import type { Duplex } from 'node:stream';
 import { type ApiError, apiErrors, toStatus } from '../api/index.js';
 import type { LogOptions } from './log-requests.js';
 
-/** Maximum number of headers of a request. */
-const MAX_HEADERS = 100;
-/** Maximum number of requests without a response per connection. */
-const MAX_PENDING = 16;
+/** Maximum number of headers of a request, and of requests without a response per connection. */
+const [MAX_HEADERS, MAX_PENDING] = [100, 16];
 
 /** Options of {@link HttpServer}, which reports the requests to which it responds itself. */
 export interface HttpServerOptions extends LogOptions {
@@ -105,6 +103,8 @@ export class HttpServer {
   /** Hands a request to the listener, unless its connection ends, and counts it until its response is sent. */
   #accept(req: http.IncomingMessage, res: http.ServerResponse, listener: http.RequestListener): void {
     const { socket } = req;
+    // RFC 9112 §3.2.2. Parsers of URLs throw for some hosts.
+    req.url = req.url?.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi, '') || '/';
     const connection = this.#connections.get(socket);
     if (connection?.pending.size === MAX_PENDING) socket.destroy();
     if (!connection || connection.isEnding || this.isStopping || socket.destroyed) return;
@@ -132,7 +132,8 @@ export class HttpServer {
     const cut = latest?.req.complete === false && !latest.headersSent ? latest : undefined;
     if (cut) connection.pending.delete(cut);
     if (connection.pending.size > 0) return;
-    // What the client still sends would reset a closed connection before the client reads the response.
+    // What the client still sends must not complete the request, and would reset a closed connection.
+    socket.pause();
     setTimeout(() => socket.destroy(), apiError ? 1000 : 0).unref();
     if (apiError === undefined || connection.unread?.complete === false) return;
     const { error, message } = apiError;

@@ -1,4 +1,4 @@
-import { createKoaServer } from '@plant-store/adapters/koa';
+import { createKoaApp, HttpServer } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ it('creates a plant', async () => {
 
 it('responds 40901 if the id is in use', async () => {
   const createPlant = { execute: async () => ({ kind: 'id-conflict' }) };
-  const server = createKoaServer({ createPlant, tokenVerifier });
+  const server = new HttpServer(createKoaApp({ createPlant, tokenVerifier }).callback());
   const url = await server.listen(0, '127.0.0.1');
   const response = await fetch(`${url}/plants`, { method: 'POST', headers, body });
   await server.stop();

@@ -4,17 +4,19 @@ import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { type HttpContractTarget, httpContract } from '@plant-store/contract/http';
 import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { before, describe, it } from 'mocha';
+import { before, beforeEach, describe, it } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
+import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
-import { httpServers, post, SWAGGER_UI } from '../../../support/http-server.js';
+import { httpServers, post, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
 import { request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
+import { CANARY } from '../../../support/secret-leaks.js';
 import { TOKEN } from '../../../support/service.js';
 
 /** Headers on which a parser of a library takes, or took, long. */
@@ -113,42 +115,92 @@ describe('A Koa app with options', () => {
   });
 });
 
+/** Middlewares of a user, by the query of the requests for which they do something. */
+const ADDITIONS: Readonly<Record<string, Middleware>> = {
+  header: async (ctx, next) => {
+    await next();
+    ctx.set('X-Bed', `${ctx.status}`);
+  },
+  limit: (ctx) => ctx.throw(429, 'Too many plants', { headers: { 'Retry-After': '9' } }),
+  hidden: () => {
+    throw Object.assign(new Error(CANARY), { status: 402 });
+  },
+  failing: () => {
+    throw new Error(CANARY);
+  },
+  begun: (ctx) => {
+    ctx.res.write('part');
+    throw new Error(CANARY);
+  },
+  raw: (ctx) => {
+    ctx.respond = false;
+    ctx.res.writeHead(200).end('raw');
+  },
+};
+
 describe('A Koa app that is extended', () => {
   const { lines, log } = recordLog();
-  const startExtended = httpServers((options) =>
+  beforeEach(() => {
+    lines.length = 0;
+  });
+  const errors: unknown[] = [];
+  const startAfter = httpServers((options) =>
     createKoaApp(options)
       .use((ctx) => (ctx.body = 'later'))
       .callback(),
   );
-  const startLimited = httpServers((options) => {
+  const startBefore = httpServers((options) => {
     const app = createBaseApp(options);
-    app.use(async (ctx, next) => {
-      if (ctx.query['limit'] !== undefined) ctx.throw(429, 'Too many plants', { headers: { 'Retry-After': '9' } });
-      await next();
-      ctx.set('X-Bed', `${ctx.status}`);
-    });
+    app.on('error', (error) => errors.push(error));
+    app.use((ctx, next) => (ADDITIONS[ctx.querystring] ?? ((_, proceed) => proceed()))(ctx, next));
     return addRoutes(app, options).callback();
   });
+  let server: TestServer;
+  before(async () => {
+    server = await startBefore({ log });
+  });
+  const logged = () => lines.map(({ message, status, error }) => [message, status, error]);
 
   it('has a middleware after its routes for every other path, in the place of 404 and 405', async () => {
-    const server = await startExtended();
-    expect(await server.send()).to.equal(200);
+    const extended = await startAfter();
+    expect(await extended.send()).to.equal(200);
     for (const line of ['GET /hello', 'PUT /plants'])
-      expect(await server.exchange(request(line))).to.include({ status: 200, body: 'later' });
+      expect(await extended.exchange(request(line))).to.include({ status: 200, body: 'later' });
   });
 
-  it('has a middleware before its routes for every path, whose errors become Error objects', async () => {
-    const server = await startLimited({ log });
-    expect(await server.exchange()).to.have.nested.include({ outcome: 200, 'headers.x-bed': '200' });
-    expect(await server.exchange(request('GET /plants'))).to.have.nested.include({ 'headers.x-bed': '405' });
-    const limited = await server.exchange(request('POST /plants?limit'));
+  it('has a middleware before its routes for every path', async () => {
+    const created = await server.exchange(request('POST /plants?header', CREATE_HEADERS, newPlant()));
+    expect(created).to.have.nested.include({ outcome: 200, 'headers.x-bed': '200' });
+    const rejected = await server.exchange(request('GET /plants?header'));
+    expect(rejected).to.have.nested.include({ outcome: 40501, 'headers.x-bed': '405' });
+    expect(await server.exchange(request('GET /?raw'))).to.include({ status: 200, body: 'raw' });
+  });
+
+  it('turns an error of a middleware into an Error object with its status, and with its message if it is exposed', async () => {
+    const limited = await server.exchange(request('GET /?limit'));
     expect(limited).to.have.nested.include({ status: 429, 'headers.retry-after': '9' });
     expect(limited?.json()).to.deep.equal({ error: 42900, message: 'Too many plants' });
-    expect(lines.map(({ status, error }) => [status, error])).to.deep.equal([
-      [200, undefined],
-      [405, 40501],
-      [429, 42900],
+    const hidden = await server.exchange(request('GET /?hidden'));
+    expect(hidden?.json()).to.deep.equal({ error: 40200, message: 'Payment Required' });
+    expect(logged()).to.deep.equal([
+      ['request', 429, 42900],
+      ['request', 402, 40200],
     ]);
+  });
+
+  it('responds 50001 to any other failure of a middleware, logs it, and emits it as Koa does', async () => {
+    expect(await server.send(request('GET /?failing'))).to.equal(50001);
+    expect(logged()).to.deep.equal([
+      ['request failed', undefined, 50001],
+      ['request', 500, 50001],
+    ]);
+    expect(errors.at(-1)).to.equal(lines[0]?.['err']);
+  });
+
+  it('breaks the connection if a middleware fails after its response has begun', async () => {
+    const client = await server.connect(request('GET /?begun'));
+    expect(await client.readResponse()).to.equal(undefined);
+    expect(lines[0]).to.include({ message: 'request failed' });
   });
 });
 
@@ -165,6 +217,10 @@ describe('A Koa app that is mounted', () => {
   const startBehindForms = httpServers((options) => {
     const app = new Koa();
     app.use(bodyParser({ enableTypes: ['form'] }));
+    app.use((ctx, next) => {
+      ctx['disableBodyParser'] = true;
+      return next();
+    });
     app.use(mount(createKoaApp(options)));
     return app.callback();
   });
@@ -177,7 +233,7 @@ describe('A Koa app that is mounted', () => {
     expect(await server.send(create('{"id":9007199254740993,"name":"é漢🌱"}'))).to.equal(40902);
   });
 
-  it('creates plants behind a body parser for other types', async () => {
+  it('creates plants behind a body parser for other types, which the outer app disables', async () => {
     const server = await startBehindForms();
     expect(await server.send()).to.equal(200);
   });

@@ -30,7 +30,14 @@ describe('A failure', () => {
     {
       title: 'of the use case gets 50001, whatever members of HTTP errors it has',
       expected: 50001,
-      options: failing(Object.assign(cause, { status: 400, expose: true, headers: { [CANARY]: 'x' } })),
+      options: failing(
+        Object.assign(new Error(CANARY), { status: 413, statusCode: 413, expose: true, headers: { [CANARY]: 'x' } }),
+      ),
+    },
+    {
+      title: 'of the token verifier gets 50001, whatever members of HTTP errors it has',
+      expected: 50001,
+      options: { tokenVerifier: { verify: () => Promise.reject(Object.assign(new Error(CANARY), { status: 401 })) } },
     },
     {
       title: 'of the storage gets 50301',
