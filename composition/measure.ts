@@ -18,13 +18,9 @@ export function measure(container: Container): void {
     destination.on?.('drop', () => count());
     return destination;
   });
-  container.onActivation(services.ObserveRequest, async (context, observe) => {
-    const measureRequest = measureRequests(await context.getAsync(services.Metrics), context.get(services.Load));
-    return (request) => {
-      measureRequest(request);
-      observe?.(request);
-    };
-  });
+  container.onActivation(services.ObserveRequest, async (context) =>
+    measureRequests(await context.getAsync(services.Metrics), context.get(services.Load)),
+  );
 }
 
 function measureRequests(metrics: Metrics, load: Load): (request: FinishedRequest) => void {

@@ -56,7 +56,7 @@ export const services = {
   KoaApp: identifier<Koa<RequestState>>('KoaApp'),
   /** Counts the creates in flight. */
   Load: identifier<Load>('Load'),
-  /** Called at the end of each request. */
+  /** Called at the end of each request, if there are metrics. */
   ObserveRequest: identifier<LogOptions['observe']>('ObserveRequest'),
   /** The framework. The default is the Koa app with its routes. */
   RequestListener: identifier<RequestListener>('RequestListener'),

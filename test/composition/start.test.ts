@@ -9,9 +9,12 @@ import { type Plugin, readConfig, services, start } from '../../composition/inde
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';
-import { RawClient } from '../support/raw-http.js';
+import { exchange, RawClient, request } from '../support/raw-http.js';
+import { waitUntil } from '../support/wait-until.js';
 
 const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'recorded:', ACCESS_TOKENS: 'secret' };
+
+const HEADERS = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
 
 /** The head of a create, whose response is 100 Continue. */
 const STALLED_CREATE = `POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`;
@@ -56,6 +59,28 @@ class Recorder extends MemoryPlantRepository {
 }
 
 describe('start', () => {
+  it('gives the HTTP adapter its settings, and counts the creates in flight', async () => {
+    const recorder = new Recorder();
+    const limits = { BODY_LIMIT: '1kb', MAX_IN_FLIGHT_BYTES: '1kb', REQUEST_TIMEOUT: '1s', HEADERS_TIMEOUT: '1s' };
+    const service = await recorder.start({ ...limits, DOCS: 'off', ACCESS_LOG: 'off' });
+    const port = Number(new URL(service.url).port);
+    const bodyOf = (length: number) => `{"id":1,"name":"${'x'.repeat(length)}"}`;
+    const send = (body: string) => exchange(port, request('POST /plants', HEADERS, body));
+    expect(await send(bodyOf(1024))).to.include({ outcome: 41301 });
+    const held = send(bodyOf(500));
+    await waitUntil('the create is in flight', async () => {
+      const metrics = await (await fetch(`${service.managementUrl}/metrics`)).text();
+      return /_in_flight 1\n/.test(metrics) && /_in_flight_bytes 517\n/.test(metrics);
+    });
+    expect(await send(bodyOf(600))).to.include({ outcome: 50302 });
+    recorder.finish();
+    expect(await held).to.include({ outcome: 200 });
+    expect(await exchange(port, request('GET /docs'))).to.include({ outcome: 40401 });
+    expect(await exchange(port, STALLED_CREATE.slice(0, 40))).to.include({ outcome: 40801 });
+    await service.stop();
+    expect(recorder.lines.map(({ msg }) => msg)).to.deep.equal(['started', 'stopped']);
+  });
+
   it('resolves to the addresses of both listeners', async () => {
     const recorder = new Recorder();
     const { url, managementUrl, stop } = await recorder.start({ BASE_PATH: '/garden' });

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { plantRepositoryContract } from '@plant-store/contract';
-import { httpContract } from '@plant-store/contract/http';
+import { type HttpContractCase, httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { databasesOn, postgresServer } from '../support/database-servers.js';
@@ -65,7 +65,9 @@ describe('With the packed packages,', () => {
       const all = httpContract.filter(({ group }) => group === 'plant-store').length;
       // One case depends on whether a response is sent before garbage arrives.
       expect(all - failed.length, 'cases').to.be.closeTo(Number(met), 1);
-      for (const { topic, name } of failed) expect(topics, name).to.include(topic);
+      const toTopics = (cases: readonly HttpContractCase[]) =>
+        [...new Set(cases.map(({ topic }) => topic))].filter((topic) => topic !== 'pipelining').sort();
+      expect(toTopics(failed)).to.deep.equal(toTopics(httpContract.filter(({ topic }) => topics.includes(topic))));
       if (isPlugin) {
         expect(await app.stop()).to.equal(0);
         return;

@@ -52,6 +52,8 @@ export class TestServer {
   readonly #events = new EventEmitter();
   readonly #server: HttpServer;
   readonly #observe: ResponseObserver | undefined;
+  /** Resolves when the first request arrives. */
+  readonly firstRequest: Promise<unknown> = once(this.#events, 'request');
   port = 0;
   #firstSocket: Socket | undefined;
 
@@ -66,6 +68,7 @@ export class TestServer {
     const onRequest: RequestListener = (req, res) => {
       this.#firstSocket ??= req.socket;
       listener(req, res);
+      this.#events.emit('request');
     };
     this.#server = new HttpServer(onRequest, all);
     this.#observe = observe;

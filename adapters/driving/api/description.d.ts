@@ -8,7 +8,6 @@ export interface OpenApiDescription {
 }
 
 interface DescribedOperation {
-  readonly operationId: string;
   /** By status. */
   readonly responses: Record<string, object>;
   readonly [member: string]: unknown;

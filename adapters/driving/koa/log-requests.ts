@@ -13,7 +13,7 @@ export interface Log {
 /** A finished request. Malformed HTTP has no method and no duration. */
 export interface FinishedRequest {
   readonly method?: string;
-  /** The path of its route, such as `/plants`, if there is one. */
+  /** The path of its route with the prefix, such as `/garden/plants`, if there is one for its method. */
   readonly route?: string | undefined;
   /** The status of the response; absent if the client disconnected before its body arrived. */
   readonly status?: number | undefined;

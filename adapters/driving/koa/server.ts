@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ApiError, apiErrors, toStatus } from '../api/index.js';
 import type { LogOptions } from './log-requests.js';
@@ -61,8 +60,8 @@ export class HttpServer {
       this.#connections.set(socket, { pending: new Set(), isEnding: false });
       socket.on('close', () => this.#connections.delete(socket));
     });
-    for (const event of ['request', 'checkContinue', 'checkExpectation'])
-      this.#server.on(event, (req, res) => this.#accept(req, res, listener));
+    const onRequest: http.RequestListener = (req, res) => this.#accept(req, res, listener);
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, onRequest);
     this.#server.on('clientError', (error, socket) => this.#reject(toApiError(error), socket));
     this.#server.setTimeout(keepAliveTimeoutMs, (socket) => {
       const isIdle = socket.bytesWritten > 0 && this.#connections.get(socket)?.pending.size === 0;
@@ -74,8 +73,9 @@ export class HttpServer {
   /** Listens on the first address of a host. Resolves to its URL; rejects with the operating system's error. */
   async listen(port: number, host: string): Promise<string> {
     await once(this.#server.listen(port, host), 'listening');
-    const { family, address, port: actualPort } = this.#server.address() as AddressInfo;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`;
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
+    return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
   }
 
   /** Stops listening, finishes the requests in progress, and disconnects the remaining clients after the timeout. */

@@ -27,11 +27,10 @@ export interface ManagementOptions {
 
 /** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
-  let inFlight: Promise<[name: string, status: string][]> | undefined;
+  const shared = checks.map(share);
   const checkReadiness = async () => {
-    // Concurrent requests share the checks.
-    inFlight ??= Promise.all(checks.map(run)).finally(() => (inFlight = undefined));
-    const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...(await inFlight)];
+    const results = await Promise.all(shared.map((run) => run()));
+    const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...results];
     return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
@@ -55,11 +54,18 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   return new HttpServer(app.callback(), { shutdownTimeoutMs: 0 });
 }
 
-/** Resolves to the name of a check and its status, in time. */
-async function run(check: ReadinessCheck): Promise<[name: string, status: string]> {
-  const status = (async () => check.check())().then(
-    () => 'ok',
-    () => 'unavailable',
-  );
-  return [check.name, await Promise.race([status, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
+/** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */
+function share(check: ReadinessCheck): () => Promise<[name: string, status: string]> {
+  let inFlight: Promise<string> | undefined;
+  const run = async () => {
+    await check.check();
+    return 'ok';
+  };
+  return async () => {
+    inFlight ??= run()
+      .catch(() => 'unavailable')
+      .finally(() => (inFlight = undefined));
+    const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
+    return [check.name, await Promise.race([inFlight, timeout])];
+  };
 }

@@ -12,7 +12,7 @@ async function createListener(createPlant, tokenVerifier, log, { basePath, bodyL
   return app.routing;
 }
 
-/** The plugin: this listener replaces Koa, as in `PLUGINS=./plugin.js npx plant-store`. */
+/** The plugin: this listener replaces Koa, as in `PLUGINS=./fastify/plugin.js npx plant-store`. */
 export default (container) => {
   container
     .rebind(services.RequestListener)

@@ -27,6 +27,7 @@ export function createRouter({ createPlant, tokenVerifier }) {
   router.use((error, _req, res, _next) => {
     if (error.type === 'entity.too.large') return reject(res, apiErrors.bodyTooLarge);
     if (error.type === 'encoding.unsupported') return reject(res, apiErrors.unsupportedEncoding);
+    console.error(error);
     reject(res, failureToApiError(error));
   });
   return router;

@@ -38,7 +38,10 @@ garden.post('/plants', checkCredential, limitBody, async ({ req }) => {
   return new Response(codec.encodePlant(outcome.plant), { headers: JSON_TYPE });
 });
 garden.all('*', () => reject(apiErrors.noSuchPath));
-garden.onError((failure) => reject(failureToApiError(failure)));
+garden.onError((failure) => {
+  console.error(failure);
+  return reject(failureToApiError(failure));
+});
 
 const app = new Hono();
 app.route('/garden', garden);

@@ -4,7 +4,7 @@ const MAX_PER_MINUTE = 600;
 const counts = new Map();
 setInterval(() => counts.clear(), 60_000).unref();
 
-/** A rate limit per address. Its error becomes an Error object with the number 42900. */
+/** A rate limit per address; behind a proxy, set `app.proxy`. Its error becomes an Error object with the number 42900. */
 async function limitRate(ctx, next) {
   const count = (counts.get(ctx.ip) ?? 0) + 1;
   counts.set(ctx.ip, count);

@@ -36,12 +36,13 @@ describe('A connection', () => {
   it('stays open for a response that takes longer than the keep-alive timeout', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant, keepAliveTimeoutMs: 50 });
-    const slow = server.send();
+    const slow = await server.connect(Buffer.concat([request('GET /nothing'), post()]));
+    expect(await slow.readResponse()).to.include({ outcome: 40401 });
     await gate.arrived;
     const idle = await server.connect(request('GET /nothing'));
     expect(await readOutcomes(idle)).to.deep.equal([40401]);
     gate.open();
-    expect(await slow).to.equal(200);
+    expect(await slow.readResponse()).to.include({ outcome: 200 });
   });
 
   it('is closed without a response when it is idle for longer than the keep-alive timeout', async () => {
@@ -59,7 +60,7 @@ describe('A connection', () => {
     client.close();
   });
 
-  it('ends after the outstanding responses because of a malformed body, without a response to it', async () => {
+  it('ends after the pending responses because of a malformed body, without a response to it', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant });
     const malformed = post('x\r\n', { 'Transfer-Encoding': 'chunked' });
@@ -95,6 +96,13 @@ describe('A connection', () => {
     const client = await server.connect(post('', { Authorization: '', 'Transfer-Encoding': 'chunked' }));
     expect(await client.readResponse()).to.include({ outcome: 40101 });
     expect(await readOutcomes(client.send('x\r\n'))).to.deep.equal([]);
+  });
+
+  it('gets no response if the client ends it within a request', async () => {
+    const server = await start();
+    const client = await server.connect(post().subarray(0, 40));
+    client.socket.end();
+    expect(await readOutcomes(client)).to.deep.equal([]);
   });
 
   it('may carry a request without Host', async () => {
@@ -135,20 +143,25 @@ describe('A late client', () => {
     expect(await readOutcomes(client)).to.deep.equal([200]);
   });
 
-  it('creates no plant with the rest of its request', async () => {
-    let calls = 0;
-    const execute = async () => {
-      calls++;
-      return { kind: 'id-conflict' } as const;
-    };
-    const server = await start({ ...TIMEOUTS, createPlant: { execute } });
-    const bytes = post();
-    const client = await server.connect(bytes.subarray(0, 40));
-    expect(await client.readResponse()).to.include({ outcome: 40801 });
-    client.send(bytes.subarray(40));
-    await server.waitUntilRead();
-    expect(calls).to.equal(0);
-  });
+  for (const { title, sent } of [
+    { title: 'creates no plant with the rest of its headers', sent: 40 },
+    { title: 'creates no plant with the rest of its body', sent: post().length - 5 },
+  ]) {
+    it(title, async () => {
+      let calls = 0;
+      const execute = async () => {
+        calls++;
+        return { kind: 'id-conflict' } as const;
+      };
+      const server = await start({ ...TIMEOUTS, createPlant: { execute } });
+      const bytes = post();
+      const client = await server.connect(bytes.subarray(0, sent));
+      expect(await client.readResponse()).to.include({ outcome: 40801 });
+      client.send(bytes.subarray(sent));
+      await server.waitUntilRead();
+      expect(calls).to.equal(0);
+    });
+  }
 
   it('gets no 40801 after the response to a request whose body is late', async () => {
     const server = await start(TIMEOUTS);
@@ -173,7 +186,12 @@ describe('A shutdown', () => {
 
   it('finishes requests in flight, also pipelined ones, and announces the end of the connection', async () => {
     const gate = new Gate();
-    const server = await start({ createPlant: gate.createPlant, shutdownTimeoutMs: LONG_MS });
+    let calls = 0;
+    const execute: typeof gate.createPlant.execute = (plant) => {
+      calls++;
+      return gate.createPlant.execute(plant);
+    };
+    const server = await start({ createPlant: { execute }, shutdownTimeoutMs: LONG_MS });
     const client = await server.connect(Buffer.concat([post(), post(), post()]));
     await gate.arrived;
     await server.waitUntilRead();
@@ -185,6 +203,7 @@ describe('A shutdown', () => {
     expect(responses.map(({ outcome }) => outcome)).to.deep.equal([200, 200, 200]);
     expect(responses.at(-1)?.headers).to.include({ connection: 'close' });
     await stopped;
+    expect(calls).to.equal(3);
   });
 
   it('waits for a body that has not arrived', async () => {
@@ -222,16 +241,39 @@ describe('A shutdown', () => {
 });
 
 describe('A server with another listener', () => {
-  const start = httpServers(() => (req, res) => res.end(`${req.url}`));
+  /** Sends the start of a response, and the rest when it is told to. */
+  let finish: () => void;
+  const start = httpServers(() => (_, res) => {
+    res.write('start ');
+    finish = () => res.end('end');
+  });
 
-  it('has the same limits, Error objects and shutdown', async () => {
-    const server = await start({ ...TIMEOUTS, shutdownTimeoutMs: LONG_MS });
-    expect(await server.exchange(request('GET /hello'))).to.include({ status: 200, body: '/hello' });
+  it('responds to too many headers', async () => {
+    const server = await start();
     const headers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`X${index}`, 'y']));
     const rejected = await server.exchange(request('GET /hello', headers));
     expect(rejected).to.include({ outcome: 43101 }).and.nested.include({ 'headers.content-type': 'application/json' });
-    expect(await server.send('garbage\r\n\r\n')).to.equal(40000);
-    expect(await server.send('GET /late')).to.equal(40801);
-    await server.stop();
+  });
+
+  it('sends no second response after a malformed body while one is being sent', async () => {
+    const server = await start();
+    const client = await server.connect(post('0', { 'Transfer-Encoding': 'chunked' }));
+    await server.firstRequest;
+    client.send('x\r\n');
+    await new Promise(setImmediate);
+    finish();
+    const [response, ...others] = await client.readAllResponses();
+    expect(response).to.include({ status: 200, body: 'start end' });
+    expect(others).to.deep.equal([]);
+  });
+
+  it('stops when a response that is being sent has ended', async () => {
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    const client = await server.connect(request('GET /hello'));
+    await server.firstRequest;
+    const stopped = server.stop();
+    finish();
+    expect((await client.readAllResponses()).map(({ body }) => body)).to.deep.equal(['start end']);
+    await stopped;
   });
 });
