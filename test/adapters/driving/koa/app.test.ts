@@ -132,9 +132,13 @@ const ADDITIONS: Readonly<Record<string, Middleware>> = {
     ctx.res.write('part');
     throw new Error(CANARY);
   },
+  missing: (ctx) => {
+    ctx.status = 404;
+    ctx.body = 'no bed';
+  },
   raw: (ctx) => {
     ctx.respond = false;
-    ctx.res.writeHead(200).end('raw');
+    setImmediate(() => ctx.res.writeHead(200).end('raw'));
   },
 };
 
@@ -174,6 +178,7 @@ describe('A Koa app that is extended', () => {
     const rejected = await server.exchange(request('GET /plants?header'));
     expect(rejected).to.have.nested.include({ outcome: 40501, 'headers.x-bed': '405' });
     expect(await server.exchange(request('GET /?raw'))).to.include({ status: 200, body: 'raw' });
+    expect(await server.exchange(request('GET /?missing'))).to.include({ status: 404, body: 'no bed' });
   });
 
   it('turns an error of a middleware into an Error object with its status, and with its message if it is exposed', async () => {
