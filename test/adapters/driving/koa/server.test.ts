@@ -241,7 +241,7 @@ describe('A shutdown', () => {
 });
 
 describe('A server with another listener', () => {
-  /** Sends the start of a response, and the rest when it is told to. */
+  /** Ends the response that has begun. */
   let finish: () => void;
   const start = httpServers(() => (_, res) => {
     res.write('start ');
