@@ -66,9 +66,8 @@ describe('With the packed packages,', () => {
       const code = files.map((file) => readFileSync(file, 'utf8')).join('');
       expect(lines, 'lines').to.equal(`${code.split('\n').length - 1}`);
       const all = httpContract.filter(({ group }) => group === 'plant-store').length;
-      // One case depends on whether a response is sent before garbage arrives.
-      expect(all - failed.length, 'cases').to.be.closeTo(Number(met), 1);
-      // Some frameworks reset a connection before the client has read the rejection of a large body.
+      // Some cases depend on whether a response is sent, or read, before the connection ends.
+      expect(all - failed.length, 'cases').to.be.closeTo(Number(met), 2);
       for (const { topic, name } of failed) expect(topics, name).to.include(topic);
       if (isPlugin) {
         expect(await app.stop()).to.equal(0);
