@@ -110,7 +110,8 @@ export const prepareParser: Middleware<CreateState> = (ctx, next) => {
     if (chunks <= MAX_CHUNKS + bytes / 100) return;
     ctx.req.off('data', onData).emit('error', Object.assign(new Error('very small chunks'), { status: 413 }));
   };
-  ctx.req.on('data', onData);
+  // The parser no longer listens once it has rejected the body, and an error without a listener would end the process.
+  ctx.req.on('data', onData).on('error', () => {});
   return next();
 };
 

@@ -212,6 +212,17 @@ describe('A create', () => {
     expect(server.load).to.deep.equal({ inFlight: 0, inFlightBytes: 0 });
   });
 
+  it('may have very small chunks after its rejection', async () => {
+    const server = await start({ bodyLimitBytes: 3000 });
+    const small = '1\r\nx\r\n'.repeat(10_000);
+    const tooLarge = `bb9\r\n${' '.repeat(3001)}\r\n`;
+    const client = await server.connect(post(tooLarge + small, { 'Transfer-Encoding': 'chunked' }));
+    expect(await client.readResponse()).to.include({ outcome: 41301 });
+    client.send(`${small}0\r\n\r\n`).send(post());
+    expect(await client.readResponse()).to.include({ outcome: 200 });
+    client.close();
+  });
+
   it('is accepted with an empty Expect and an empty Content-Encoding', async () => {
     const server = await start();
     expect(await server.send(post(newPlant(), { Expect: '', 'Content-Encoding': '' }))).to.equal(200);
