@@ -37,8 +37,8 @@ export function createKoaApp(options: RouteOptions & LogOptions): Koa<RequestSta
 /** Creates an app that gives each request an id, logs its end, and responds with Error objects to failures. */
 export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  // Koa would print failures to standard error, also those of connections.
-  app.silent = true;
+  // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
+  app.on('error', () => {});
   return app.use(logRequests(options)).use(middlewares.handleErrors(middlewares.respondAsKoa));
 }
 

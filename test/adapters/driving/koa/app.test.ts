@@ -108,7 +108,7 @@ describe('A Koa app with options', () => {
 
   it('serves a description of its own, and validates with its schemas', async () => {
     const description = structuredClone(openApiDescription);
-    Object.assign(description, { components: { schemas: { NewPlant: { maxProperties: 2 } } } });
+    Object.assign(description, { components: { schemas: { NewPlant: { type: 'object', maxProperties: 2 } } } });
     const server = await start({ description });
     expect((await server.exchange(request('GET /openapi.json')))?.json()).to.deep.equal(description);
     expect(await server.send(post('{"id":1,"name":"Aloe","tag":""}'))).to.equal(40002);

@@ -71,6 +71,18 @@ describe('A failure', () => {
   }
 });
 
+describe('A failure that is no Error', () => {
+  const start = httpServers();
+
+  it('gets 50001, and is logged as it is', async () => {
+    const { lines, log } = recordLog();
+    const failure = { name: CANARY };
+    const server = await start({ log, createPlant: { execute: () => Promise.reject(failure) } });
+    expect(await server.send()).to.equal(50001);
+    expect(lines[0]).to.include({ err: failure, error: 50001 });
+  });
+});
+
 describe('Requests in flight', () => {
   const start = httpServers();
 
