@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '@plant-store/adapters/knex';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { isStorageUnavailable, type PlantStorage, StorageUnavailable } from '@plant-store/core';
+import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import { type Config, InvalidConfig } from './config.js';
 
 /** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
@@ -24,7 +24,14 @@ const NO_RESPONSE = [
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
 /** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
-export interface Storage extends PlantStorage {
+export interface Storage extends PlantRepository {
+  /**
+   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
+   * @throws {StorageUnavailable}
+   */
+  ready(): Promise<void>;
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
   /** Its name without a password. @default the scheme of `DATABASE_URL` */
   readonly name?: string | undefined;
   readonly driver?: string | undefined;

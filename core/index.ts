@@ -3,7 +3,6 @@ export * from './create-plants.js';
 export * from './errors.js';
 export * from './plant.js';
 export * from './ports/driven/plant-repository.js';
-export * from './ports/driven/plant-storage.js';
 export * from './ports/driven/token-verifier.js';
 export * from './ports/driving/create-plant-use-case.js';
 export * from './ports/driving/create-plants-use-case.js';

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openMysql } from '@plant-store/adapters/knex';
-import type { PlantStorage } from '@plant-store/core';
+import { type KnexStorage, openMysql } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
@@ -72,7 +71,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
     await Promise.all(nodes.map((node) => node.waitUntilSynced(3)));
   });
 
-  function open(node: GaleraNode, database: string): Promise<PlantStorage> {
+  function open(node: GaleraNode, database: string): Promise<KnexStorage> {
     return openMysql({ url: node.url(database), timeoutMs: 60_000 });
   }
 

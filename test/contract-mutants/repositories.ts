@@ -1,7 +1,7 @@
 /** A correct repository, and faults that a case must detect. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PlantRepositoryHarness } from '@plant-store/contract';
-import { type AddOutcome, type Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
+import type { OpenRepository, PlantRepositoryHarness } from '@plant-store/contract';
+import { type AddOutcome, type Plant, type PlantId, StorageUnavailable } from '@plant-store/core';
 import { toPlant } from '../support/plants.js';
 
 const REJECTED_PLANT: Plant = toPlant({ id: 77_001_001n, name: 'forbidden-name', tag: 'forbidden-tag' });
@@ -13,7 +13,7 @@ class Disk {
 }
 
 /** A correct repository. Faults override its methods. */
-class DiskRepository implements PlantStorage {
+class DiskRepository implements OpenRepository {
   readonly disk: Disk;
   isClosed = false;
 

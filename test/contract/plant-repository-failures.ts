@@ -1,4 +1,4 @@
-import { isStorageUnavailable, type Plant, type PlantStorage } from '@plant-store/core';
+import { isStorageUnavailable, type Plant, type PlantRepository } from '@plant-store/core';
 import { assertRejects, type Cases, ContractViolation, describe, pause } from './contract.js';
 import {
   addAll,
@@ -12,7 +12,7 @@ import {
   readPlants,
   toOther,
 } from './repository-checks.js';
-import type { TestStorage } from './repository-harness.js';
+import type { OpenRepository, TestStorage } from './repository-harness.js';
 import { CONFIDENTIAL, createPlants, PLANTS_WITH_IDS, PLANTS_WITH_TEXTS, plant } from './sample-plants.js';
 
 const REOPENED = 'plants read after reopening (if none, reopen() may open other storage)';
@@ -145,14 +145,14 @@ async function assertDurable(reopen: TestStorage['reopen'], stored: readonly Pla
 }
 
 /** Asserts that `add` throws StorageUnavailable, without values of the plants. */
-async function assertAddFails(repository: PlantStorage, batch: readonly Plant[]): Promise<void> {
+async function assertAddFails(repository: PlantRepository, batch: readonly Plant[]): Promise<void> {
   const what = 'add during an outage (if it stored the plants, whileUnavailable() left the storage available)';
   const error = await assertRejects(what, isStorageUnavailable, () => repository.add(batch));
   for (const each of batch) assertConfidential(error, each);
 }
 
 /** Waits until the repository is ready again. */
-async function awaitReady(repository: PlantStorage): Promise<void> {
+async function awaitReady(repository: OpenRepository): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!(await isAvailable(() => repository.ready()))) {
     if (Date.now() > deadline) throw new ContractViolation('the repository is not ready 10 seconds after an outage');
@@ -162,7 +162,7 @@ async function awaitReady(repository: PlantStorage): Promise<void> {
 
 /** Adds plants whose ids may belong to `failed` plants, and returns the plants that have the ids afterwards. */
 async function assertRetry(
-  repository: PlantStorage,
+  repository: PlantRepository,
   plants: readonly Plant[],
   failed: readonly Plant[],
 ): Promise<readonly Plant[]> {

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, Plant, type PlantStorage } from '@plant-store/core';
+import { isStorageUnavailable, Plant, type PlantRepository } from '@plant-store/core';
 import { assertEqual, assertRejects, type Cases, ContractViolation, describe } from './contract.js';
 import {
   addAll,
@@ -273,7 +273,7 @@ export const rejectingCases: Cases<TestStorage> = {
 };
 
 /** Asserts that plants are added, returned as stored, and read. */
-async function assertStored(repository: PlantStorage, plants: readonly Plant[]): Promise<void> {
+async function assertStored(repository: PlantRepository, plants: readonly Plant[]): Promise<void> {
   await addAll(repository, plants);
   await assertHolders(repository, plants);
   await assertContent(repository, plants);

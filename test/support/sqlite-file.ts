@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { chooseDriver } from '#adapters/driven/knex/sqlite-connection.js';
+import { chooseDriver } from '#adapters/driven/knex/sqlite-file.js';
 
 const require = createRequire(import.meta.url);
 

@@ -1,5 +1,5 @@
-import { openPostgres } from '@plant-store/adapters/knex';
-import { type PlantStorage, StorageUnavailable } from '@plant-store/core';
+import { type KnexStorage, openPostgres } from '@plant-store/adapters/knex';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -14,7 +14,7 @@ describe('PostgreSQL with a standby', () => {
   const folder = temporaryFolder();
   let server: PrivateServer;
   let admin: Knex;
-  let repository: PlantStorage;
+  let repository: KnexStorage;
   const plant = toPlant({ id: 1n, name: 'Monstera' });
 
   const open = (url = server.url, timeoutMs = 20_000) => openPostgres({ url, timeoutMs });

@@ -1,5 +1,8 @@
-import type { Plant } from '@plant-store/core';
+import type { NewPlant } from '@plant-store/core';
 import type { Knex } from 'knex';
+
+/** A row of the table `plants`. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
+export type Row = Readonly<Record<keyof NewPlant, string | null>>;
 
 /** The SQL and the errors of an engine. */
 export interface Dialect {
@@ -10,30 +13,27 @@ export interface Dialect {
   /** SQL that selects the ids of a JSON array of decimal text, bound to its `?`. @default a `?` for each id */
   readonly jsonToIds?: string;
   /**
-   * The statements of each migration, by name and in order. The database stores the names, so they never change. If
-   * the engine commits DDL implicitly, a statement may run again after a crash.
+   * The statements of each migration, by name and in order. The database stores the names, so they never change. On
+   * MySQL, which commits each statement, they may run again, after a crash or on another instance.
    */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** SQL that makes other starting instances wait until the transaction of the migrations ends. */
   readonly migrationLock?: string;
   /** SQL that runs at startup after the migrations. */
   readonly afterMigrations?: string;
+  /** SQL that selects, as `finding`, each reason not to store plants in the table `plants`, such as a missing key. */
+  readonly faults: string;
+  /** SQL that selects, as `finding`, each setting that lets the engine acknowledge a write before it is durable. */
+  readonly nonDurableSettings?: string;
   /** SQL of a write that stores no plant, and whose commit waits until every earlier commit is durable. */
   readonly syncWrite: string;
-  /** SQL that is true if the engine undoes an insert of several rows when one of them fails. @default true */
-  readonly undoesFailedInserts?: string;
-  /** SQL that selects, as `setting`, each setting that lets the engine acknowledge a write before it is durable. */
-  readonly nonDurableSettings?: string;
   /** Whether a transaction keeps reading what it read first, unless it locks the rows. @default false */
   readonly readsSnapshot?: boolean;
-  /** `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement. */
-  classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
-  /** Whether a statement of a migration failed because it ran before. @default false */
-  isRepeated?(error: unknown): boolean;
+  /** Inserts all rows or, if it fails, none. In the caller's transaction, a failure undoes nothing else. */
+  insert(knex: Knex, rows: readonly Row[]): Promise<unknown>;
   /**
-   * Inserts the plants whose id is free, and returns the others. If the engine rejects a row, the caller's transaction
-   * remains usable.
-   * @param plants With distinct, ascending ids.
+   * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
+   * perhaps because its id is in use.
    */
-  insertFree(knex: Knex, plants: readonly Plant[]): Promise<readonly Plant[]>;
+  classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
 }

@@ -1,6 +1,6 @@
 export { MissingDriver } from './driver-errors.js';
 export { joinTransaction } from './join-transaction.js';
-export type { KnexStorage } from './knex-plant-storage.js';
+export type { KnexStorage } from './knex-storage.js';
 export {
   type DatabaseOptions,
   openMysql,

@@ -14,14 +14,8 @@ const dialects = new Map<unknown, Dialect>([
   ['mysql2', mysql],
 ]);
 
-/** What the repositories of a transaction and of its savepoints share. */
-interface Calls {
-  /** Settles when the last call does. */
-  last: Promise<unknown>;
-  hasFailed: boolean;
-}
-
-const callsOfTransactions = new WeakMap<Knex.Transaction, Calls>();
+/** The queues of the transactions. Savepoints use that of their transaction. */
+const queues = new WeakMap<Knex.Transaction, CallQueue>();
 
 /**
  * Returns a repository whose plants belong to the caller's transaction, in a database with the table `plants`.
@@ -29,7 +23,7 @@ const callsOfTransactions = new WeakMap<Knex.Transaction, Calls>();
  * - An outcome holds if the caller commits. Until then, no plant is durable.
  * - After `StorageUnavailable`, roll back the whole transaction, because the engine may have undone other statements.
  *   Further calls are rejected. The `cause` has the driver's codes. Nothing is retried, so after a deadlock, run the
- *   transaction again.
+ *   transaction again; on PostgreSQL at the level repeatable read, also after the code 23505.
  * - A plant that the engine rejects leaves the rest of the transaction as it is.
  * - Await each `add` before the next statement of the transaction. Otherwise, the statement may be undone with a rejected
  *   plant (PostgreSQL), or commit by itself after a deadlock (MySQL, MariaDB) or a ROLLBACK (SQLite).
@@ -41,46 +35,32 @@ export function joinTransaction(transaction: Knex.Transaction): PlantRepository 
   const { driverName } = transaction.client;
   const dialect = dialects.get(driverName);
   if (!dialect) throw new TypeError(`joinTransaction needs Knex with sqlite3, pg or mysql2, not ${driverName}`);
-  const root = toRoot(transaction);
-  const calls = callsOfTransactions.get(root) ?? { last: Promise.resolve(), hasFailed: false };
-  callsOfTransactions.set(root, calls);
-  return new TransactionPlantRepository(transaction, dialect, calls);
+  let root = transaction;
+  while (root.parentTransaction) root = root.parentTransaction;
+  const queue = queues.get(root) ?? new CallQueue();
+  queues.set(root, queue);
+  return new KnexPlantRepository(transaction, dialect, (work) => queue.add(transaction, work));
 }
 
-/** Returns the transaction to which a savepoint belongs. */
-function toRoot(transaction: Knex.Transaction): Knex.Transaction {
-  return transaction.parentTransaction ? toRoot(transaction.parentTransaction) : transaction;
-}
+/** Makes one call after the other, because after a failure, the engine may commit each statement by itself. */
+class CallQueue {
+  #last: Promise<unknown> = Promise.resolve();
+  #hasFailed = false;
 
-class TransactionPlantRepository extends KnexPlantRepository {
-  readonly #transaction: Knex.Transaction;
-  readonly #calls: Calls;
-
-  constructor(transaction: Knex.Transaction, dialect: Dialect, calls: Calls) {
-    super(dialect);
-    this.#transaction = transaction;
-    this.#calls = calls;
-  }
-
-  /** Makes one call after the other, because after a failure, the engine may commit each statement by itself. */
-  protected override call<T>(work: () => Promise<T>): Promise<T> {
-    const call = this.#calls.last.then(() => this.#callNow(work));
-    this.#calls.last = call.catch(() => {});
+  add<T>(transaction: Knex.Transaction, work: () => Promise<T>): Promise<T> {
+    const call = this.#last.then(() => this.#make(transaction, work));
+    this.#last = call.catch(() => {});
     return call;
   }
 
-  async #callNow<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
-    if (this.#calls.hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
+  async #make<T>(transaction: Knex.Transaction, work: () => Promise<T>): Promise<T> {
+    if (transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
+    if (this.#hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
     try {
       return await work();
     } catch (error) {
-      this.#calls.hasFailed = true;
+      this.#hasFailed = true;
       throw toFailure(error);
     }
-  }
-
-  protected override run<T>(statement: (knex: Knex) => Promise<T>): Promise<T> {
-    return statement(this.#transaction);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type AddOutcome,
   MAX_PLANT_ID,
@@ -10,80 +11,112 @@ import {
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
-import { fitsStatement, type StoredRow, selectPage, selectStored } from './rows.js';
+import { fitsStatement, type StoredRow, selectPage, selectStored, toRow } from './rows.js';
 
-/** Stores plants in the table `plants` of a SQL database. Subclasses run statements on a pool or in the caller's transaction. */
-export abstract class KnexPlantRepository implements PlantRepository {
-  protected readonly dialect: Dialect;
+/** Pause before a retry, in milliseconds. */
+const PAUSE_MS = 10;
 
-  constructor(dialect: Dialect) {
-    this.dialect = dialect;
+/** PostgreSQL's code of an id that is in use. */
+const UNIQUE_VIOLATION = '23505';
+
+/** Makes a call of the repository, perhaps later, and converts its failure. */
+export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** What a call of `add` has found so far. */
+interface Findings {
+  /** The outcomes of plants that were not added, by id. */
+  readonly outcomes: Map<PlantId, AddOutcome>;
+  /** Whether a stored plant may not be durable yet, because no statement has committed a write since it was read. */
+  mustSync: boolean;
+}
+
+/** Stores plants in the table `plants` of a SQL database: through a connection pool, or in a transaction of the caller. */
+export class KnexPlantRepository implements PlantRepository {
+  readonly #knex: Knex;
+  readonly #dialect: Dialect;
+  readonly #makeCall: MakeCall;
+  readonly #timeoutMs: number;
+
+  /** @param timeoutMs Maximum time to retry a statement while the engine is busy. In a transaction, nothing is retried. */
+  constructor(knex: Knex, dialect: Dialect, makeCall: MakeCall, timeoutMs = 0) {
+    this.#knex = knex;
+    this.#dialect = dialect;
+    this.#makeCall = makeCall;
+    this.#timeoutMs = timeoutMs;
   }
-
-  /** Makes a call, and converts its failures. */
-  protected abstract call<T>(work: () => Promise<T>): Promise<T>;
-
-  /** Runs a statement of a call. */
-  protected abstract run<T>(statement: (knex: Knex) => Promise<T>): Promise<T>;
 
   add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.
     const copy = [...plants];
-    return this.call(() => this.#add(copy));
+    return this.#makeCall(() => this.#add(copy));
   }
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
     const ascending = plants.toSorted(compareIds);
-    const unique = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
-    const outcomeById = new Map<PlantId, AddOutcome>();
-    await this.#addUnique(unique, outcomeById);
-    const outcomes: AddOutcome[] = [];
+    const firsts = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
+    const findings: Findings = { outcomes: new Map(), mustSync: false };
+    const { outcomes } = findings;
+    await this.#insert(firsts, findings);
+    // The usual case, without a lookup per plant.
+    if (outcomes.size === 0 && firsts.length === plants.length) return plants.map(() => ({ kind: 'added' }));
+    const results: AddOutcome[] = [];
     for (const plant of plants) {
-      const outcome = outcomeById.get(plant.id);
-      outcomes.push(outcome ?? { kind: 'added' });
-      // Of several plants with the same id, the first wins.
-      if (!outcome) outcomeById.set(plant.id, { kind: 'conflict', stored: plant });
+      // The engine may accept another plant with the id of one that it has rejected.
+      if (outcomes.get(plant.id)?.kind === 'rejected' && !firsts.includes(plant)) {
+        outcomes.delete(plant.id);
+        await this.#insert([plant], findings);
+      }
+      const outcome = outcomes.get(plant.id);
+      results.push(outcome ?? { kind: 'added' });
+      if (!outcome) outcomes.set(plant.id, { kind: 'conflict', stored: plant });
     }
-    return outcomes;
+    // A stored plant may be visible before it is durable.
+    if (findings.mustSync) await this.#run(async () => this.#knex.raw(this.#dialect.syncWrite));
+    return results;
   }
 
-  /**
-   * Adds plants with distinct ids, and sets the outcome of each plant that was not added. Splits a batch that is too
-   * large for a statement, or that contains a plant that the engine rejects.
-   */
-  async #addUnique(batch: readonly Plant[], outcomeById: Map<PlantId, AddOutcome>): Promise<void> {
-    const [plant] = batch;
+  /** Inserts plants with distinct, ascending ids. */
+  async #insert(plants: readonly Plant[], findings: Findings): Promise<void> {
+    const [plant] = plants;
     if (plant === undefined) return;
-    if (!fitsStatement(batch)) return this.#addHalves(batch, outcomeById);
+    if (!fitsStatement(plants)) return this.#insertHalves(plants, findings);
+    let rejection: unknown;
     try {
-      const inUse = await this.run((knex) => this.dialect.insertFree(knex, batch));
-      if (inUse.length === 0) return;
-      // A stored plant may be visible before it is durable, and a statement that inserts nothing does not wait for a sync.
-      if (inUse.length === batch.length) await this.run(async (knex) => knex.raw(this.dialect.syncWrite));
-      const stored = await this.run((knex) => selectStored(knex, this.dialect, inUse));
-      for (const row of stored) outcomeById.set(row.id, toConflict(row));
-      if (stored.length < inUse.length)
-        throw new StorageUnavailable('plants disappeared from the storage during a read');
+      await this.#run(() => this.#dialect.insert(this.#knex, plants.map(toRow)));
+      findings.mustSync = false;
+      return;
     } catch (error) {
-      if (this.dialect.classify(error) !== 'rejected') throw error;
-      if (batch.length > 1) return this.#addHalves(batch, outcomeById);
-      const rejection = new Error(`the storage rejected the plant (${toCode(error)})`);
-      outcomeById.set(plant.id, { kind: 'rejected', error: rejection });
+      if (this.#dialect.classify(error) !== 'rejected') throw error;
+      rejection = error;
     }
+    const stored = await this.#run(() => selectStored(this.#knex, this.#dialect, plants));
+    if (stored.length > 0) {
+      for (const row of stored) findings.outcomes.set(row.id, toConflict(row));
+      findings.mustSync = true;
+      const free = plants.filter(({ id }) => !findings.outcomes.has(id));
+      // Ends, because there are fewer plants each time.
+      return this.#insert(free, findings);
+    }
+    if (plants.length > 1) return this.#insertHalves(plants, findings);
+    // The snapshot of the transaction hides the plant that has the id, so the transaction has to run again.
+    if (this.#knex.isTransaction && toCode(rejection) === UNIQUE_VIOLATION) throw rejection;
+    const error = new Error(`the storage rejected the plant (${toCode(rejection)})`);
+    findings.outcomes.set(plant.id, { kind: 'rejected', error });
   }
 
-  async #addHalves(batch: readonly Plant[], outcomeById: Map<PlantId, AddOutcome>): Promise<void> {
-    const middle = Math.ceil(batch.length / 2);
-    await this.#addUnique(batch.slice(0, middle), outcomeById);
-    await this.#addUnique(batch.slice(middle), outcomeById);
+  async #insertHalves(plants: readonly Plant[], findings: Findings): Promise<void> {
+    const middle = Math.ceil(plants.length / 2);
+    await this.#insert(plants.slice(0, middle), findings);
+    await this.#insert(plants.slice(middle), findings);
   }
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     let from = MIN_PLANT_ID;
     for (;;) {
-      const plants = await this.#readPage(from);
+      const rows = await this.#makeCall(() => this.#run(() => selectPage(this.#knex, this.#dialect, from)));
+      const plants = rows.map(toPlant);
       const last = plants.at(-1);
       if (last === undefined) return;
       yield plants;
@@ -92,9 +125,22 @@ export abstract class KnexPlantRepository implements PlantRepository {
     }
   }
 
-  async #readPage(from: PlantId): Promise<readonly Plant[]> {
-    const rows = await this.call(() => this.run((knex) => selectPage(knex, this.dialect, from)));
-    return rows.map(toPlant);
+  #run<T>(statement: () => Promise<T>): Promise<T> {
+    // In a transaction, the engine may have undone earlier statements.
+    return this.#knex.isTransaction ? statement() : retryWhileBusy(this.#dialect, this.#timeoutMs, statement);
+  }
+}
+
+/** Retries `work` while the engine reports that it is busy, for up to `timeoutMs` milliseconds. */
+export async function retryWhileBusy<T>(dialect: Dialect, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (dialect.classify(error) !== 'busy' || performance.now() > deadline) throw error;
+      await setTimeout(PAUSE_MS);
+    }
   }
 }
 

@@ -1,11 +1,9 @@
+import { isIP, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
+import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { selectStored, toRow, withoutIds } from './rows.js';
-
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-const ER_DUP_FIELDNAME = 1060;
-const ER_DUP_KEYNAME = 1061;
-const ER_DUP_ENTRY = 1062;
+import { InvalidServerUrl, parseServerUrl } from './server-url.js';
 
 // Errors with a general SQLSTATE (https://mariadb.com/kb/en/mariadb-error-code-reference/).
 const BUSY = [
@@ -17,7 +15,6 @@ const REJECTED = [
   1153, // larger than max_allowed_packet
   1265, // the type of the column does not allow the value
   1366, // its character set does not
-  1369, // the condition of a view does not
   1411, // an expression of the column does not
   1526, // no partition for the value
   1644, // a trigger rejects the row
@@ -25,13 +22,7 @@ const REJECTED = [
   3819, // a CHECK rejects the row, on MySQL
 ];
 
-const FROM_OTHER_ENGINE = `FROM information_schema.tables
-  WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'`;
-
-/**
- * MySQL and MariaDB, including Galera clusters. MySQL has no RETURNING, and INSERT IGNORE hides other errors. So each
- * batch is one plain insert; if an id is in use, the engine rolls it back, and the rest of the batch is retried.
- */
+/** MySQL and MariaDB, including Galera clusters. */
 export const mysql: Dialect = {
   textToId: 'CAST(? AS SIGNED)',
   idToText: 'CAST(id AS CHAR)',
@@ -48,46 +39,95 @@ export const mysql: Dialect = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
+  faults: `SELECT 'its primary key is not id' AS finding FROM DUAL WHERE COALESCE((
+      SELECT GROUP_CONCAT(column_name) FROM information_schema.statistics
+      WHERE table_schema = DATABASE() AND table_name = 'plants' AND index_name = 'PRIMARY'), '') <> 'id'
+    UNION ALL SELECT 'name may be NULL' FROM information_schema.columns
+      WHERE table_schema = DATABASE() AND table_name = 'plants' AND column_name = 'name' AND is_nullable = 'YES'`,
+  // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
+  nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS finding
+      FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
+    UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1
+    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'
+    /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
+      WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
   // One of several rows, because a transaction of a caller may keep its row locked.
   syncWrite: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
     ON DUPLICATE KEY UPDATE syncs = syncs + 1`,
-  // Another engine would keep the row.
-  undoesFailedInserts: `NOT EXISTS (SELECT 1 ${FROM_OTHER_ENGINE})`,
-  // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
-  nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS setting
-      FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
-    UNION ALL SELECT CONCAT('sync_binlog=', @@sync_binlog) FROM DUAL WHERE @@log_bin AND @@sync_binlog <> 1
-    UNION ALL SELECT CONCAT('engine of the table plants: ', engine) ${FROM_OTHER_ENGINE}
-    /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
-      WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
   readsSnapshot: true,
+
+  insert: async (knex, rows) => knex('plants').insert(rows),
 
   // By SQLSTATE or number, because the names that the driver gives are wrong for MariaDB.
   classify(error) {
     const { sqlState = '', errno = 0 } = toCodes(error);
     if (sqlState.startsWith('40') || BUSY.includes(errno)) return 'busy';
-    return /^(22|23|44|45)/.test(sqlState) || REJECTED.includes(errno) ? 'rejected' : 'unavailable';
-  },
-
-  isRepeated(error) {
-    const { errno } = toCodes(error);
-    return errno === ER_DUP_FIELDNAME || errno === ER_DUP_KEYNAME;
-  },
-
-  async insertFree(knex, plants) {
-    let free = plants;
-    // Ends, because each attempt has fewer plants than the one before.
-    for (;;) {
-      try {
-        if (free.length > 0) await knex('plants').insert(free.map(toRow));
-        return withoutIds(plants, free);
-      } catch (error) {
-        if (toCodes(error).errno !== ER_DUP_ENTRY) throw error;
-        const stored = await selectStored(knex, mysql, free);
-        // The operator has added a unique index on another column.
-        if (stored.length === 0) throw error;
-        free = withoutIds(free, stored);
-      }
-    }
+    return /^(22|23|45)/.test(sqlState) || REJECTED.includes(errno) ? 'rejected' : 'unavailable';
   },
 };
+
+const PARAMETERS = ['ssl', 'socketPath', 'compress', 'localAddress'];
+
+/** Parses the URL of a MySQL or MariaDB server. @throws {InvalidServerUrl} */
+export function parseMysqlUrl(text: string) {
+  const { name, settings } = parseServerUrl(text, PARAMETERS);
+  const { ssl, compress, ...others } = settings;
+  const tls = ssl === undefined ? undefined : parseTls(ssl);
+  if (tls?.['verifyIdentity'] && isIP(others['host'] ?? ''))
+    throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
+  return { name, settings: { ...others, ...(tls && { ssl: tls }), compress: compress === 'true' } };
+}
+
+function parseTls(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const tls: unknown = JSON.parse(text);
+    if (tls instanceof Object) return { ...tls };
+  } catch {}
+  throw new InvalidServerUrl('ssl must be a percent-encoded JSON object');
+}
+
+/** The part of the driver's connection that is used here. */
+interface MysqlConnection {
+  readonly stream: Socket;
+  promise(): { query(sql: string): Promise<unknown> };
+  destroy(): void;
+}
+
+/** Returns Knex's settings for a MySQL or MariaDB server. */
+export function toMysqlConfig(settings: object, timeoutMs: number, maxConnections: number): Knex.Config {
+  const connection = { ...settings, charset: 'utf8mb4', connectTimeout: timeoutMs };
+  const afterCreate = callbackify(async (connection: MysqlConnection) => {
+    try {
+      await prepareSession(connection, timeoutMs);
+    } catch (error) {
+      // Knex does not close it.
+      connection.destroy();
+      throw error;
+    }
+  });
+  return { connection, pool: { min: 0, max: maxConnections, idleTimeoutMillis: timeoutMs, afterCreate } };
+}
+
+async function prepareSession(connection: MysqlConnection, timeoutMs: number): Promise<void> {
+  const seconds = Math.ceil(timeoutMs / 1000);
+  // Packets are lost, which TCP notices after about 15 minutes. Without an error, which mysql2 would throw if the pool has
+  // closed the connection.
+  connection.stream.setTimeout(timeoutMs + 1000, () => connection.stream.destroy());
+  const session = connection.promise();
+  // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set
+  // another character set.
+  await session.query('ROLLBACK AND NO CHAIN NO RELEASE');
+  await session.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+  // Strict mode rejects strings instead of truncating them. Only MariaDB has max_statement_time. On MySQL, statements
+  // that wait for a lock on the table (by default, for a year) would pile up.
+  await session.query(
+    `SET NAMES utf8mb4, SESSION autocommit = 1, completion_type = 'NO_CHAIN', default_storage_engine = InnoDB,
+     sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO',
+     innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`,
+  );
+  // On a Galera cluster, reads wait for the commits of all nodes. MySQL does not know this variable (1193).
+  await session.query('SET SESSION wsrep_sync_wait = 1').catch((error) => {
+    if (error.errno !== 1193) throw error;
+  });
+}

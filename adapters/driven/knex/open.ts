@@ -3,14 +3,13 @@ import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCode, toCodes, toReason } from './driver-errors.js';
-import { KnexPlantStorage, type KnexStorage, retryWhileBusy } from './knex-plant-storage.js';
-import { mysql } from './mysql.js';
-import { postgres } from './postgres.js';
-import { migrate, readSchema } from './schema.js';
-import { toMysqlConfig, toPostgresConfig } from './server-connection.js';
-import { toMysqlName, toPostgresName } from './server-url.js';
+import { retryWhileBusy } from './knex-plant-repository.js';
+import { createStorage, type KnexStorage } from './knex-storage.js';
+import { mysql, parseMysqlUrl, toMysqlConfig } from './mysql.js';
+import { parsePostgresUrl, postgres, toPostgresConfig } from './postgres.js';
+import { migrate, readFindings, readSchema } from './schema.js';
 import { sqlite } from './sqlite.js';
-import { chooseDriver, toSqliteConfig } from './sqlite-connection.js';
+import { chooseDriver, toSqliteConfig } from './sqlite-file.js';
 
 /** Options of any database. */
 export interface DatabaseOptions {
@@ -58,9 +57,10 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
  * @throws {MissingDriver}
  * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  return open(postgres, { driver: 'pg', name: toPostgresName(url), maxWrites: 2 }, options, (timeoutMs) =>
-    toPostgresConfig(url, timeoutMs, maxConnections),
+export async function openPostgres({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+  const { name, settings } = parsePostgresUrl(url);
+  return open(postgres, { driver: 'pg', name, maxWrites: 2 }, options, (timeoutMs) =>
+    toPostgresConfig(settings, timeoutMs, maxConnections),
   );
 }
 
@@ -70,9 +70,10 @@ export async function openPostgres({ url, maxConnections, ...options }: ServerOp
  * @throws {MissingDriver}
  * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
-  return open(mysql, { driver: 'mysql2', name: toMysqlName(url), maxWrites: 2 }, options, (timeoutMs) =>
-    toMysqlConfig(url, timeoutMs, maxConnections),
+export async function openMysql({ url, maxConnections = 10, ...options }: ServerOptions): Promise<KnexStorage> {
+  const { name, settings } = parseMysqlUrl(url);
+  return open(mysql, { driver: 'mysql2', name, maxWrites: 2 }, options, (timeoutMs) =>
+    toMysqlConfig(settings, timeoutMs, maxConnections),
   );
 }
 
@@ -83,47 +84,27 @@ async function open(
   { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
   configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
 ): Promise<KnexStorage> {
-  const { driver, name } = database;
   try {
-    const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
-    // An idle connection closes, because the caller may have left a transaction open on it.
-    const callersConfig = { ...config, pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs } };
+    const config = { client: database.driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     return await retryWhileBusy(dialect, timeoutMs, async () => {
-      const pool = await createKnex(config);
+      const { pool, ...storage } = await createStorage(config, dialect, timeoutMs, readOnly);
       try {
         const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
-        const warning = readOnly ? undefined : await readWarning(pool, dialect);
-        const knex = await createKnex(callersConfig);
-        return new KnexPlantStorage(pool, dialect, timeoutMs, readOnly, { ...database, ...schema, warning, knex });
+        const settings = readOnly ? [] : await readFindings(pool, dialect.nonDurableSettings);
+        return { ...database, ...schema, ...storage, warning: toWarning(settings) };
       } catch (error) {
-        await pool.destroy();
+        await storage.close();
         throw error;
       }
     });
   } catch (error) {
     if (error instanceof MissingDriver) throw error;
     if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
-    throw new StorageUnavailable(`cannot open ${name}: ${toReason(error)}`, { cause: toCodes(error) });
+    throw new StorageUnavailable(`cannot open ${database.name}: ${toReason(error)}`, { cause: toCodes(error) });
   }
 }
 
-async function createKnex(config: Knex.Config): Promise<Knex> {
-  // Loaded here, because programs that only parse settings do not need it.
-  const { default: knexFactory } = await import('knex');
-  // Keeps a statement's values out of the log and of error messages.
-  const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
-  try {
-    return knexFactory({ compileSqlOnError: false, log, ...config });
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes('npm install'))) throw error;
-    throw new MissingDriver(`the driver ${config.client} is not installed: npm install ${config.client}`);
-  }
-}
-
-/** Returns a warning if the engine acknowledges plants before they are durable; it names the settings. */
-async function readWarning(knex: Knex, { nonDurableSettings }: Dialect): Promise<string | undefined> {
-  if (nonDurableSettings === undefined) return undefined;
-  const settings: string[] = await knex.from(knex.raw(`(${nonDurableSettings}) AS settings`)).pluck('setting');
+function toWarning(settings: readonly string[]): string | undefined {
   if (settings.length === 0) return undefined;
   return `the database acknowledges plants before they are durable; a power cut or a failover may lose them: ${settings.join(', ')}`;
 }

@@ -1,48 +1,49 @@
+import { readFileSync } from 'node:fs';
+import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
-import { insertJsonRows, toRow, withoutIds } from './rows.js';
+import { InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
+import { failStalledCommits, type PostgresClient } from './standby.js';
 
-const INSERT = `${insertJsonRows('BIGINT', 'json_array_elements(?)')}
-  ON CONFLICT (id) DO NOTHING
-  RETURNING CAST(id AS TEXT) AS id`;
+const INSERT = `INSERT INTO plants (id, name, tag)
+  SELECT id, name, tag FROM json_to_recordset(?) AS rows (id BIGINT, name TEXT, tag TEXT)`;
 
 /** PostgreSQL. */
 export const postgres: Dialect = {
   textToId: 'CAST(? AS BIGINT)',
   idToText: 'CAST(id AS TEXT)',
+  jsonToIds: 'SELECT CAST(value AS BIGINT) FROM json_array_elements_text(?)',
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)'],
   },
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
-  // Also waits until the synchronous standby, if any, has every earlier commit.
-  syncWrite: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
+  // EUC_JP would store ¦ as ￤. SQL_ASCII stores bytes.
+  faults: `SELECT 'its primary key is not id' AS finding WHERE NOT EXISTS (
+      SELECT 1 FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+      WHERE indrelid = 'plants'::regclass AND indisprimary AND indnatts = 1 AND attname = 'id')
+    UNION ALL SELECT 'name may be NULL' FROM pg_attribute
+      WHERE attrelid = 'plants'::regclass AND attname = 'name' AND NOT attnotnull
+    UNION ALL SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8'
+      WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')`,
   // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
-  nonDurableSettings: `SELECT name || '=' || setting AS setting FROM pg_settings
+  nonDurableSettings: `SELECT name || '=' || setting AS finding FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')
        OR current_setting('synchronous_standby_names') <> ''
           AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))
     UNION ALL SELECT 'the table plants is not logged' FROM pg_class
       WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
+  // Also waits until the synchronous standby, if any, has every earlier commit.
+  syncWrite: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
 
-  // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
-  classify(error) {
-    const code = toCode(error);
-    if (/^(40|55P03)/.test(code)) return 'busy';
-    return /^(22|23|44|54|P0001)/.test(code) ? 'rejected' : 'unavailable';
-  },
-
-  async insertFree(knex, plants) {
-    const insert = async () => {
-      const { rows } = await knex.raw(INSERT, [JSON.stringify(plants.map(toRow))]);
-      return withoutIds(plants, rows);
-    };
-    if (!knex.isTransaction) return insert();
+  async insert(knex, rows) {
+    const bindings = [JSON.stringify(rows)];
+    if (!knex.isTransaction) return knex.raw(INSERT, bindings);
     // A failure aborts a transaction, except within a savepoint. Knex's own savepoints wait for each other.
     await knex.raw('SAVEPOINT plants');
     try {
-      return await insert();
+      await knex.raw(INSERT, bindings);
     } catch (error) {
       await knex.raw('ROLLBACK TO SAVEPOINT plants');
       throw error;
@@ -50,4 +51,52 @@ export const postgres: Dialect = {
       await knex.raw('RELEASE SAVEPOINT plants');
     }
   },
+
+  // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+  classify(error) {
+    const code = toCode(error);
+    if (/^(40|55P03)/.test(code)) return 'busy';
+    return /^(22|23|54|P0001)/.test(code) ? 'rejected' : 'unavailable';
+  },
 };
+
+const PARAMETERS = `sslmode sslrootcert sslcert sslkey host port user password application_name options
+  statement_timeout lock_timeout idle_in_transaction_session_timeout`.split(/\s+/);
+
+/** Parses the URL of a PostgreSQL server. @throws {InvalidServerUrl} */
+export function parsePostgresUrl(text: string): ServerUrl {
+  const url = parseServerUrl(text, PARAMETERS);
+  // libpq's require and verify-ca verify less than Node.
+  if (!['disable', 'verify-full', 'no-verify'].includes(url.settings['sslmode'] ?? 'disable'))
+    throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
+  return url;
+}
+
+/** Returns Knex's settings for a PostgreSQL server. */
+export function toPostgresConfig(
+  { sslmode, sslrootcert, sslcert, sslkey, ...settings }: ServerUrl['settings'],
+  timeoutMs: number,
+  maxConnections: number,
+): Knex.Config {
+  const read = (path?: string) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
+  const ssl = {
+    ca: read(sslrootcert),
+    cert: read(sslcert),
+    key: read(sslkey),
+    rejectUnauthorized: sslmode !== 'no-verify',
+  };
+  const connection = {
+    application_name: 'plant-store',
+    statement_timeout: timeoutMs,
+    ...settings,
+    // Without this member, PGSSLMODE would decide.
+    ssl: (sslmode ?? (sslrootcert ? 'verify-full' : 'disable')) !== 'disable' && ssl,
+    keepAlive: true,
+    connectionTimeoutMillis: timeoutMs,
+  };
+  const afterCreate = (client: PostgresClient, done: (error: null, client: PostgresClient) => void) => {
+    failStalledCommits(client, timeoutMs);
+    done(null, client);
+  };
+  return { connection, pool: { min: 0, max: maxConnections, idleTimeoutMillis: timeoutMs, afterCreate } };
+}

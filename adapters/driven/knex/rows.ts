@@ -1,14 +1,11 @@
 import { type NewPlant, Plant, type PlantId, type PlantResult } from '@plant-store/core';
 import type { Knex } from 'knex';
-import type { Dialect } from './dialect.js';
+import type { Dialect, Row } from './dialect.js';
 
 /** Maximum number of rows per statement, written or read. */
 const MAX_ROWS = 4000;
 /** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
 const MAX_TEXT = 1024 * 1024;
-
-/** A row of the table `plants`. Its id is decimal text, because drivers bind and read 64-bit integers inexactly. */
-type Row = Readonly<Record<keyof NewPlant, string | null>>;
 
 /** A row read from the table. It may be invalid, because another program may have written it. */
 export interface StoredRow {
@@ -29,18 +26,12 @@ export function fitsStatement(plants: readonly Plant[]): boolean {
   return plants.length <= MAX_ROWS && text <= MAX_TEXT;
 }
 
-/** Returns SQL that inserts a JSON array of rows, whose elements the SQL `elements` selects as `value`. */
-export function insertJsonRows(idType: string, elements: string): string {
-  return `INSERT INTO plants (id, name, tag)
-    SELECT CAST(value ->> 'id' AS ${idType}), value ->> 'name', value ->> 'tag' FROM ${elements}`;
-}
-
 /** Selects the rows that meet a condition in SQL with bindings, ascending by id. */
 export async function selectRows(
   knex: Knex,
   { idToText }: Dialect,
   condition: string,
-  bindings: readonly (PlantId | string)[],
+  bindings: readonly (PlantId | string)[] = [],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
   const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
@@ -62,7 +53,7 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
   return selectRows(knex, dialect, condition, bindings, knex.isTransaction && readsSnapshot);
 }
 
-/** Selects the rows of the page that starts at an id. */
+/** Selects the rows of the page that starts at an id. Its size is bounded, too: names may have megabytes. */
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
   const { textToId } = dialect;
   // Reads sizes only, not strings.
@@ -73,12 +64,4 @@ export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;
   return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [from, from]);
-}
-
-/** Returns the plants whose ids are not among those of `others`. */
-export function withoutIds(plants: readonly Plant[], others: readonly { readonly id: unknown }[]): readonly Plant[] {
-  if (others.length === plants.length) return [];
-  // As text, because drivers return the ids of rows as text.
-  const ids = new Set(others.map(({ id }) => `${id}`));
-  return plants.filter(({ id }) => !ids.has(`${id}`));
 }

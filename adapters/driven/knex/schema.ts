@@ -43,7 +43,7 @@ export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState
     if (pending.length > 0)
       await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
     for (const name of pending) {
-      for (const statement of migrations[name] ?? []) await apply(transaction, dialect, statement);
+      for (const statement of migrations[name] ?? []) await transaction.raw(statement);
       await transaction(TABLE).insert({ name }).onConflict().ignore();
     }
     await assertTable(transaction, dialect);
@@ -60,14 +60,6 @@ export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState
   }
 }
 
-async function apply(transaction: Knex.Transaction, dialect: Dialect, statement: string): Promise<void> {
-  try {
-    await transaction.raw(statement);
-  } catch (error) {
-    if (!dialect.isRepeated?.(error)) throw error;
-  }
-}
-
 /**
  * Reads the names of the pending migrations.
  * @throws {StorageUnavailable} The schema is newer than this version.
@@ -81,12 +73,19 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
   return known.filter((name) => !done.includes(name));
 }
 
-/** Checks the table of plants. @throws {StorageUnavailable} It cannot be read, is missing or belongs to another program. */
+/** Checks the table of plants. @throws {StorageUnavailable} It is missing, belongs to another program, or lacks its key. */
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
   try {
-    await selectRows(knex, dialect, 'false', []);
+    await selectRows(knex, dialect, 'id = 0');
   } catch (error) {
     if (dialect.classify(error) === 'busy') throw error;
     throw new StorageUnavailable(`cannot read the table plants: ${toReason(error)}`);
   }
+  const [fault] = await readFindings(knex, dialect.faults);
+  if (fault !== undefined) throw new StorageUnavailable(`the table plants cannot store plants: ${fault}`);
+}
+
+/** Returns what SQL selects as `finding`. */
+export async function readFindings(knex: Knex, sql: string | undefined): Promise<readonly string[]> {
+  return sql === undefined ? [] : knex.from(knex.raw(`(${sql}) AS findings`)).pluck('finding');
 }

@@ -1,6 +1,5 @@
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { insertJsonRows, toRow, withoutIds } from './rows.js';
 
 // https://sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -15,7 +14,8 @@ export const MAX_STATEMENTS = 50;
 /** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */
 const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
 
-const INSERT = insertJsonRows('INTEGER', 'json_each(?)');
+const INSERT = `INSERT INTO plants (id, name, tag)
+  SELECT CAST(value ->> 'id' AS INTEGER), value ->> 'name', value ->> 'tag' FROM json_each(?)`;
 
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
 export const sqlite: Dialect = {
@@ -31,26 +31,17 @@ export const sqlite: Dialect = {
   migrationLock: SET_APPLICATION_ID,
   // Later than the migrations, so that the schema is in the file itself, and not in the write-ahead log.
   afterMigrations: 'PRAGMA journal_mode = WAL',
+  faults: `SELECT 'its primary key is not id' AS finding
+      WHERE (SELECT GROUP_CONCAT(name) FROM pragma_table_info('plants') WHERE pk > 0) IS NOT 'id'
+    UNION ALL SELECT 'name may be NULL' FROM pragma_table_info('plants') WHERE name = 'name' AND NOT "notnull"`,
   syncWrite: SET_APPLICATION_ID,
+
+  insert: async (knex, rows) => knex.raw(INSERT, [JSON.stringify(rows)]),
 
   classify(error) {
     const { errno } = toCodes(error);
     if (errno === SQLITE_BUSY || errno === SQLITE_PROTOCOL) return 'busy';
     const isRejected = errno === SQLITE_TOOBIG || errno === SQLITE_CONSTRAINT || errno === SQLITE_MISMATCH;
     return isRejected ? 'rejected' : 'unavailable';
-  },
-
-  async insertFree(knex, plants) {
-    const rows = JSON.stringify(plants.map(toRow));
-    try {
-      await knex.raw(INSERT, [rows]);
-      return [];
-    } catch (error) {
-      if (toCodes(error).errno !== SQLITE_CONSTRAINT) throw error;
-    }
-    // At least one id is in use. RETURNING costs 12 % of the rate, so only this second statement uses it.
-    const returning = `${INSERT} WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
-    const inserted: readonly { readonly id: string }[] = await knex.raw(returning, [rows]);
-    return withoutIds(plants, inserted);
   },
 };

@@ -39,32 +39,24 @@ class Connection extends sqlite3.Database {
   override all(sql: string, bindings: unknown, done: Callback): void {
     const end: Callback = (error, rows) => {
       // A statement that failed with SQLITE_BUSY is still running: the next ones would not commit.
-      if (error) this.#finalize([sql]);
+      if (error) this.#finalize(sql);
       done(error, rows);
     };
     // A prepared statement does not wait by itself.
     this.wait(() => {
-      const onPrepared: Callback = (error) => {
-        if (error) end(error);
-      };
-      const statement = this.#statements.get(sql) ?? this.prepare(sql, onPrepared);
+      if (this.#statements.size === MAX_STATEMENTS) this.#finalize(...this.#statements.keys());
+      const statement = this.#statements.get(sql) ?? this.prepare(sql, (error) => error && end(error));
+      this.#statements.set(sql, statement);
       statement.all(bindings, end);
     });
   }
 
-  override prepare(sql: string, done: Callback): Statement {
-    if (this.#statements.size === MAX_STATEMENTS) this.#finalize(this.#statements.keys());
-    const statement = super.prepare(sql, done);
-    this.#statements.set(sql, statement);
-    return statement;
-  }
-
   override close(done: Callback): void {
-    this.#finalize(this.#statements.keys());
+    this.#finalize(...this.#statements.keys());
     super.close(done);
   }
 
-  #finalize(statements: Iterable<string>): void {
+  #finalize(...statements: readonly string[]): void {
     for (const sql of statements) {
       this.#statements.get(sql)?.finalize();
       this.#statements.delete(sql);

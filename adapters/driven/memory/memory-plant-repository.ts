@@ -1,10 +1,10 @@
-import { type AddOutcome, type Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
+import { type AddOutcome, type Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 
 /** Number of plants per batch of a reader. */
 const BATCH_ROWS = 1000;
 
 /** Stores plants in a Map for the lifetime of the process. For tests and experiments. */
-export class MemoryPlantRepository implements PlantStorage {
+export class MemoryPlantRepository implements PlantRepository {
   readonly #plants = new Map<PlantId, Plant>();
   #closed = false;
 

@@ -1,13 +1,13 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type AddOutcome, Plant, type PlantId, type PlantStorage, StorageUnavailable } from '@plant-store/core';
+import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 
 /** Maximum number of plants per batch of a reader. */
 const BATCH_SIZE = 1000;
 const LINE_FEED = 0x0a;
 
 /** Stores plants in memory and in a file with one JSON array per line: `["<id>", "<name>", "<tag>" or null]`. */
-export class JsonlPlantRepository implements PlantStorage {
+export class JsonlPlantRepository implements PlantRepository {
   readonly #lockPath: string;
   readonly #file: FileHandle;
   readonly #plants: Map<PlantId, Plant>;

@@ -14,8 +14,7 @@ describe('BatchingPlantRepository', () => {
   runContract(
     plantRepositoryContract({
       open: async () => {
-        // Batches of a few calls, and concurrent writes.
-        const { repository, storage } = createRepository({ maxWrites: 3, maxBatchRows: 5 });
+        const { repository, storage } = createRepository({ maxWrites: 3 });
         const close = async () => {
           await repository.drain();
           await storage.close();
@@ -26,36 +25,23 @@ describe('BatchingPlantRepository', () => {
     }),
   );
 
-  it('batches calls of one turn of the event loop into writes of at most maxBatchRows plants, or of one call', async () => {
-    const { repository, storage } = createRepository({ maxBatchRows: 2 });
-    await Promise.all([[1n], [2n], [3n], [4n, 5n, 6n], [7n]].map((ids) => repository.add(ids.map((id) => plant(id)))));
-    expect(storage.writes).to.deep.equal([[1n, 2n], [3n], [4n, 5n, 6n], [7n]]);
+  it('writes the calls of one turn of the event loop together', async () => {
+    const { repository, storage } = createRepository({});
+    const addAll = (...calls: readonly bigint[][]) =>
+      Promise.all(calls.map((ids) => repository.add(ids.map((id) => plant(id)))));
+    await addAll([1n], [2n, 3n], [4n]);
+    await addAll([5n]);
+    expect(storage.writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
   });
 
-  it('starts at most maxWrites concurrent writes', async () => {
-    const { repository, storage } = createRepository({ maxWrites: 2, maxBatchRows: 1 });
-    storage.pauseWrites();
-    const calls = [1n, 2n, 3n].map((id) => repository.add([plant(id)]));
-    await setImmediate();
+  it('starts at most maxWrites concurrent writes, and the next one with the calls that arrived meanwhile', async () => {
+    const { storage, addNow } = createRepository({ maxWrites: 2 });
+    const releases = [storage.holdNext(), storage.holdNext()];
+    const calls = [await addNow(1n), await addNow(2n), await addNow(3n), await addNow(4n)];
     expect(storage.writes).to.deep.equal([[1n], [2n]]);
-    storage.resume();
-    await Promise.all(calls);
-  });
-
-  it('starts a concurrent write once as many calls wait as the latest write has', async () => {
-    const { repository, storage } = createRepository({ maxWrites: 2 });
-    storage.pauseWrites();
-    const calls: Promise<unknown>[] = [];
-    for (const ids of [[1n, 2n], [3n], [4n]]) {
-      calls.push(...ids.map((id) => repository.add([plant(id)])));
-      await setImmediate();
-    }
-    expect(storage.writes).to.deep.equal([
-      [1n, 2n],
-      [3n, 4n],
-    ]);
-    storage.resume();
-    await Promise.all(calls);
+    for (const release of releases) release();
+    await Promise.all(calls.map(({ outcome }) => outcome));
+    expect(storage.writes).to.deep.equal([[1n], [2n], [3n, 4n]]);
   });
 
   it('runs a write in the AsyncLocalStorage context of one of its calls, and continues each call in its own', async () => {
@@ -78,26 +64,47 @@ describe('BatchingPlantRepository', () => {
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {
-    const { repository, storage } = createRepository({ maxBatchRows: 2 });
+    const { repository, storage } = createRepository({});
     const failure = new StorageUnavailable('the storage is unavailable');
     storage.failure = failure;
     const calls = [1n, 2n].map((id) => catchError(repository.add([plant(id)])));
+    await setImmediate();
     const next = repository.add([plant(1n)]);
     expect(await Promise.all(calls)).to.deep.equal([failure, failure]);
     expect(await next).to.deep.equal([{ kind: 'added' }]);
   });
 
-  it('after a write that takes too long, fails the calls behind it, and others at once', async () => {
-    const { repository, storage } = createRepository({ timeoutMs: 20 });
-    storage.pauseWrites();
-    const writing = catchError(repository.add([plant(1n)]));
-    await setImmediate();
-    const behind = catchError(repository.add([plant(2n)]));
-    for (const call of [writing, behind])
-      expect(`${await call}`).to.equal('StorageUnavailable: the storage did not respond within 20 ms');
-    expect(`${await catchError(repository.add([plant(3n)]))}`).to.match(/an earlier write timed out/);
-    expect(storage.writes).to.deep.equal([[1n]]);
-    storage.resume();
+  it('after every write in flight has timed out, fails the calls behind them, and others at once', async () => {
+    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    storage.holdNext();
+    storage.holdNext();
+    const calls = [await addNow(1n), await addNow(2n), await addNow(3n)];
+    for (const { outcome } of calls)
+      expect(await outcome).to.equal('StorageUnavailable: the storage did not respond within 20 ms');
+    expect(await (await addNow(4n)).outcome).to.equal('StorageUnavailable: an earlier write timed out');
+    expect(storage.writes).to.deep.equal([[1n], [2n]]);
+  });
+
+  it('after a write has timed out beside another one, starts the next one when the other one ends', async () => {
+    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    const [, release] = [storage.holdNext(), storage.holdNext()];
+    const [first, second, third] = [await addNow(1n), await addNow(2n), await addNow(3n)];
+    expect(await first.outcome).to.match(/did not respond/);
+    expect(storage.writes).to.deep.equal([[1n], [2n]]);
+    // In the turn of the first time-out, and so before the second one.
+    release();
+    expect([await second.outcome, await third.outcome]).to.deep.equal(['added', 'added']);
+  });
+
+  it('goes on at once after a write has timed out if another one has ended meanwhile', async () => {
+    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    storage.holdNext();
+    const [first, second] = [await addNow(1n), await addNow(2n)];
+    expect([await second.outcome, await first.outcome]).to.have.members([
+      'added',
+      'StorageUnavailable: the storage did not respond within 20 ms',
+    ]);
+    expect(await (await addNow(3n)).outcome).to.equal('added');
   });
 
   it('drains once every call has settled, those made meanwhile, too', async () => {
@@ -105,56 +112,66 @@ describe('BatchingPlantRepository', () => {
     await repository.drain();
     const settled: string[] = [];
     const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
-    storage.pauseWrites();
+    const release = storage.holdNext();
     const before = [note(repository.add([plant(1n)]), 'first'), note(repository.drain(), 'drained before the write')];
     await setImmediate();
     const during = [note(repository.drain(), 'drained during the write'), note(repository.add([plant(2n)]), 'second')];
-    storage.resume();
+    release();
     await Promise.all([...before, ...during]);
     expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
   });
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {
     const locked = new StorageUnavailable('the database is locked');
-    const storage = new ControlledRepository();
+    const { storage, addNow } = createRepository({ timeoutMs: 5 });
     storage.add = async (plants) => {
       storage.writes.push(plants.map(({ id }) => id));
+      await setImmediate();
       // Blocks the event loop, so that the time limit cannot be first.
       for (const start = performance.now(); performance.now() < start + 5; );
       throw locked;
     };
-    const repository = new BatchingPlantRepository(storage, { timeoutMs: 5, maxBatchRows: 1 });
-    const calls = [1n, 2n].map((id) => catchError(repository.add([plant(id)])));
-    expect(await Promise.all(calls)).to.deep.equal([locked, locked]);
+    const calls = [await addNow(1n), await addNow(2n)];
+    for (const { outcome } of calls) expect(await outcome).to.equal(`${locked}`);
     expect(storage.writes).to.deep.equal([[1n]]);
   });
 });
 
 function createRepository(limits: BatchLimits) {
   const storage = new ControlledRepository();
-  return { repository: new BatchingPlantRepository(storage, limits), storage };
+  const repository = new BatchingPlantRepository(storage, limits);
+  /** Adds a plant, and resolves when a write may have started. The outcome is a kind or an error. */
+  const addNow = async (id: bigint) => {
+    const outcome = repository.add([plant(id)]).then(([each]) => each?.kind, String);
+    await setImmediate();
+    return { outcome };
+  };
+  return { repository, storage, addNow };
 }
 
-/** A memory repository that records the ids of each write, can pause and fail writes, and rejects plants named `poison`. */
+/** A memory repository that records the ids of each write, can hold and fail writes, and rejects plants named `poison`. */
 class ControlledRepository extends MemoryPlantRepository {
   readonly writes: bigint[][] = [];
   /** The error of the next write. */
   failure: Error | undefined;
-  resume: () => void = () => {};
-  #gate = Promise.resolve();
+  readonly #holds: Promise<void>[] = [];
 
-  /** Pauses writes until {@link resume}. */
-  pauseWrites(): void {
-    this.#gate = new Promise((resume) => {
-      this.resume = resume;
-    });
+  /** Holds the next write that is not held yet, until the returned function is called. */
+  holdNext(): () => void {
+    let release = () => {};
+    this.#holds.push(
+      new Promise((resolve) => {
+        release = resolve;
+      }),
+    );
+    return () => release();
   }
 
   override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     this.writes.push(plants.map(({ id }) => id));
-    await this.#gate;
     const { failure } = this;
     this.failure = undefined;
+    await this.#holds.shift();
     if (failure) throw failure;
     const outcomes = await super.add([]);
     for (const one of plants) {

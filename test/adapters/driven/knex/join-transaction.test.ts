@@ -15,7 +15,7 @@ import { toPlant } from '../../../support/plants.js';
 
 const ADDED = { kind: 'added' };
 /** The codes after which a transaction should run again. */
-const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|ER_LOCK_DEADLOCK|ER_CHECKREAD)$/;
+const TO_RUN_AGAIN = /^(SQLITE_BUSY|SQLITE_ERROR (5|517)|40001|40P01|23505|ER_LOCK_DEADLOCK|ER_CHECKREAD)$/;
 const plant = (id: number, name = `plant ${id}`): Plant => toPlant({ id: BigInt(id), name });
 
 describe('joinTransaction', () => {

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
-import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { retryWhileBusy } from '#adapters/driven/knex/knex-plant-repository.js';
+import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
@@ -42,13 +43,14 @@ describe('KnexPlantRepository', () => {
     expect(otherId).to.deep.equal({ kind: 'added' });
   });
 
-  it('does not report a plant as added that is neither inserted nor found', async () => {
+  it('adds the second of two plants with the same id if the engine rejects the first', async () => {
     const store = await stores.create();
     const storage = await stores.open(store);
-    await storage.add([PLANT]);
-    await store.run('CREATE TRIGGER ignore BEFORE INSERT ON plants WHEN NEW.id = 2 BEGIN SELECT RAISE(IGNORE); END');
-    const error = await catchError(storage.add([PLANT, toPlant({ id: 2n, name: 'Ficus' })]));
-    expect(error).to.be.instanceOf(StorageUnavailable);
+    await store.run(sqliteEngine.rejectPoison);
+    const [poison, first, second] = [toPlant({ id: 1n, name: 'poison' }), toPlant({ id: 1n, name: 'Aloe' }), PLANT];
+    const outcomes = await storage.add([poison, poison, first, toPlant({ id: 2n, name: 'Ficus' }), second]);
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['rejected', 'rejected', 'added', 'added', 'conflict']);
+    expect(outcomes[4]).to.deep.equal({ kind: 'conflict', stored: first });
   });
 
   it('reveals no values and no SQL in errors', async () => {
@@ -62,5 +64,36 @@ describe('KnexPlantRepository', () => {
       .to.match(/storage rejected the plant.*storage is unavailable/s)
       .and.not.include(CANARY)
       .and.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
+  });
+});
+
+describe('A statement is retried', () => {
+  const fail = (errno: number) => Object.assign(new Error('failed'), { errno });
+  const SQLITE_BUSY = 5;
+  const SQLITE_FULL = 13;
+
+  it('while the engine is busy', async () => {
+    const failures = [fail(SQLITE_BUSY), fail(SQLITE_BUSY)];
+    const work = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return 'done';
+    };
+    expect(await retryWhileBusy(sqlite, 60_000, work)).to.equal('done');
+  });
+
+  it('until its time limit', async () => {
+    const busy = fail(SQLITE_BUSY);
+    expect(await catchError(retryWhileBusy(sqlite, 30, () => Promise.reject(busy)))).to.equal(busy);
+  });
+
+  it('not after another error', async () => {
+    let attempts = 0;
+    const work = async () => {
+      attempts++;
+      throw fail(SQLITE_FULL);
+    };
+    await catchError(retryWhileBusy(sqlite, 60_000, work));
+    expect(attempts).to.equal(1);
   });
 });

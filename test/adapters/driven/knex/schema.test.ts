@@ -41,16 +41,15 @@ describe('The schema', () => {
       it('migrates the schema in several statements, also after a crash between them', async () => {
         const storage = await stores.open(await stores.create());
         const statements = [
-          'ALTER TABLE plants ADD COLUMN species TEXT',
-          'ALTER TABLE plants ADD COLUMN width INTEGER',
-          'CREATE INDEX plants_by_width ON plants (width)',
+          'CREATE TABLE IF NOT EXISTS beds (id INTEGER)',
+          'CREATE TABLE IF NOT EXISTS sites (id INTEGER)',
         ];
         const withMigration = (...added: readonly string[]) => {
-          return { ...engine.dialect, migrations: { ...engine.dialect.migrations, '900_species': added } };
+          return { ...engine.dialect, migrations: { ...engine.dialect.migrations, '900_sites': added } };
         };
         const migrateBy = (...added: readonly string[]) => migrate(storage.knex, withMigration(...added));
         const pending = await readSchema(storage.knex, withMigration());
-        expect(pending).to.deep.equal({ schema: 'pending', pending: ['900_species'] });
+        expect(pending).to.deep.equal({ schema: 'pending', pending: ['900_sites'] });
         expect(await catchError(migrateBy(...statements, 'SELECT nonsense'))).to.be.instanceOf(Error);
         expect(await migrateBy(...statements)).to.deep.equal({ schema: 'migrated', pending: [] });
         expect(await migrateBy(...statements)).to.deep.equal({ schema: 'current', pending: [] });

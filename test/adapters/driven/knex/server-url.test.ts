@@ -1,7 +1,8 @@
 import { InvalidServerUrl, openMysql, openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toMysqlName, toPostgresName } from '#adapters/driven/knex/server-url.js';
+import { parseMysqlUrl, toMysqlConfig } from '#adapters/driven/knex/mysql.js';
+import { parsePostgresUrl, toPostgresConfig } from '#adapters/driven/knex/postgres.js';
 import { catchError } from '../../../support/catch-error.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 
@@ -16,6 +17,11 @@ describe('The URL of a server is rejected without printing its password', () => 
       message: /^unknown parameter sslmod; known are /,
     },
     {
+      title: 'with a repeated parameter',
+      url: `postgres://u:${CANARY}@db/plants?sslmode=verify-full&sslmode=disable`,
+      message: /^repeated parameter sslmode$/,
+    },
+    {
       title: 'with a value of sslmode that pg takes for another',
       url: `postgres://u:${CANARY}@db/plants?sslmode=require`,
       message: /^sslmode must be/,
@@ -26,6 +32,9 @@ describe('The URL of a server is rejected without printing its password', () => 
     { title: 'with / after a digit', url: `postgres://u:12/${CANARY}@db/plants`, message: ENCODE },
     { title: 'with ? in the password', url: `mysql://u:12?${CANARY}@db/plants`, message: ENCODE },
     { title: 'with # in the password', url: `mysql://u:12#${CANARY}@db/plants`, message: ENCODE },
+    { title: 'with a line feed in the password', url: `mysql://u:${CANARY}\n@db/plants`, message: ENCODE },
+    { title: 'with a space in a parameter', url: `postgres://u:${CANARY}@db/plants?options=-c a`, message: ENCODE },
+    { title: 'with % in the password', url: `mysql://u:${CANARY}100%@db/plants`, message: /^percent-encode % as %25$/ },
     { title: 'with an invalid port', url: `postgres://u:${CANARY}@db:port/plants`, message: ENCODE },
     {
       title: 'with verifyIdentity for an IPv4 address',
@@ -37,6 +46,11 @@ describe('The URL of a server is rejected without printing its password', () => 
       url: `mysql://u:${CANARY}@[::1]/plants?ssl=${IDENTITY}`,
       message: /needs a host name/,
     },
+    {
+      title: 'with an ssl that is no JSON object',
+      url: `mysql://u:${CANARY}@db/plants?ssl=true`,
+      message: /^ssl must be a percent-encoded JSON object$/,
+    },
   ]) {
     it(title, async () => {
       const error = await catchError(url.startsWith('mysql') ? openMysql({ url }) : openPostgres({ url }));
@@ -46,22 +60,64 @@ describe('The URL of a server is rejected without printing its password', () => 
   }
 });
 
-describe('The URL of a server is named without its password, and may have', () => {
-  it("pg's parameters", () => {
-    for (const parameters of [
-      ...['sslmode=disable', 'sslmode=verify-full&sslrootcert=/ca.pem', 'sslmode=no-verify&sslcert=/a&sslkey=/b'],
-      ...['host=/run&port=5433&user=u&password=p', 'application_name=garden&options=-c', 'statement_timeout=1'],
-      'lock_timeout=1&idle_in_transaction_session_timeout=1',
-    ])
-      expect(toPostgresName(`postgres://u:${CANARY}@db:5432/plants?${parameters}`)).to.equal(
-        'postgres://db:5432/plants',
-      );
+describe('The URL of a server is handed to the driver in parts', () => {
+  const toConnection = (url: string) => {
+    const config = url.startsWith('mysql')
+      ? toMysqlConfig(parseMysqlUrl(url).settings, 1000, 1)
+      : toPostgresConfig(parsePostgresUrl(url).settings, 1000, 1);
+    return config.connection;
+  };
+
+  for (const { title, url, parts } of [
+    {
+      title: 'decoded',
+      url: 'postgres://g%40rden:a%2Fb%25%20c@[::1]:5433/pl%61nts',
+      parts: { user: 'g@rden', password: 'a/b% c', host: '::1', port: '5433', database: 'plants' },
+    },
+    {
+      title: 'with a host in a parameter, such as a socket of Google Cloud SQL',
+      url: 'postgres://u:p@/plants?host=/cloudsql/a:b:c',
+      parts: { user: 'u', password: 'p', host: '/cloudsql/a:b:c', database: 'plants' },
+    },
+    {
+      title: 'with a socket on MySQL',
+      url: 'mysql://u@localhost/plants?socketPath=/run/mysqld.sock&compress=true&localAddress=::1',
+      parts: { user: 'u', socketPath: '/run/mysqld.sock', compress: true, localAddress: '::1' },
+    },
+    {
+      title: 'with parameters of PostgreSQL, of which the URL overrides the defaults',
+      url: 'postgres://db/plants?user=u&password=p%25&port=1&application_name=a%20b&options=-c%20x&statement_timeout=1',
+      parts: { user: 'u', password: 'p%', port: '1', application_name: 'a b', options: '-c x', statement_timeout: '1' },
+    },
+    { title: 'without TLS on PostgreSQL, whatever PGSSLMODE is', url: 'postgres://db/plants', parts: { ssl: false } },
+    { title: 'without TLS by sslmode=disable', url: 'postgres://db/plants?sslmode=disable', parts: { ssl: false } },
+    {
+      title: 'with TLS by mysql2',
+      url: `mysql://10.0.0.1/plants?ssl=${encodeURIComponent('{"verifyIdentity":false}')}`,
+      parts: { ssl: { verifyIdentity: false } },
+    },
+  ]) {
+    it(title, () => expect(toConnection(url)).to.deep.include(parts));
+  }
+
+  it('with TLS and the certificates of files on PostgreSQL', () => {
+    const { url } = import.meta;
+    const file = new URL(url).pathname;
+    for (const [parameters, rejectUnauthorized, ca] of [
+      ['sslmode=verify-full', true, undefined],
+      [`sslrootcert=${file}`, true, file],
+      [`sslmode=no-verify&sslcert=${file}&sslkey=${file}`, false, undefined],
+    ] as const) {
+      const connection = Object(toConnection(`postgres://db/plants?${parameters}`));
+      expect(connection.ssl).to.include({ rejectUnauthorized });
+      expect(connection.ssl.ca === undefined).to.equal(ca === undefined);
+    }
   });
 
-  it("mysql2's parameters", () => {
-    for (const parameters of [`ssl=${IDENTITY}`, 'socketPath=/run/mysqld.sock', 'compress=true&localAddress=::1'])
-      expect(toMysqlName(`mysql://u:${CANARY}@db/plants?${parameters}`)).to.equal('mysql://db/plants');
-    expect(toMysqlName(`mysql://u:${CANARY}@10.0.0.1/plants?ssl={}`)).to.equal('mysql://10.0.0.1/plants');
-    expect(toMysqlName(`mysql://u:${CANARY}@10.0.0.1/plants`)).to.equal('mysql://10.0.0.1/plants');
+  it('and named without its password', () => {
+    expect(parsePostgresUrl(`postgres://u:${CANARY}@db:5432/plants?password=p`).name).to.equal(
+      'postgres://db:5432/plants',
+    );
+    expect(parseMysqlUrl(`mysql://u:${CANARY}@db/plants`).name).to.equal('mysql://db/plants');
   });
 });

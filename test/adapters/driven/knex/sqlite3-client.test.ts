@@ -1,5 +1,5 @@
 import { before, describe } from 'mocha';
-import { chooseDriver } from '#adapters/driven/knex/sqlite-connection.js';
+import { chooseDriver } from '#adapters/driven/knex/sqlite-file.js';
 import { skipUnless } from '../../../support/skip-unless.js';
 import { testSqliteClient } from './sqlite-client.js';
 

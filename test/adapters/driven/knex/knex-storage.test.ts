@@ -1,8 +1,6 @@
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { retryWhileBusy } from '#adapters/driven/knex/knex-plant-storage.js';
-import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
@@ -11,7 +9,7 @@ import { waitUntil } from '../../../support/wait-until.js';
 
 const PLANTS = [toPlant({ id: 2n, name: 'Monstera' })];
 
-describe('KnexPlantStorage', () => {
+describe('KnexStorage', () => {
   const stores = sqliteEngine.stores();
 
   const succeeds = (call: Promise<unknown>) =>
@@ -47,13 +45,6 @@ describe('KnexPlantStorage', () => {
     await other.close();
   });
 
-  it('is ready even if a trigger rejects the row of its probe', async () => {
-    const store = await stores.create();
-    const storage = await stores.open(store);
-    await store.run(`CREATE TRIGGER reject BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no'); END`);
-    await storage.ready();
-  });
-
   it('stores what it acknowledges, although a COMMIT of the caller has failed', async () => {
     const store = await stores.create();
     const storage = await stores.open(store, { timeoutMs: 200 });
@@ -65,36 +56,5 @@ describe('KnexPlantStorage', () => {
     // Until the pool has closed the connection, whose transaction is still open.
     await waitUntil('a plant is added', () => succeeds(storage.add(PLANTS)));
     expect(await store.readPlants()).to.have.lengthOf(1);
-  });
-});
-
-describe('A statement is retried', () => {
-  const fail = (errno: number) => Object.assign(new Error('failed'), { errno });
-  const SQLITE_BUSY = 5;
-  const SQLITE_FULL = 13;
-
-  it('while the engine is busy', async () => {
-    const failures = [fail(SQLITE_BUSY), fail(SQLITE_BUSY)];
-    const work = async () => {
-      const failure = failures.shift();
-      if (failure) throw failure;
-      return 'done';
-    };
-    expect(await retryWhileBusy(sqlite, 60_000, work)).to.equal('done');
-  });
-
-  it('until its time limit', async () => {
-    const busy = fail(SQLITE_BUSY);
-    expect(await catchError(retryWhileBusy(sqlite, 30, () => Promise.reject(busy)))).to.equal(busy);
-  });
-
-  it('not after another error', async () => {
-    let attempts = 0;
-    const work = async () => {
-      attempts++;
-      throw fail(SQLITE_FULL);
-    };
-    await catchError(retryWhileBusy(sqlite, 60_000, work));
-    expect(attempts).to.equal(1);
   });
 });
