@@ -2,7 +2,7 @@
 // Files or folders replace the tiers: npm test -- test/core/plant.test.ts --grep int64
 import { spawnSync } from 'node:child_process';
 
-const onServers = ['adapters/driven/knex/@(postgres|mysql|server-connection)', 'examples/order-with-plant'];
+const onServers = ['adapters/driven/knex/@(postgres|mysql|servers)', 'examples/order-with-plant'];
 /** Files in test/, and how many of them run at once on two cores, because many tests wait for a process. */
 const tiers = {
   unit: { jobs: 1, files: ['core/*', 'adapters/driven/@(batching|memory|static-token)/*', 'adapters/driving/api/*'] },

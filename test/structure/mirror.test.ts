@@ -7,6 +7,7 @@ import { inRepository } from '../support/paths.js';
 /** Product files without a test of their name, and why. */
 const WITHOUT_TEST: Readonly<Record<string, string>> = {
   '/adapters/driven/knex/dialect.ts': 'a type',
+  '/adapters/driven/knex/standby.ts': 'test/system/standby.test.ts runs it with a server that waits for a standby',
   '/adapters/driving/koa/context.ts': 'types, and a response that the tests of the middlewares read',
   '/composition/services.ts': 'identifiers with a type',
   '/composition/cli/main.ts': 'the entry point of the process; what it calls has a test',
@@ -15,6 +16,7 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
 /** Tests that mirror no file, and why. */
 const WITHOUT_FILE: Readonly<Record<string, string>> = {
   '/adapters/driven/knex/engines.test.ts': 'what SQLite and the servers share',
+  '/adapters/driven/knex/servers.test.ts': 'what the servers share',
 };
 
 const read = (path: string) => readFileSync(inRepository(path.slice(1)), 'utf8');

@@ -6,9 +6,11 @@ import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
 import { temporaryFolder } from '../../support/temporary.js';
+import type { Operation } from '../history.js';
+import { CLIENTS, Load } from '../load.js';
 import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
-import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
+import { expectRecovery, type Fault, settingsFor } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
 interface SqlFault {
@@ -107,6 +109,28 @@ describe('A service under load loses nothing and recovers on', () => {
           return { title, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
         }),
       ];
+      it('while a transaction holds one id, which a client keeps creating: others get 200 in each second', async () => {
+        const service = serve(folder, { DATABASE_URL: proxy.toProxiedUrl(server.url), STORAGE_TIMEOUT: '1s' });
+        const port = await service.port();
+        const held = { id: -1n, name: 'held' };
+        const transaction = await admin.transaction();
+        await transaction('plants').insert({ id: -1, name: 'held' });
+        const load = await Load.on(port, 3 * CLIENTS);
+        const start = performance.now();
+        const SECONDS = 6;
+        while (performance.now() - start < 1000 * SECONDS)
+          expect(await create(port, held)).to.have.property('outcome', 50301);
+        const second = ({ endedAt }: Operation) => Math.floor((endedAt - start) / 1000);
+        const created = load.history.filter(({ outcome }) => outcome === 200);
+        expect(Array.from({ length: SECONDS }, (_, index) => index)).to.deep.equal(
+          [...new Set(created.map(second))].filter((each) => each >= 0 && each < SECONDS),
+        );
+        await transaction.rollback();
+        await load.stop();
+        expect(await create(port, held)).to.have.property('outcome', 200);
+        expect(await service.stop()).to.equal(0);
+      });
+
       for (const fault of allFaults) {
         it(fault.title, async () => {
           const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
@@ -122,13 +146,9 @@ describe('While the disk of a database server is full', () => {
   const disk = new Disk();
 
   for (const { title, kind, options } of [
+    { title: 'creates fail on PostgreSQL, until there is space', kind: privateServers.postgres, options: [] },
     {
-      title: 'creates and readiness fail on PostgreSQL, until there is space',
-      kind: privateServers.postgres,
-      options: [],
-    },
-    {
-      title: 'creates and readiness fail on MariaDB, until there is space',
+      title: 'creates fail on MariaDB, until there is space',
       kind: privateServers.mariadb,
       options: ['--innodb-log-file-size=8M'],
     },
@@ -138,15 +158,18 @@ describe('While the disk of a database server is full', () => {
       disk.mount(this, 300);
       const server = await PrivateServer.install(kind, disk.path);
       await server.start(options);
-      const service = serve(disk.path, { DATABASE_URL: server.url, MANAGEMENT_PORT: '0' });
-      const [port, managementPort] = [await service.port(), await service.managementPort()];
+      const service = serve(disk.path, { DATABASE_URL: server.url });
+      const port = await service.port();
       const name = randomBytes(1000).toString('hex');
-      expect((await create(port, { id: 1n, name }))?.outcome).to.equal(200);
+      let id = 1n;
+      const createUntil = async (outcome: number) => {
+        while ((await create(port, { id, name }))?.outcome !== outcome) id++;
+      };
+      await createUntil(200);
       disk.fill();
-      for (let id = 2n; (await create(port, { id, name }))?.outcome !== 50301; ) id++;
-      await waitForReadiness(managementPort, '503 unavailable');
+      await createUntil(50301);
       disk.free();
-      await waitForReadiness(managementPort, '200 ok');
+      await createUntil(200);
       await server.kill();
     });
   }

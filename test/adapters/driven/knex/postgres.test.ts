@@ -1,6 +1,7 @@
 import { openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { catchError } from '../../../support/catch-error.js';
 import { databasesOn, postgresServer } from '../../../support/database-servers.js';
 
 describe('PostgreSQL', () => {
@@ -27,4 +28,17 @@ describe('PostgreSQL', () => {
       await storage.close();
     });
   }
+
+  it('rejects a database whose encoding would change names', async () => {
+    const admin = databases.connect();
+    const name = `plant_store_encoding_${process.pid}`;
+    await admin.raw(`CREATE DATABASE ${name} ENCODING 'EUC_JP' LOCALE 'C' TEMPLATE template0`);
+    try {
+      const url = Object.assign(new URL(postgresServer.url), { pathname: `/${name}` }).href;
+      const error = await catchError(openPostgres({ url }));
+      expect(`${error}`).to.match(/cannot store plants: the encoding of the database is EUC_JP, not UTF8$/);
+    } finally {
+      await admin.raw(`DROP DATABASE ${name}`);
+    }
+  });
 });

@@ -38,6 +38,38 @@ describe('The schema', () => {
         expect(await storage.add([PLANT])).to.deep.equal(ADDED);
       });
 
+      for (const { title, id, name, reason } of [
+        {
+          title: 'does not open a table without its key',
+          id: 'BIGINT',
+          name: 'TEXT NOT NULL',
+          reason: 'its primary key is not id',
+        },
+        {
+          title: 'does not open a table whose key has another column, too',
+          id: 'BIGINT',
+          name: 'VARCHAR(99) NOT NULL, number INTEGER, PRIMARY KEY (id, number)',
+          reason: 'its primary key is not id',
+        },
+        {
+          title: 'does not open a table in which a name may be missing',
+          id: 'BIGINT PRIMARY KEY',
+          name: 'TEXT',
+          reason: 'name may be NULL',
+        },
+      ]) {
+        it(title, async () => {
+          const store = await stores.create();
+          await openStore(store.url).then((storage) => storage.close());
+          await store.run('DROP TABLE plants');
+          await store.run(`CREATE TABLE plants (id ${id}, tag TEXT, name ${name})`);
+          for (const readOnly of [false, true]) {
+            const error = await catchError(openStore(store.url, { readOnly }));
+            expect(`${error}`).to.match(RegExp(`: the table plants cannot store plants: ${reason}$`));
+          }
+        });
+      }
+
       it('migrates the schema in several statements, also after a crash between them', async () => {
         const storage = await stores.open(await stores.create());
         const statements = [

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
-import { openMysql } from '@plant-store/adapters/knex';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
-import { after, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import {
@@ -11,14 +10,13 @@ import {
   mysqlServer,
   newestPostgresServer,
   postgresServer,
-  waitForLock,
 } from '../../../support/database-servers.js';
 import { openStore } from '../../../support/engines.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
 import { toPlant } from '../../../support/plants.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 
-describe('The connections to a server', () => {
+describe('A storage on a server', () => {
   for (const server of [postgresServer, newestPostgresServer, mariadbServer, mysqlServer]) {
     describe(server.name, () => {
       const isPostgres = server.client === 'pg';
@@ -74,6 +72,35 @@ describe('The connections to a server', () => {
         expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);
       });
 
+      it('is ready again without a restart, although a session keeps the rights with which it began', async () => {
+        const url = await databases.create();
+        const user = `plant_store_test_${process.pid}`;
+        const schema = isPostgres ? url.replace(/.*search_path%3D/, '') : new URL(url).pathname.slice(1);
+        const [create, restrict, allow, drop] = isPostgres ? postgresUser(user, schema) : mysqlUser(user, schema);
+        const admin = databases.connect(url);
+        const run = async (statements: string) => {
+          for (const statement of statements.split('; ')) await admin.raw(statement);
+        };
+        await openStore(url).then((storage) => storage.close());
+        await run(`${create}; ${restrict}`);
+        try {
+          const storage = await openStore(Object.assign(new URL(url), { username: user }).href);
+          const callers = { id: 1, name: 'Aloe' };
+          expect(await catchError(storage.knex('plants').insert(callers))).to.be.instanceOf(Error);
+          expect(await catchError(storage.add([toPlant({ id: 2n, name: 'Ficus' })]))).to.be.instanceOf(
+            StorageUnavailable,
+          );
+          expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
+          await run(allow);
+          await storage.ready();
+          await storage.knex('plants').insert(callers);
+          expect(await storage.add([toPlant({ id: 2n, name: 'Ficus' })])).to.deep.equal([{ kind: 'added' }]);
+          await storage.close();
+        } finally {
+          await run(drop);
+        }
+      });
+
       it('opens at most maxConnections for transactions of the caller', async () => {
         const storage = await openStore(await databases.create(), { maxConnections: 1, timeoutMs: 300 });
         const first = await storage.knex.transaction();
@@ -117,62 +144,21 @@ describe('The connections to a server', () => {
   }
 });
 
-describe('Sessions on MariaDB do not depend on', () => {
-  const NAME = 'Ωmega 日本 🌱';
-  const plants = [toPlant({ id: 0n, name: NAME }), toPlant({ id: 1n, name: NAME })];
-  const databases = databasesOn(mariadbServer);
+/** Statements that create a user, restrict it, end the restriction and drop it. */
+function postgresUser(user: string, schema: string): readonly [string, string, string, string] {
+  return [
+    `CREATE ROLE ${user} LOGIN; GRANT ALL ON SCHEMA ${schema} TO ${user}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}`,
+    `ALTER ROLE ${user} SET default_transaction_read_only = on`,
+    `ALTER ROLE ${user} RESET default_transaction_read_only`,
+    `DROP OWNED BY ${user}; DROP ROLE ${user}`,
+  ];
+}
 
-  /** Opens a storage as a user without privileges on the server, on which `init_connect` has an effect. */
-  const openWith = async (settings: string) => {
-    const url = new URL(await databases.create());
-    const admin = databases.connect();
-    await admin.raw("CREATE USER IF NOT EXISTS 'plant_store_test'@'%'");
-    await admin.raw(`GRANT ALL ON ${url.pathname.slice(1)}.* TO 'plant_store_test'@'%'`);
-    url.username = 'plant_store_test';
-    await admin.raw(`SET GLOBAL ${settings}`);
-    const storage = await openMysql({ url: url.href });
-    await storage.ready();
-    return { storage, other: databases.connect(url.href) };
-  };
-  after(async () => {
-    const admin = databases.connect();
-    await admin.raw(
-      "SET GLOBAL autocommit = 1, completion_type = 'NO_CHAIN', init_connect = '', tx_isolation = DEFAULT",
-    );
-    await admin.raw("DROP USER IF EXISTS 'plant_store_test'@'%'");
-  });
-
-  for (const { title, settings } of [
-    {
-      title: 'autocommit=0 and completion_type=CHAIN',
-      settings: "autocommit = 0, completion_type = 'CHAIN', init_connect = ''",
-    },
-    {
-      title: 'init_connect with BEGIN',
-      settings: "autocommit = 1, completion_type = 'NO_CHAIN', init_connect = 'BEGIN'",
-    },
-    { title: 'init_connect with SET NAMES', settings: "init_connect = 'SET NAMES latin1'" },
-  ]) {
-    it(title, async () => {
-      const { storage, other } = await openWith(settings);
-      expect(await storage.add(plants)).to.deep.equal([{ kind: 'added' }, { kind: 'added' }]);
-      expect(await storage.add(plants)).to.deep.equal(plants.map((stored) => ({ kind: 'conflict', stored })));
-      const [rows] = await other.raw('SELECT id, HEX(name) AS name FROM plants ORDER BY id');
-      const name = Buffer.from(NAME).toString('hex').toUpperCase();
-      expect(rows.map((row: object) => ({ ...row }))).to.deep.equal([0, 1].map((id) => ({ id, name })));
-      await storage.close();
-    });
-  }
-
-  it('the isolation level READ UNCOMMITTED', async () => {
-    const { storage, other } = await openWith("init_connect = '', tx_isolation = 'READ-UNCOMMITTED'");
-    await storage.add(plants.slice(0, 1));
-    const transaction = await other.transaction();
-    await transaction('plants').insert({ id: 1, name: 'uncommitted' });
-    const adding = storage.add(plants);
-    await waitForLock(databases.connect());
-    await transaction.rollback();
-    expect((await adding).map(({ kind }) => kind)).to.deep.equal(['conflict', 'added']);
-    await storage.close();
-  });
-});
+function mysqlUser(user: string, database: string): readonly [string, string, string, string] {
+  return [
+    `CREATE USER ${user}`,
+    `GRANT SELECT ON ${database}.* TO ${user}`,
+    `GRANT INSERT, UPDATE ON ${database}.* TO ${user}`,
+    `DROP USER ${user}`,
+  ];
+}
