@@ -9,14 +9,14 @@ const tiers = {
   test: {
     jobs: 4,
     files: ['@(adapters|bench|composition|contract-mutants|core|docs|examples|structure)/**/*'],
-    except: ['adapters/driven/knex/node-sqlite-client', ...onServers],
+    except: ['adapters/driven/knex/node-sqlite-driver', ...onServers],
   },
   engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
   system: { jobs: 3, files: ['system/**/*'] },
   sqlite: {
     jobs: 2,
     files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
-    except: ['adapters/driven/knex/sqlite3-client', ...onServers],
+    except: ['adapters/driven/knex/sqlite3-driver', ...onServers],
   },
   interop: { jobs: 3, files: ['interop/*'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },

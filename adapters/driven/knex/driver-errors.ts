@@ -33,7 +33,7 @@ export function toCode(error: unknown): string {
 }
 
 /** Converts the failure of a call. */
-export function toFailure(error: unknown): StorageUnavailable {
+export function toStorageUnavailable(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
   const code = toCode(error);
   // PostgreSQL rejects every statement after one of the caller's that failed.
@@ -42,7 +42,7 @@ export function toFailure(error: unknown): StorageUnavailable {
 }
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
-export function toReason(error: unknown): string {
+export function toMessage(error: unknown): string {
   if (isStorageUnavailable(error)) return error.message;
   if (toCode(error) === 'ETIMEDOUT') return 'the server does not respond';
   if (!(error instanceof Error)) return toCode(error);

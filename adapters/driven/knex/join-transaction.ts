@@ -1,7 +1,7 @@
 import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toFailure } from './driver-errors.js';
+import { toStorageUnavailable } from './driver-errors.js';
 import { KnexPlantRepository } from './knex-plant-repository.js';
 import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
@@ -60,7 +60,7 @@ class CallQueue {
       return await work();
     } catch (error) {
       this.#hasFailed = true;
-      throw toFailure(error);
+      throw toStorageUnavailable(error);
     }
   }
 }

@@ -16,9 +16,6 @@ import { fitsStatement, type StoredRow, selectPage, selectStored, toRow } from '
 /** Pause before a retry, in milliseconds. */
 const PAUSE_MS = 10;
 
-/** PostgreSQL's code of an id that is in use. */
-const UNIQUE_VIOLATION = '23505';
-
 /** Makes a call of the repository, perhaps later, and converts its failure. */
 export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -53,7 +50,7 @@ export class KnexPlantRepository implements PlantRepository {
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
-    const ascending = plants.toSorted(compareIds);
+    const ascending = plants.toSorted((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
     const firsts = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
     const findings: Findings = { outcomes: new Map(), mustSync: false };
     const { outcomes } = findings;
@@ -94,15 +91,14 @@ export class KnexPlantRepository implements PlantRepository {
     if (stored.length > 0) {
       for (const row of stored) findings.outcomes.set(row.id, toConflict(row));
       findings.mustSync = true;
-      const free = plants.filter(({ id }) => !findings.outcomes.has(id));
       // Ends, because there are fewer plants each time.
+      const free = plants.filter(({ id }) => !findings.outcomes.has(id));
       return this.#insert(free, findings);
     }
     if (plants.length > 1) return this.#insertHalves(plants, findings);
-    // The snapshot of the transaction hides the plant that has the id, so the transaction has to run again.
-    if (this.#knex.isTransaction && toCode(rejection) === UNIQUE_VIOLATION) throw rejection;
-    const error = new Error(`the storage rejected the plant (${toCode(rejection)})`);
-    findings.outcomes.set(plant.id, { kind: 'rejected', error });
+    // The id is in use, but the snapshot of the transaction hides its plant (PostgreSQL).
+    if (this.#knex.isTransaction && toCode(rejection) === '23505') throw rejection;
+    findings.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
   }
 
   async #insertHalves(plants: readonly Plant[], findings: Findings): Promise<void> {
@@ -116,7 +112,8 @@ export class KnexPlantRepository implements PlantRepository {
     let from = MIN_PLANT_ID;
     for (;;) {
       const rows = await this.#makeCall(() => this.#run(() => selectPage(this.#knex, this.#dialect, from)));
-      const plants = rows.map(toPlant);
+      const plants = rows.flatMap(({ plant }) => plant ?? []);
+      if (plants.length < rows.length) throw new StorageUnavailable('a stored row is not a valid plant');
       const last = plants.at(-1);
       if (last === undefined) return;
       yield plants;
@@ -144,17 +141,10 @@ export async function retryWhileBusy<T>(dialect: Dialect, timeoutMs: number, wor
   }
 }
 
-function compareIds(a: Plant, b: Plant): number {
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
+function toConflict({ plant }: StoredRow): AddOutcome {
+  return plant ? { kind: 'conflict', stored: plant } : toRejected('its stored row is invalid');
 }
 
-function toConflict({ content }: StoredRow): AddOutcome {
-  if (content.kind === 'valid') return { kind: 'conflict', stored: content.plant };
-  return { kind: 'rejected', error: new Error('the stored row with this id is not a valid plant') };
-}
-
-function toPlant({ content }: StoredRow): Plant {
-  if (content.kind === 'valid') return content.plant;
-  throw new StorageUnavailable('a stored row is not a valid plant');
+function toRejected(message: string): AddOutcome {
+  return { kind: 'rejected', error: new Error(message) };
 }

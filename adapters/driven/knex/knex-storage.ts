@@ -1,13 +1,47 @@
+import { resolve } from 'node:path';
 import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { MissingDriver, toFailure } from './driver-errors.js';
+import { MissingDriver, toCode, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
 import { KnexPlantRepository, type MakeCall, retryWhileBusy } from './knex-plant-repository.js';
+import { mysql, parseMysqlUrl, toMysqlConfig } from './mysql.js';
+import { parsePostgresUrl, postgres, toPostgresConfig } from './postgres.js';
 import { selectRows } from './rows.js';
-import type { SchemaState } from './schema.js';
+import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
+import { sqlite } from './sqlite.js';
+import { chooseDriver, toSqliteConfig } from './sqlite-file.js';
 
 /** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
+
+const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or failover may lose them';
+
+/** Options of any database. */
+export interface DatabaseOptions {
+  /**
+   * Maximum time to wait for a lock or a connection and, on PostgreSQL and MariaDB, for a statement, in milliseconds.
+   * @default 10000
+   */
+  readonly timeoutMs?: number | undefined;
+  /** Whether the storage will only be read. If so, creates and migrates nothing. @default false */
+  readonly readOnly?: boolean | undefined;
+}
+
+/** Options of {@link openSqlite}. */
+export interface SqliteOptions extends DatabaseOptions {
+  /** The file. Created if missing, accessible to its owner only; its folder must exist. */
+  readonly path: string;
+  /** Whether opening fails instead of creating a missing file. @default false */
+  readonly mustExist?: boolean | undefined;
+}
+
+/** Options of {@link openPostgres} and {@link openMysql}. */
+export interface ServerOptions extends DatabaseOptions {
+  /** `docs/databases.md` lists its parameters. */
+  readonly url: string;
+  /** Maximum number of connections of the storage, and of `knex`. @default 10 */
+  readonly maxConnections?: number | undefined;
+}
 
 /** An open database. */
 export interface KnexStorage extends PlantRepository, SchemaState {
@@ -23,7 +57,7 @@ export interface KnexStorage extends PlantRepository, SchemaState {
   readonly warning: string | undefined;
   /**
    * Checks that plants can be read. At first and after a call that failed, also commits an insert of no row and a small
-   * write, unless the database was opened for reading.
+   * write, unless the database is only read.
    * @throws {StorageUnavailable}
    */
   ready(): Promise<void>;
@@ -32,23 +66,94 @@ export interface KnexStorage extends PlantRepository, SchemaState {
 }
 
 /**
- * Creates the repository, its connection pool, and the pool of the caller, whose connections may keep a transaction open
- * or have other settings. Opens no connection.
+ * Opens a SQLite file and migrates its schema. Uses `sqlite3` if it can be loaded, otherwise `node:sqlite`.
+ * @throws {MissingDriver}
+ * @throws {StorageUnavailable} The message has the reason, and `cause` the driver's codes.
  */
-export async function createStorage(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
-  const isCurrent = (connection: object) => {
+export function openSqlite({ path, mustExist = false, ...options }: SqliteOptions): Promise<KnexStorage> {
+  const file = resolve(path);
+  const driver = chooseDriver();
+  return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, () =>
+    toSqliteConfig(file, driver, mustExist, options.readOnly),
+  );
+}
+
+/**
+ * Opens a PostgreSQL database and migrates its schema. Throws as {@link openSqlite} does.
+ * @throws {InvalidServerUrl}
+ */
+export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
+  const { name, settings } = parsePostgresUrl(url);
+  return open(postgres, { driver: 'pg', name, maxWrites: 2 }, options, (timeoutMs) =>
+    toPostgresConfig(settings, timeoutMs, maxConnections),
+  );
+}
+
+/**
+ * Opens a MySQL or MariaDB database and migrates its schema. Throws as {@link openSqlite} does.
+ * @throws {InvalidServerUrl}
+ */
+export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
+  const { name, settings } = parseMysqlUrl(url);
+  return open(mysql, { driver: 'mysql2', name, maxWrites: 2 }, options, (timeoutMs) =>
+    toMysqlConfig(settings, timeoutMs, maxConnections),
+  );
+}
+
+/** Opens a database, again while the engine is busy, each time with new connections. */
+async function open(
+  dialect: Dialect,
+  database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
+  { timeoutMs = 10_000, readOnly = false }: DatabaseOptions,
+  configure: (timeoutMs: number) => Knex.Config | Promise<Knex.Config>,
+): Promise<KnexStorage> {
+  const { driver, name } = database;
+  try {
+    const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
+    return await retryWhileBusy(dialect, timeoutMs, async () => {
+      const { pool, ...storage } = await connect(config, dialect, timeoutMs, readOnly);
+      try {
+        const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
+        const settings = readOnly ? [] : await readFindings(pool, dialect.nonDurableSettings);
+        const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
+        return { ...database, ...schema, ...storage, warning };
+      } catch (error) {
+        await storage.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (error instanceof MissingDriver) throw error;
+    if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
+    if (error instanceof Error && error.message.startsWith('Knex: run'))
+      throw new MissingDriver(`the driver ${driver} is not installed: npm install ${driver}`);
+    throw new StorageUnavailable(`cannot open ${name}: ${toMessage(error)}`, { cause: toCodes(error) });
+  }
+}
+
+/** Creates a storage with two pools, because a connection of the caller may keep a transaction open or have other settings. */
+async function connect(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
+  // Loaded here, because programs that only parse settings do not need it.
+  const { default: knexFactory } = await import('knex');
+  let failures = 0;
+  /** The number of failures before the first use of each connection. */
+  const failuresBefore = new WeakMap<object, number>();
+  // After a failure, no older connection is used again: a session keeps the privileges and settings with which it began.
+  const validate = (connection: object) => {
     if (!failuresBefore.has(connection)) failuresBefore.set(connection, failures);
     return failuresBefore.get(connection) === failures;
   };
-  let failures = 0;
-  /** The number of failures before the first use of a connection. */
-  const failuresBefore = new WeakMap<object, number>();
-  const pool = await createKnex({ ...config, pool: { ...config.pool, validate: isCurrent } });
-  const knex = await createKnex({
-    ...config,
-    // An idle connection closes, because the caller may have left a transaction open on it.
-    pool: { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs, validate: isCurrent },
-  });
+  const createPool = (options: Knex.PoolConfig) =>
+    knexFactory({
+      // Keep a statement's values out of the log and of error messages.
+      compileSqlOnError: false,
+      log: { warn() {}, error() {}, deprecate() {}, debug() {} },
+      ...config,
+      pool: { ...config.pool, ...options, validate },
+    });
+  const pool = createPool({});
+  // An idle connection closes, because the caller may have left a transaction open on it.
+  const knex = createPool({ min: 0, idleTimeoutMillis: timeoutMs });
   knex.on('query-error', (error) => {
     if (dialect.classify(error) === 'unavailable') failures++;
   });
@@ -65,13 +170,12 @@ export async function createStorage(config: Knex.Config, dialect: Dialect, timeo
     } catch (error) {
       failures++;
       mustWrite = !readOnly;
-      throw toFailure(error);
+      throw toStorageUnavailable(error);
     } finally {
       calls.delete(call);
     }
   };
   const repository = new KnexPlantRepository(pool, dialect, makeCall, timeoutMs);
-
   const checkReadiness = async () => {
     await selectRows(pool, dialect, 'id = 0');
     if (!mustWrite) return;
@@ -94,17 +198,4 @@ export async function createStorage(config: Knex.Config, dialect: Dialect, timeo
     ready: () => makeCall(checkReadiness),
     close: () => (closing ??= destroyPools()),
   };
-}
-
-async function createKnex(config: Knex.Config): Promise<Knex> {
-  // Loaded here, because programs that only parse settings do not need it.
-  const { default: knexFactory } = await import('knex');
-  // Keeps a statement's values out of the log and of error messages.
-  const log = { warn() {}, error() {}, deprecate() {}, debug() {} };
-  try {
-    return knexFactory({ compileSqlOnError: false, log, ...config });
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes('npm install'))) throw error;
-    throw new MissingDriver(`the driver ${config.client} is not installed: npm install ${config.client}`);
-  }
 }

@@ -5,22 +5,11 @@ import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { InvalidServerUrl, parseServerUrl } from './server-url.js';
 
-// Errors with a general SQLSTATE (https://mariadb.com/kb/en/mariadb-error-code-reference/).
-const BUSY = [
-  1020, // the row has changed since it was read
-  1050, // another node of a Galera cluster has just created the table
-  1412, // likewise
-];
-const REJECTED = [
-  1153, // larger than max_allowed_packet
-  1265, // the type of the column does not allow the value
-  1366, // its character set does not
-  1411, // an expression of the column does not
-  1526, // no partition for the value
-  1644, // a trigger rejects the row
-  3751, // the type of an index on an expression does not allow the value
-  3819, // a CHECK rejects the row, on MySQL
-];
+// By number, because their SQLSTATE is general (https://mariadb.com/kb/en/mariadb-error-code-reference/).
+/** A row or a table has changed since it was read, also by another node of a Galera cluster. */
+const BUSY = [1020, 1050, 1412];
+/** A row is larger than max_allowed_packet, or a type, character set, expression, partition, trigger or CHECK rejects it. */
+const REJECTED = [1153, 1265, 1366, 1411, 1526, 1644, 3751, 3819];
 
 /** MySQL and MariaDB, including Galera clusters. */
 export const mysql: Dialect = {
@@ -67,11 +56,9 @@ export const mysql: Dialect = {
   },
 };
 
-const PARAMETERS = ['ssl', 'socketPath', 'compress', 'localAddress'];
-
 /** Parses the URL of a MySQL or MariaDB server. @throws {InvalidServerUrl} */
 export function parseMysqlUrl(text: string) {
-  const { name, settings } = parseServerUrl(text, PARAMETERS);
+  const { name, settings } = parseServerUrl(text, ['ssl', 'socketPath', 'compress', 'localAddress']);
   const { ssl, compress, ...others } = settings;
   const tls = ssl === undefined ? undefined : parseTls(ssl);
   if (tls?.['verifyIdentity'] && isIP(others['host'] ?? ''))
@@ -95,9 +82,9 @@ interface MysqlConnection {
 }
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
-export function toMysqlConfig(settings: object, timeoutMs: number, maxConnections: number): Knex.Config {
+export function toMysqlConfig(settings: object, timeoutMs: number, max = 10): Knex.Config {
   const connection = { ...settings, charset: 'utf8mb4', connectTimeout: timeoutMs };
-  const afterCreate = callbackify(async (connection: MysqlConnection) => {
+  const prepare = async (connection: MysqlConnection) => {
     try {
       await prepareSession(connection, timeoutMs);
     } catch (error) {
@@ -105,8 +92,8 @@ export function toMysqlConfig(settings: object, timeoutMs: number, maxConnection
       connection.destroy();
       throw error;
     }
-  });
-  return { connection, pool: { min: 0, max: maxConnections, idleTimeoutMillis: timeoutMs, afterCreate } };
+  };
+  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
 }
 
 async function prepareSession(connection: MysqlConnection, timeoutMs: number): Promise<void> {

@@ -66,31 +66,24 @@ const PARAMETERS = `sslmode sslrootcert sslcert sslkey host port user password a
 /** Parses the URL of a PostgreSQL server. @throws {InvalidServerUrl} */
 export function parsePostgresUrl(text: string): ServerUrl {
   const url = parseServerUrl(text, PARAMETERS);
-  // libpq's require and verify-ca verify less than Node.
+  // libpq's other modes verify less than Node does.
   if (!['disable', 'verify-full', 'no-verify'].includes(url.settings['sslmode'] ?? 'disable'))
     throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
   return url;
 }
 
 /** Returns Knex's settings for a PostgreSQL server. */
-export function toPostgresConfig(
-  { sslmode, sslrootcert, sslcert, sslkey, ...settings }: ServerUrl['settings'],
-  timeoutMs: number,
-  maxConnections: number,
-): Knex.Config {
-  const read = (path?: string) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
-  const ssl = {
-    ca: read(sslrootcert),
-    cert: read(sslcert),
-    key: read(sslkey),
-    rejectUnauthorized: sslmode !== 'no-verify',
-  };
+export function toPostgresConfig(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
+  const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
+  const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
+  const hasTls = sslmode === undefined ? sslrootcert !== undefined : sslmode !== 'disable';
+  const tls = { ca: read(sslrootcert), cert: read(sslcert), key: read(sslkey) };
   const connection = {
     application_name: 'plant-store',
     statement_timeout: timeoutMs,
     ...settings,
     // Without this member, PGSSLMODE would decide.
-    ssl: (sslmode ?? (sslrootcert ? 'verify-full' : 'disable')) !== 'disable' && ssl,
+    ssl: hasTls && { ...tls, rejectUnauthorized: sslmode !== 'no-verify' },
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
   };
@@ -98,5 +91,5 @@ export function toPostgresConfig(
     failStalledCommits(client, timeoutMs);
     done(null, client);
   };
-  return { connection, pool: { min: 0, max: maxConnections, idleTimeoutMillis: timeoutMs, afterCreate } };
+  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate } };
 }

@@ -1,4 +1,4 @@
-import { type NewPlant, Plant, type PlantId, type PlantResult } from '@plant-store/core';
+import { type NewPlant, Plant, type PlantId } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect, Row } from './dialect.js';
 
@@ -7,10 +7,11 @@ const MAX_ROWS = 4000;
 /** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
 const MAX_TEXT = 1024 * 1024;
 
-/** A row read from the table. It may be invalid, because another program may have written it. */
+/** A row read from the table. */
 export interface StoredRow {
   readonly id: PlantId;
-  readonly content: PlantResult;
+  /** `undefined` if the row, which another program has written, is not a valid plant. */
+  readonly plant: Plant | undefined;
 }
 
 /** Converts a plant to a row. */
@@ -40,7 +41,8 @@ export async function selectRows(
   const rows: readonly ReturnType<typeof toRow>[] = await query;
   return rows.map(({ id, name, tag }) => {
     const newPlant = { id: BigInt(id), name, tag: tag ?? undefined } satisfies Required<NewPlant>;
-    return { id: newPlant.id, content: Plant.from(newPlant) };
+    const result = Plant.from(newPlant);
+    return { id: newPlant.id, plant: result.kind === 'valid' ? result.plant : undefined };
   });
 }
 
@@ -53,15 +55,13 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
   return selectRows(knex, dialect, condition, bindings, knex.isTransaction && readsSnapshot);
 }
 
-/** Selects the rows of the page that starts at an id. Its size is bounded, too: names may have megabytes. */
+/** Selects the rows of the page that starts at an id. Its size is bounded, too, because names may have megabytes. */
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
-  const { textToId } = dialect;
-  // Reads sizes only, not strings.
   const lastId = `SELECT MAX(id) FROM (
       SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
         SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
-        FROM plants WHERE id >= ${textToId} ORDER BY id LIMIT ${MAX_ROWS}
+        FROM plants WHERE id >= ${dialect.textToId} ORDER BY id LIMIT ${MAX_ROWS}
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;
-  return selectRows(knex, dialect, `id BETWEEN ${textToId} AND (${lastId})`, [from, from]);
+  return selectRows(knex, dialect, `id BETWEEN ${dialect.textToId} AND (${lastId})`, [from, from]);
 }

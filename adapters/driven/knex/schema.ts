@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toReason } from './driver-errors.js';
+import { toMessage } from './driver-errors.js';
 import { selectRows } from './rows.js';
 
 /** The table of applied migrations. */
@@ -29,8 +29,7 @@ export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaSt
 
 /**
  * Applies the pending migrations in one transaction (MySQL commits each statement). Instances that start together wait
- * for each other or, on MySQL, repeat the statements. Knex's migrator has a row as its lock, so the others would fail,
- * and a killed instance would leave it set.
+ * for each other or, on MySQL, repeat the statements.
  * @param knex If it fails, the caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
  */
 export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState> {
@@ -75,12 +74,10 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
 
 /** Checks the table of plants. @throws {StorageUnavailable} It is missing, belongs to another program, or lacks its key. */
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
-  try {
-    await selectRows(knex, dialect, 'id = 0');
-  } catch (error) {
+  await selectRows(knex, dialect, 'id = 0').catch((error) => {
     if (dialect.classify(error) === 'busy') throw error;
-    throw new StorageUnavailable(`cannot read the table plants: ${toReason(error)}`);
-  }
+    throw new StorageUnavailable(`cannot read the table plants: ${toMessage(error)}`);
+  });
   const [fault] = await readFindings(knex, dialect.faults);
   if (fault !== undefined) throw new StorageUnavailable(`the table plants cannot store plants: ${fault}`);
 }

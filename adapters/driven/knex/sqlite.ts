@@ -2,11 +2,8 @@ import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 
 // https://sqlite.org/rescode.html
-const SQLITE_BUSY = 5;
-const SQLITE_PROTOCOL = 15;
-const SQLITE_TOOBIG = 18;
-const SQLITE_CONSTRAINT = 19;
-const SQLITE_MISMATCH = 20;
+const BUSY = [5, 15]; // SQLITE_BUSY, SQLITE_PROTOCOL
+const REJECTED = [18, 19, 20]; // SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
 
 /** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
 export const MAX_STATEMENTS = 50;
@@ -39,9 +36,8 @@ export const sqlite: Dialect = {
   insert: async (knex, rows) => knex.raw(INSERT, [JSON.stringify(rows)]),
 
   classify(error) {
-    const { errno } = toCodes(error);
-    if (errno === SQLITE_BUSY || errno === SQLITE_PROTOCOL) return 'busy';
-    const isRejected = errno === SQLITE_TOOBIG || errno === SQLITE_CONSTRAINT || errno === SQLITE_MISMATCH;
-    return isRejected ? 'rejected' : 'unavailable';
+    const { errno = 0 } = toCodes(error);
+    if (BUSY.includes(errno)) return 'busy';
+    return REJECTED.includes(errno) ? 'rejected' : 'unavailable';
   },
 };

@@ -15,8 +15,8 @@ export interface PostgresClient {
 
 /**
  * Ends a connection that has had no traffic for a second longer than a statement may take: its packets are lost, which
- * TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. The pool
- * usually closes an idle connection before. A wait for a standby that anyone cancels makes the connection fail.
+ * TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. Makes a
+ * connection fail whose wait for a standby is cancelled.
  */
 export function failStalledCommits(client: PostgresClient, timeoutMs: number): void {
   const { connection } = client;

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toCode, toFailure, toReason } from '#adapters/driven/knex/driver-errors.js';
+import { toCode, toMessage, toStorageUnavailable } from '#adapters/driven/knex/driver-errors.js';
 
 /** Returns an error with the codes of a driver. */
 function driverError(message: string, codes: object = {}): Error {
@@ -14,7 +14,7 @@ describe('The error of a driver', () => {
       ...{ code: 'ER_DUP_ENTRY', errno: 1062, sqlState: '23000' },
       ...{ sql: 'secret', detail: 'secret' },
     });
-    const failure = toFailure(error);
+    const failure = toStorageUnavailable(error);
     expect(failure).to.be.instanceOf(StorageUnavailable);
     expect(failure.message).to.equal('the storage is unavailable (ER_DUP_ENTRY)');
     expect(failure.cause).to.deep.equal({ code: 'ER_DUP_ENTRY', errno: 1062, sqlState: '23000' });
@@ -49,13 +49,13 @@ describe('The error of a driver', () => {
   }
 
   it('is shown to operators as its first line, without the SQL that Knex puts before it', () => {
-    expect(toReason(driverError('select\n  1 - database "plants" does not exist\nHINT'))).to.equal(
+    expect(toMessage(driverError('select\n  1 - database "plants" does not exist\nHINT'))).to.equal(
       'database "plants" does not exist',
     );
-    expect(toReason(driverError('', { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
-    expect(toReason(driverError('timeout expired'))).to.equal('the server does not respond');
+    expect(toMessage(driverError('', { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
+    expect(toMessage(driverError('timeout expired'))).to.equal('the server does not respond');
     const denied = driverError("EACCES: permission denied, open '/a - b/plants.db'", { syscall: 'open' });
-    expect(toReason(denied)).to.equal(denied.message);
-    expect(toReason(new StorageUnavailable('a - b'))).to.equal('a - b');
+    expect(toMessage(denied)).to.equal(denied.message);
+    expect(toMessage(new StorageUnavailable('a - b'))).to.equal('a - b');
   });
 });

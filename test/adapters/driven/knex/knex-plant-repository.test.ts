@@ -39,7 +39,7 @@ describe('KnexPlantRepository', () => {
     expect(`${error}`).to.equal('StorageUnavailable: a stored row is not a valid plant');
     const [sameId, otherId] = await storage.add([PLANT, toPlant({ id: 2n, name: 'Ficus' })]);
     expect(sameId).to.have.property('kind', 'rejected');
-    expect(sameId).to.have.nested.property('error.message', 'the stored row with this id is not a valid plant');
+    expect(sameId).to.have.nested.property('error.message', 'its stored row is invalid');
     expect(otherId).to.deep.equal({ kind: 'added' });
   });
 

@@ -1,12 +1,7 @@
 import { createRequire } from 'node:module';
-import type { Knex } from 'knex';
 import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
-
-/** Knex's client for `sqlite3`. */
-const Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3');
-
 const { DatabaseSync }: { readonly DatabaseSync: new (filename: string) => SyncDatabase } = require('node:sqlite');
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
@@ -75,9 +70,5 @@ function attempt(done: Callback, work: () => void): void {
   }
 }
 
-/** Knex on Node's own `node:sqlite`, which runs statements on the calling thread. */
-export class NodeSqliteClient extends Client {
-  _driver() {
-    return { Database };
-  }
-}
+/** Node's own `node:sqlite`, which runs statements on the calling thread, as Knex uses `sqlite3`. */
+export const driver = { Database };

@@ -4,15 +4,13 @@ import { expect } from 'chai';
 import knexFactory, { type Knex } from 'knex';
 import { afterEach, beforeEach, it } from 'mocha';
 import { MAX_STATEMENTS } from '#adapters/driven/knex/sqlite.js';
+import { loadClient } from '#adapters/driven/knex/sqlite-file.js';
 import { catchError } from '../../../support/catch-error.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
-/** Defines the tests that both clients of Knex for SQLite pass. Call it inside `describe`. */
-export function testSqliteClient(
-  driver: 'sqlite3' | 'node:sqlite',
-  loadClient: () => Promise<typeof Knex.Client>,
-): void {
+/** Defines the tests that Knex passes on both drivers for SQLite. Call it inside `describe`. */
+export function testSqliteDriver(driver: 'sqlite3' | 'node:sqlite'): void {
   const folder = temporaryFolder();
   let files = 0;
   let path: string;
@@ -21,7 +19,7 @@ export function testSqliteClient(
 
   beforeEach(async () => {
     path = join(folder, `${++files}.db`);
-    knex = knexFactory({ client: await loadClient(), connection: { filename: path }, useNullAsDefault: true });
+    knex = knexFactory({ client: await loadClient(driver), connection: { filename: path }, useNullAsDefault: true });
     await knex.raw('PRAGMA journal_mode = WAL');
     await knex.raw('CREATE TABLE pots (id INTEGER PRIMARY KEY)');
     other = await SqliteFile.open(path, driver);

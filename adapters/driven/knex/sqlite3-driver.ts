@@ -1,12 +1,7 @@
 import { createRequire } from 'node:module';
-import type { Knex } from 'knex';
 import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
-
-/** Knex's client for `sqlite3`. */
-const Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3');
-
 const sqlite3: { readonly Database: new (...options: readonly unknown[]) => Database } = require('sqlite3');
 
 type Callback = (error: Error | null, rows?: unknown) => void;
@@ -64,9 +59,5 @@ class Connection extends sqlite3.Database {
   }
 }
 
-/** Knex on `sqlite3` with statements that stay prepared. */
-export class Sqlite3Client extends Client {
-  _driver() {
-    return { ...sqlite3, Database: Connection };
-  }
-}
+/** `sqlite3` with statements that stay prepared. */
+export const driver = { ...sqlite3, Database: Connection };
