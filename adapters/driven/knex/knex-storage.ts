@@ -111,14 +111,14 @@ async function open(
   try {
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     return await retryWhileBusy(dialect, timeoutMs, async () => {
-      const { pool, ...storage } = await connect(config, dialect, timeoutMs, readOnly);
+      const { pool, repository, ...others } = await connect(config, dialect, timeoutMs, readOnly);
       try {
         const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
         const settings = readOnly ? [] : await readFindings(pool, dialect.nonDurableSettings);
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
-        return { ...database, ...schema, ...storage, warning };
+        return Object.assign(repository, database, schema, others, { warning });
       } catch (error) {
-        await storage.close();
+        await others.close();
         throw error;
       }
     });
@@ -193,8 +193,7 @@ async function connect(config: Knex.Config, dialect: Dialect, timeoutMs: number,
   return {
     pool,
     knex,
-    add: repository.add.bind(repository),
-    readAll: repository.readAll.bind(repository),
+    repository,
     ready: () => makeCall(checkReadiness),
     close: () => (closing ??= destroyPools()),
   };
