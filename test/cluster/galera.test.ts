@@ -159,6 +159,10 @@ describe('Three services, each on its own node of a Galera cluster', () => {
         await load.waitForOutcomes(500, 200);
         const isIsolated = async () => (await nodes[2].readStatus('cluster_status')) === 'non-Primary';
         await waitUntil('the node notices that it is isolated', isIsolated);
+        await load.waitForOutcomes(500, 50301);
+        // It rejects the statements that prepare a connection.
+        const [[{ Value }]] = await nodes[2].sql.raw("SHOW GLOBAL STATUS LIKE 'Threads_connected'");
+        expect(Number(Value), 'connections').to.be.below(15);
       },
       heal: () => {
         for (const { name } of HOSTS) ip(`-n ${name} route flush type blackhole`);
