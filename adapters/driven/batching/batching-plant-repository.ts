@@ -32,7 +32,7 @@ export class BatchingPlantRepository implements PlantRepository {
   #writes = 0;
   /** Whether the last write to end has timed out. If so, the next one starts only when another one ends. */
   #isStalled = false;
-  /** When a write ended that had not timed out. */
+  /** When the last write ended that had not timed out. */
   #lastEnd = 0;
   #pausedUntil = 0;
   /** Calls of {@link drain}. */
@@ -81,7 +81,7 @@ export class BatchingPlantRepository implements PlantRepository {
         next += plants.length;
       }
     } catch (error) {
-      // Also if the storage has the same time limit and was first.
+      // The storage may have the same time limit, and be first.
       isTimeout = performance.now() >= start + this.#timeoutMs;
       const mustPause = isTimeout && this.#writes === 1 && this.#lastEnd < start;
       for (const { reject } of mustPause ? [...batch, ...this.#pending.splice(0)] : batch) reject(error);

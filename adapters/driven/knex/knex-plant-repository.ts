@@ -20,21 +20,21 @@ const PAUSE_MS = 10;
 export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What a call of `add` has found so far. */
-interface Findings {
+interface Progress {
   /** The outcomes of plants that were not added, by id. */
   readonly outcomes: Map<PlantId, AddOutcome>;
   /** Whether a stored plant may not be durable yet, because no statement has committed a write since it was read. */
   mustSync: boolean;
 }
 
-/** Stores plants in the table `plants` of a SQL database: through a connection pool, or in a transaction of the caller. */
+/** Stores plants in the table `plants` of a SQL database, through a pool of connections or in the caller's transaction. */
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #dialect: Dialect;
   readonly #makeCall: MakeCall;
   readonly #timeoutMs: number;
 
-  /** @param timeoutMs Maximum time to retry a statement while the engine is busy. In a transaction, nothing is retried. */
+  /** @param timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
   constructor(knex: Knex, dialect: Dialect, makeCall: MakeCall, timeoutMs = 0) {
     this.#knex = knex;
     this.#dialect = dialect;
@@ -52,9 +52,9 @@ export class KnexPlantRepository implements PlantRepository {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
     const ascending = plants.toSorted((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
     const firsts = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
-    const findings: Findings = { outcomes: new Map(), mustSync: false };
-    const { outcomes } = findings;
-    await this.#insert(firsts, findings);
+    const progress: Progress = { outcomes: new Map(), mustSync: false };
+    const { outcomes } = progress;
+    await this.#insert(firsts, progress);
     // The usual case, without a lookup per plant.
     if (outcomes.size === 0 && firsts.length === plants.length) return plants.map(() => ({ kind: 'added' }));
     const results: AddOutcome[] = [];
@@ -62,26 +62,26 @@ export class KnexPlantRepository implements PlantRepository {
       // The engine may accept another plant with the id of one that it has rejected.
       if (outcomes.get(plant.id)?.kind === 'rejected' && !firsts.includes(plant)) {
         outcomes.delete(plant.id);
-        await this.#insert([plant], findings);
+        await this.#insert([plant], progress);
       }
       const outcome = outcomes.get(plant.id);
       results.push(outcome ?? { kind: 'added' });
       if (!outcome) outcomes.set(plant.id, { kind: 'conflict', stored: plant });
     }
     // A stored plant may be visible before it is durable.
-    if (findings.mustSync) await this.#run(async () => this.#knex.raw(this.#dialect.syncWrite));
+    if (progress.mustSync) await this.#run(async () => this.#knex.raw(this.#dialect.syncWrite));
     return results;
   }
 
   /** Inserts plants with distinct, ascending ids. */
-  async #insert(plants: readonly Plant[], findings: Findings): Promise<void> {
+  async #insert(plants: readonly Plant[], progress: Progress): Promise<void> {
     const [plant] = plants;
     if (plant === undefined) return;
-    if (!fitsStatement(plants)) return this.#insertHalves(plants, findings);
+    if (!fitsStatement(plants)) return this.#insertHalves(plants, progress);
     let rejection: unknown;
     try {
       await this.#run(() => this.#dialect.insert(this.#knex, plants.map(toRow)));
-      findings.mustSync = false;
+      progress.mustSync = false;
       return;
     } catch (error) {
       if (this.#dialect.classify(error) !== 'rejected') throw error;
@@ -89,22 +89,22 @@ export class KnexPlantRepository implements PlantRepository {
     }
     const stored = await this.#run(() => selectStored(this.#knex, this.#dialect, plants));
     if (stored.length > 0) {
-      for (const row of stored) findings.outcomes.set(row.id, toConflict(row));
-      findings.mustSync = true;
+      for (const row of stored) progress.outcomes.set(row.id, toConflict(row));
+      progress.mustSync = true;
       // Ends, because there are fewer plants each time.
-      const free = plants.filter(({ id }) => !findings.outcomes.has(id));
-      return this.#insert(free, findings);
+      const free = plants.filter(({ id }) => !progress.outcomes.has(id));
+      return this.#insert(free, progress);
     }
-    if (plants.length > 1) return this.#insertHalves(plants, findings);
-    // The id is in use, but the snapshot of the transaction hides its plant (PostgreSQL).
+    if (plants.length > 1) return this.#insertHalves(plants, progress);
+    // Perhaps the id is in use, and the snapshot of the transaction hides its plant (PostgreSQL).
     if (this.#knex.isTransaction && toCode(rejection) === '23505') throw rejection;
-    findings.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
+    progress.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
   }
 
-  async #insertHalves(plants: readonly Plant[], findings: Findings): Promise<void> {
+  async #insertHalves(plants: readonly Plant[], progress: Progress): Promise<void> {
     const middle = Math.ceil(plants.length / 2);
-    await this.#insert(plants.slice(0, middle), findings);
-    await this.#insert(plants.slice(middle), findings);
+    await this.#insert(plants.slice(0, middle), progress);
+    await this.#insert(plants.slice(middle), progress);
   }
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
-import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCode, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
 import { KnexPlantRepository, type MakeCall, retryWhileBusy } from './knex-plant-repository.js';
-import { mysql, parseMysqlUrl, toMysqlConfig } from './mysql.js';
-import { parsePostgresUrl, postgres, toPostgresConfig } from './postgres.js';
+import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
+import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
 import { selectRows } from './rows.js';
 import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
 import { sqlite } from './sqlite.js';
-import { chooseDriver, toSqliteConfig } from './sqlite-file.js';
+import { chooseDriver, configureSqlite } from './sqlite-file.js';
 
 /** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
@@ -18,10 +18,7 @@ const NOT_DURABLE = 'the database acknowledges plants before they are durable; a
 
 /** Options of any database. */
 export interface DatabaseOptions {
-  /**
-   * Maximum time to wait for a lock or a connection and, on PostgreSQL and MariaDB, for a statement, in milliseconds.
-   * @default 10000
-   */
+  /** Maximum milliseconds to wait for a lock, a connection or (PostgreSQL and MariaDB) a statement. @default 10000 */
   readonly timeoutMs?: number | undefined;
   /** Whether the storage will only be read. If so, creates and migrates nothing. @default false */
   readonly readOnly?: boolean | undefined;
@@ -53,7 +50,7 @@ export interface KnexStorage extends PlantRepository, SchemaState {
   readonly driver: string;
   /** Number of batches to write concurrently, see docs/decisions/0003-group-commit.md. */
   readonly maxWrites: number;
-  /** Names of settings with which the server acknowledges plants before they are durable, in a sentence. */
+  /** A sentence that names the settings with which the server acknowledges plants before they are durable. */
   readonly warning: string | undefined;
   /**
    * Checks that plants can be read. At first and after a call that failed, also commits an insert of no row and a small
@@ -74,7 +71,7 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
   const file = resolve(path);
   const driver = chooseDriver();
   return open(sqlite, { driver, name: `sqlite:${file}`, maxWrites: 1 }, options, () =>
-    toSqliteConfig(file, driver, mustExist, options.readOnly),
+    configureSqlite(file, driver, mustExist, options.readOnly),
   );
 }
 
@@ -85,7 +82,7 @@ export function openSqlite({ path, mustExist = false, ...options }: SqliteOption
 export async function openPostgres({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
   const { name, settings } = parsePostgresUrl(url);
   return open(postgres, { driver: 'pg', name, maxWrites: 2 }, options, (timeoutMs) =>
-    toPostgresConfig(settings, timeoutMs, maxConnections),
+    configurePostgres(settings, timeoutMs, maxConnections),
   );
 }
 
@@ -96,11 +93,11 @@ export async function openPostgres({ url, maxConnections, ...options }: ServerOp
 export async function openMysql({ url, maxConnections, ...options }: ServerOptions): Promise<KnexStorage> {
   const { name, settings } = parseMysqlUrl(url);
   return open(mysql, { driver: 'mysql2', name, maxWrites: 2 }, options, (timeoutMs) =>
-    toMysqlConfig(settings, timeoutMs, maxConnections),
+    configureMysql(settings, timeoutMs, maxConnections),
   );
 }
 
-/** Opens a database, again while the engine is busy, each time with new connections. */
+/** Opens a database. Retries with new connections while the engine is busy. */
 async function open(
   dialect: Dialect,
   database: Pick<KnexStorage, 'driver' | 'name' | 'maxWrites'>,
@@ -111,10 +108,10 @@ async function open(
   try {
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     return await retryWhileBusy(dialect, timeoutMs, async () => {
-      const { pool, repository, ...others } = await connect(config, dialect, timeoutMs, readOnly);
+      const { ownKnex, repository, ...others } = await createStorage(config, dialect, timeoutMs, readOnly);
       try {
-        const schema = await (readOnly ? readSchema(pool, dialect) : migrate(pool, dialect));
-        const settings = readOnly ? [] : await readFindings(pool, dialect.nonDurableSettings);
+        const schema = await (readOnly ? readSchema(ownKnex, dialect) : migrate(ownKnex, dialect));
+        const settings = readOnly ? [] : await readFindings(ownKnex, dialect.nonDurableSettings);
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
         return Object.assign(repository, database, schema, others, { warning });
       } catch (error) {
@@ -127,12 +124,13 @@ async function open(
     if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
     if (error instanceof Error && error.message.startsWith('Knex: run'))
       throw new MissingDriver(`the driver ${driver} is not installed: npm install ${driver}`);
-    throw new StorageUnavailable(`cannot open ${name}: ${toMessage(error)}`, { cause: toCodes(error) });
+    const cause = isStorageUnavailable(error) ? error.cause : toCodes(error);
+    throw new StorageUnavailable(`cannot open ${name}: ${toMessage(error)}`, { cause });
   }
 }
 
-/** Creates a storage with two pools, because a connection of the caller may keep a transaction open or have other settings. */
-async function connect(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
+/** Creates a storage. Its caller has another Knex, because a caller may leave a transaction open or change a session. */
+async function createStorage(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
   // Loaded here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
   let failures = 0;
@@ -143,23 +141,23 @@ async function connect(config: Knex.Config, dialect: Dialect, timeoutMs: number,
     if (!failuresBefore.has(connection)) failuresBefore.set(connection, failures);
     return failuresBefore.get(connection) === failures;
   };
-  const createPool = (options: Knex.PoolConfig) =>
+  const createKnex = (pool: Knex.PoolConfig) =>
     knexFactory({
       // Keep a statement's values out of the log and of error messages.
       compileSqlOnError: false,
       log: { warn() {}, error() {}, deprecate() {}, debug() {} },
       ...config,
-      pool: { ...config.pool, ...options, validate },
+      pool: { ...config.pool, ...pool, validate },
     });
-  const pool = createPool({});
+  const ownKnex = createKnex({});
   // An idle connection closes, because the caller may have left a transaction open on it.
-  const knex = createPool({ min: 0, idleTimeoutMillis: timeoutMs });
-  knex.on('query-error', (error) => {
-    if (dialect.classify(error) === 'unavailable') failures++;
+  const knex = createKnex({ min: 0, idleTimeoutMillis: timeoutMs });
+  knex.on('query-error', (error, { sql }) => {
+    // After a COMMIT that fails, the transaction may stay open.
+    if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') failures++;
   });
 
   const calls = new Set<Promise<unknown>>();
-  let mustWrite = !readOnly;
   let closing: Promise<void> | undefined;
   const makeCall: MakeCall = async (work) => {
     if (closing) throw new StorageUnavailable('the repository is closed');
@@ -169,32 +167,32 @@ async function connect(config: Knex.Config, dialect: Dialect, timeoutMs: number,
       return await call;
     } catch (error) {
       failures++;
-      mustWrite = !readOnly;
       throw toStorageUnavailable(error);
     } finally {
       calls.delete(call);
     }
   };
-  const repository = new KnexPlantRepository(pool, dialect, makeCall, timeoutMs);
+  /** The number of failures before the last write of `ready` that succeeded. */
+  let failuresAtWrite = -1;
   const checkReadiness = async () => {
-    await selectRows(pool, dialect, 'id = 0');
-    if (!mustWrite) return;
-    // Cleared first, because a call may fail meanwhile.
-    mustWrite = false;
+    const before = failures;
+    await selectRows(ownKnex, dialect, 'id = 0');
+    if (readOnly || failuresAtWrite === before) return;
     for (const write of [EMPTY_INSERT, dialect.syncWrite])
-      await retryWhileBusy(dialect, timeoutMs, async () => pool.raw(write));
+      await retryWhileBusy(dialect, timeoutMs, async () => ownKnex.raw(write));
+    failuresAtWrite = before;
   };
-  const destroyPools = async () => {
+  const destroyAll = async () => {
     await Promise.allSettled(calls);
     await knex.destroy();
     // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
-    await pool.destroy();
+    await ownKnex.destroy();
   };
   return {
-    pool,
+    ownKnex,
     knex,
-    repository,
+    repository: new KnexPlantRepository(ownKnex, dialect, makeCall, timeoutMs),
     ready: () => makeCall(checkReadiness),
-    close: () => (closing ??= destroyPools()),
+    close: () => (closing ??= destroyAll()),
   };
 }

@@ -8,7 +8,7 @@ import { InvalidServerUrl, parseServerUrl } from './server-url.js';
 // By number, because their SQLSTATE is general (https://mariadb.com/kb/en/mariadb-error-code-reference/).
 /** A row or a table has changed since it was read, also by another node of a Galera cluster. */
 const BUSY = [1020, 1050, 1412];
-/** A row is larger than max_allowed_packet, or a type, character set, expression, partition, trigger or CHECK rejects it. */
+/** A row exceeds max_allowed_packet, or a type, character set, expression, partition, trigger or CHECK rejects it. */
 const REJECTED = [1153, 1265, 1366, 1411, 1526, 1644, 3751, 3819];
 
 /** MySQL and MariaDB, including Galera clusters. */
@@ -58,12 +58,13 @@ export const mysql: Dialect = {
 
 /** Parses the URL of a MySQL or MariaDB server. @throws {InvalidServerUrl} */
 export function parseMysqlUrl(text: string) {
-  const { name, settings } = parseServerUrl(text, ['ssl', 'socketPath', 'compress', 'localAddress']);
-  const { ssl, compress, ...others } = settings;
-  const tls = ssl === undefined ? undefined : parseTls(ssl);
-  if (tls?.['verifyIdentity'] && isIP(others['host'] ?? ''))
+  const { name, settings } = parseServerUrl(text, ['ssl', 'socketPath', 'localAddress']);
+  const { ssl, host = '' } = settings;
+  if (ssl === undefined) return { name, settings };
+  const tls = parseTls(ssl);
+  if (tls['verifyIdentity'] && isIP(host))
     throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
-  return { name, settings: { ...others, ...(tls && { ssl: tls }), compress: compress === 'true' } };
+  return { name, settings: { ...settings, ssl: tls } };
 }
 
 function parseTls(text: string): Readonly<Record<string, unknown>> {
@@ -82,8 +83,7 @@ interface MysqlConnection {
 }
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
-export function toMysqlConfig(settings: object, timeoutMs: number, max = 10): Knex.Config {
-  const connection = { ...settings, charset: 'utf8mb4', connectTimeout: timeoutMs };
+export function configureMysql(settings: object, timeoutMs: number, max = 10): Knex.Config {
   const prepare = async (connection: MysqlConnection) => {
     try {
       await prepareSession(connection, timeoutMs);
@@ -93,13 +93,16 @@ export function toMysqlConfig(settings: object, timeoutMs: number, max = 10): Kn
       throw error;
     }
   };
-  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
+  return {
+    connection: { ...settings, charset: 'utf8mb4', connectTimeout: timeoutMs },
+    pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) },
+  };
 }
 
 async function prepareSession(connection: MysqlConnection, timeoutMs: number): Promise<void> {
   const seconds = Math.ceil(timeoutMs / 1000);
-  // Packets are lost, which TCP notices after about 15 minutes. Without an error, which mysql2 would throw if the pool has
-  // closed the connection.
+  // If packets are lost, TCP notices after about 15 minutes. Without an error, which mysql2 would throw after the pool
+  // has closed the connection.
   connection.stream.setTimeout(timeoutMs + 1000, () => connection.stream.destroy());
   const session = connection.promise();
   // The server's defaults, or its init_connect, may leave a transaction open, let it see what is not committed, or set

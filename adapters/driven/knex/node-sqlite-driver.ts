@@ -16,7 +16,6 @@ interface Statement {
   run(...bindings: readonly unknown[]): { readonly lastInsertRowid: number; readonly changes: number };
 }
 
-/** Gets what a statement did as `this`. */
 type Callback = (this: unknown, error: unknown, rows?: readonly object[]) => void;
 
 /** `node:sqlite` with the methods of a `sqlite3` database that Knex calls, and with statements that stay prepared. */
@@ -33,18 +32,17 @@ class Database {
   }
 
   all(sql: string, bindings: readonly unknown[] = [], done: Callback): void {
-    attempt(done, () => done.call(this, null, this.#prepare(sql).all(...bindings)));
+    const { error, value } = attempt(() => this.#prepare(sql).all(...bindings));
+    done.call(this, error, value);
   }
 
   run(sql: string, bindings: readonly unknown[] = [], done: Callback): void {
-    attempt(done, () => {
-      const { lastInsertRowid: lastID, changes } = this.#prepare(sql).run(...bindings);
-      done.call({ lastID, changes }, null);
-    });
+    const { error, value } = attempt(() => this.#prepare(sql).run(...bindings));
+    done.call({ lastID: value?.lastInsertRowid, changes: value?.changes }, error);
   }
 
   close(done: Callback): void {
-    attempt(done, () => done.call(this, this.#database.close() ?? null));
+    done.call(this, attempt(() => this.#database.close()).error);
   }
 
   #prepare(sql: string): Statement {
@@ -58,15 +56,15 @@ class Database {
   }
 }
 
-/** Calls `work`, or `done` with its error and the codes that `sqlite3` would give it. */
-function attempt(done: Callback, work: () => void): void {
+/** Returns the value of `work`, or its error with the codes that `sqlite3` would give it. */
+function attempt<T>(work: () => T): { readonly error: unknown; readonly value?: T } {
   try {
-    work();
+    return { error: null, value: work() };
   } catch (error) {
     // The primary result code is the low byte of the extended one.
     if (error instanceof Error && 'errcode' in error)
       Object.assign(error, { code: `SQLITE_ERROR ${error.errcode}`, errno: Number(error.errcode) & 0xff });
-    done.call(undefined, error);
+    return { error };
   }
 }
 

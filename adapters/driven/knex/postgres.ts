@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
 import { InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
-import { failStalledCommits, type PostgresClient } from './standby.js';
+import { endStalledConnection, type PostgresClient } from './standby.js';
 
 const INSERT = `INSERT INTO plants (id, name, tag)
   SELECT id, name, tag FROM json_to_recordset(?) AS rows (id BIGINT, name TEXT, tag TEXT)`;
@@ -26,7 +26,7 @@ export const postgres: Dialect = {
       WHERE attrelid = 'plants'::regclass AND attname = 'name' AND NOT attnotnull
     UNION ALL SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8'
       WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')`,
-  // client_min_messages=error hides cancelled waits for a standby. Reported even without a standby, because one may be added later.
+  // client_min_messages=error hides cancelled waits for a standby; one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS finding FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
        OR (name, setting) = ('client_min_messages', 'error')
@@ -60,12 +60,11 @@ export const postgres: Dialect = {
   },
 };
 
-const PARAMETERS = `sslmode sslrootcert sslcert sslkey host port user password application_name options
-  statement_timeout lock_timeout idle_in_transaction_session_timeout`.split(/\s+/);
-
 /** Parses the URL of a PostgreSQL server. @throws {InvalidServerUrl} */
 export function parsePostgresUrl(text: string): ServerUrl {
-  const url = parseServerUrl(text, PARAMETERS);
+  const parameters = `sslmode sslrootcert sslcert sslkey host port user password application_name options
+    statement_timeout lock_timeout idle_in_transaction_session_timeout`;
+  const url = parseServerUrl(text, parameters.split(/\s+/));
   // libpq's other modes verify less than Node does.
   if (!['disable', 'verify-full', 'no-verify'].includes(url.settings['sslmode'] ?? 'disable'))
     throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
@@ -73,7 +72,7 @@ export function parsePostgresUrl(text: string): ServerUrl {
 }
 
 /** Returns Knex's settings for a PostgreSQL server. */
-export function toPostgresConfig(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
+export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
   const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
   const hasTls = sslmode === undefined ? sslrootcert !== undefined : sslmode !== 'disable';
@@ -88,7 +87,7 @@ export function toPostgresConfig(urlSettings: ServerUrl['settings'], timeoutMs: 
     connectionTimeoutMillis: timeoutMs,
   };
   const afterCreate = (client: PostgresClient, done: (error: null, client: PostgresClient) => void) => {
-    failStalledCommits(client, timeoutMs);
+    endStalledConnection(client, timeoutMs);
     done(null, client);
   };
   return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate } };

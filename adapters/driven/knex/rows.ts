@@ -4,7 +4,7 @@ import type { Dialect, Row } from './dialect.js';
 
 /** Maximum number of rows per statement, written or read. */
 const MAX_ROWS = 4000;
-/** Maximum text of these rows, in UTF-16 code units or, when read, in UTF-8 bytes; a single plant may exceed it. */
+/** Maximum text of these rows, in UTF-16 code units; when read, the last one may exceed it, in UTF-8 bytes. */
 const MAX_TEXT = 1024 * 1024;
 
 /** A row read from the table. */

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toMessage } from './driver-errors.js';
+import { toCodes, toMessage } from './driver-errors.js';
 import { selectRows } from './rows.js';
 
 /** The table of applied migrations. */
@@ -30,7 +30,7 @@ export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaSt
 /**
  * Applies the pending migrations in one transaction (MySQL commits each statement). Instances that start together wait
  * for each other or, on MySQL, repeat the statements.
- * @param knex If it fails, the caller destroys it, because a COMMIT or ROLLBACK that fails leaves the transaction open.
+ * @param knex The caller destroys it if this fails, because a failed COMMIT or ROLLBACK leaves the transaction open.
  */
 export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const { migrations, migrationLock, afterMigrations } = dialect;
@@ -76,7 +76,7 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
   await selectRows(knex, dialect, 'id = 0').catch((error) => {
     if (dialect.classify(error) === 'busy') throw error;
-    throw new StorageUnavailable(`cannot read the table plants: ${toMessage(error)}`);
+    throw new StorageUnavailable(`cannot read the table plants: ${toMessage(error)}`, { cause: toCodes(error) });
   });
   const [fault] = await readFindings(knex, dialect.faults);
   if (fault !== undefined) throw new StorageUnavailable(`the table plants cannot store plants: ${fault}`);

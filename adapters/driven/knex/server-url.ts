@@ -29,9 +29,10 @@ export function parseServerUrl(text: string, knownParameters: readonly string[])
     if (searchParams.getAll(name).length > 1) throw new InvalidServerUrl(`repeated parameter ${name}`);
   }
   const parts = { host: hostname.replace(/^\[|]$/g, ''), port, user, password, database: pathname.slice(1) };
-  const present = Object.entries(parts).filter(([, part]) => part !== '');
-  const settings = Object.fromEntries(present.map(([name, part]) => [name, decode(part)]));
-  return { name: `${protocol}//${host}${pathname}`, settings: { ...settings, ...Object.fromEntries(searchParams) } };
+  const settings: Record<string, string> = {};
+  for (const [part, text] of Object.entries(parts)) if (text !== '') settings[part] = decode(text);
+  for (const [parameter, text] of searchParams) settings[parameter] = text;
+  return { name: `${protocol}//${host}${pathname}`, settings };
 }
 
 function decode(part: string): string {

@@ -8,7 +8,7 @@ import { MissingDriver, toCode } from './driver-errors.js';
 const require = createRequire(import.meta.url);
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
-export async function toSqliteConfig(path: string, driver: string, mustExist: boolean, readOnly = false) {
+export async function configureSqlite(path: string, driver: string, mustExist: boolean, readOnly = false) {
   const folder = dirname(path);
   try {
     accessSync(folder, constants.W_OK);
@@ -19,7 +19,7 @@ export async function toSqliteConfig(path: string, driver: string, mustExist: bo
   let filename = path;
   if (!existsSync(path)) {
     if (mustExist) throw new StorageUnavailable('it does not exist');
-    // Only read, a missing file is a store without a schema.
+    // When only read, a missing file is a store without a schema.
     if (readOnly) filename = ':memory:';
     else closeSync(openSync(path, 'a', 0o600));
   } else if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');

@@ -5,7 +5,7 @@ import { toCodes } from './driver-errors.js';
 const BUSY = [5, 15]; // SQLITE_BUSY, SQLITE_PROTOCOL
 const REJECTED = [18, 19, 20]; // SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
 
-/** Maximum number of prepared statements that a connection keeps. One more, and it starts again with none. */
+/** Maximum number of prepared statements that a connection keeps. When it has more, it drops them all. */
 export const MAX_STATEMENTS = 50;
 
 /** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */

@@ -40,7 +40,10 @@ class Connection extends sqlite3.Database {
     // A prepared statement does not wait by itself.
     this.wait(() => {
       if (this.#statements.size === MAX_STATEMENTS) this.#finalize(...this.#statements.keys());
-      const statement = this.#statements.get(sql) ?? this.prepare(sql, (error) => error && end(error));
+      const onPrepared: Callback = (error) => {
+        if (error) end(error);
+      };
+      const statement = this.#statements.get(sql) ?? this.prepare(sql, onPrepared);
       this.#statements.set(sql, statement);
       statement.all(bindings, end);
     });

@@ -14,11 +14,10 @@ export interface PostgresClient {
 }
 
 /**
- * Ends a connection that has had no traffic for a second longer than a statement may take: its packets are lost, which
- * TCP notices after about 15 minutes, or its commit waits for a standby, without a time limit in the server. Makes a
- * connection fail whose wait for a standby is cancelled.
+ * Ends a connection without traffic for a second longer than `timeoutMs`: its packets are lost, which TCP notices after
+ * about 15 minutes, or its commit waits for a standby, without a limit in the server. Ends it also if that is cancelled.
  */
-export function failStalledCommits(client: PostgresClient, timeoutMs: number): void {
+export function endStalledConnection(client: PostgresClient, timeoutMs: number): void {
   const { connection } = client;
   const { stream } = connection;
   const unresponsive = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });

@@ -67,6 +67,7 @@ describe('A SQL repository', () => {
           for (const readOnly of [false, true]) {
             const error = await catchError(openStore(store.url, { readOnly }));
             expect(`${error}`).to.match(/^StorageUnavailable: cannot open .*: cannot read the table plants: \w/);
+            expect(error).to.have.nested.property('cause.code').that.does.not.equal('STORAGE_UNAVAILABLE');
           }
           await store.run(repair);
           await storage.ready();

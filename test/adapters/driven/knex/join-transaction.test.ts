@@ -46,15 +46,6 @@ describe('joinTransaction', () => {
         if (!isPostgres) expect(error).to.have.nested.property('cause.errno').that.is.oneOf([5, 1213, 1020]);
       };
 
-      it('stores plants together with an order when the caller commits', async () => {
-        const { knex, readAll } = await setUp();
-        await knex.transaction(async (transaction) => {
-          await transaction('orders').insert({ number: 1 });
-          expect(await joinTransaction(transaction).add([plant(1), plant(2)])).to.deep.equal([ADDED, ADDED]);
-        });
-        expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
-      });
-
       it('stores neither plants nor an order when the caller rolls back', async () => {
         const { knex, readAll } = await setUp();
         const failing = knex.transaction(async (transaction) => {

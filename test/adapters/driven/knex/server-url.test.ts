@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { InvalidServerUrl, openMysql, openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { parseMysqlUrl, toMysqlConfig } from '#adapters/driven/knex/mysql.js';
-import { parsePostgresUrl, toPostgresConfig } from '#adapters/driven/knex/postgres.js';
+import { configureMysql, parseMysqlUrl } from '#adapters/driven/knex/mysql.js';
+import { configurePostgres, parsePostgresUrl } from '#adapters/driven/knex/postgres.js';
 import { catchError } from '../../../support/catch-error.js';
 import { CANARY } from '../../../support/secret-leaks.js';
+import { temporaryFolder } from '../../../support/temporary.js';
 
 const ENCODE = /^percent-encode special characters/;
 const IDENTITY = encodeURIComponent('{"verifyIdentity": true}');
@@ -61,10 +64,11 @@ describe('The URL of a server is rejected without printing its password', () => 
 });
 
 describe('The URL of a server is handed to the driver in parts', () => {
+  const folder = temporaryFolder();
   const toConnection = (url: string) => {
     const config = url.startsWith('mysql')
-      ? toMysqlConfig(parseMysqlUrl(url).settings, 1000, 1)
-      : toPostgresConfig(parsePostgresUrl(url).settings, 1000, 1);
+      ? configureMysql(parseMysqlUrl(url).settings, 1000, 1)
+      : configurePostgres(parsePostgresUrl(url).settings, 1000, 1);
     return config.connection;
   };
 
@@ -81,8 +85,8 @@ describe('The URL of a server is handed to the driver in parts', () => {
     },
     {
       title: 'with a socket on MySQL',
-      url: 'mysql://u@localhost/plants?socketPath=/run/mysqld.sock&compress=true&localAddress=::1',
-      parts: { user: 'u', socketPath: '/run/mysqld.sock', compress: true, localAddress: '::1' },
+      url: 'mysql://u@localhost/plants?socketPath=/run/mysqld.sock&localAddress=::1',
+      parts: { user: 'u', socketPath: '/run/mysqld.sock', localAddress: '::1' },
     },
     {
       title: 'with parameters of PostgreSQL, of which the URL overrides the defaults',
@@ -101,17 +105,21 @@ describe('The URL of a server is handed to the driver in parts', () => {
   }
 
   it('with TLS and the certificates of files on PostgreSQL', () => {
-    const { url } = import.meta;
-    const file = new URL(url).pathname;
-    for (const [parameters, rejectUnauthorized, ca] of [
-      ['sslmode=verify-full', true, undefined],
-      [`sslrootcert=${file}`, true, file],
-      [`sslmode=no-verify&sslcert=${file}&sslkey=${file}`, false, undefined],
-    ] as const) {
-      const connection = Object(toConnection(`postgres://db/plants?${parameters}`));
-      expect(connection.ssl).to.include({ rejectUnauthorized });
-      expect(connection.ssl.ca === undefined).to.equal(ca === undefined);
-    }
+    const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => {
+      writeFileSync(join(folder, name), name);
+      return join(folder, name);
+    });
+    for (const [parameters, ssl] of [
+      ['sslmode=verify-full', { rejectUnauthorized: true }],
+      [`sslrootcert=${ca}`, { ca: 'ca', rejectUnauthorized: true }],
+      [`sslmode=no-verify&sslcert=${cert}&sslkey=${key}`, { cert: 'cert', key: 'key', rejectUnauthorized: false }],
+    ] as const)
+      expect(toConnection(`postgres://db/plants?${parameters}`))
+        .to.have.property('ssl')
+        .that.deep.equals({
+          ...{ ca: undefined, cert: undefined, key: undefined },
+          ...ssl,
+        });
   });
 
   it('and named without its password', () => {

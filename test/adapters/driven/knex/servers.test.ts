@@ -84,18 +84,19 @@ describe('A storage on a server', () => {
         await openStore(url).then((storage) => storage.close());
         await run(`${create}; ${restrict}`);
         try {
-          const storage = await openStore(Object.assign(new URL(url), { username: user }).href);
-          const callers = { id: 1, name: 'Aloe' };
-          expect(await catchError(storage.knex('plants').insert(callers))).to.be.instanceOf(Error);
+          const restricted = Object.assign(new URL(url), { username: user }).href;
+          const [storage, other] = [await openStore(restricted), await openStore(restricted)];
+          const insert = () => other.knex('plants').insert({ id: 1, name: 'Aloe' });
+          expect(await catchError(insert())).to.be.instanceOf(Error);
           expect(await catchError(storage.add([toPlant({ id: 2n, name: 'Ficus' })]))).to.be.instanceOf(
             StorageUnavailable,
           );
           expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
           await run(allow);
           await storage.ready();
-          await storage.knex('plants').insert(callers);
+          await insert();
           expect(await storage.add([toPlant({ id: 2n, name: 'Ficus' })])).to.deep.equal([{ kind: 'added' }]);
-          await storage.close();
+          await Promise.all([storage.close(), other.close()]);
         } finally {
           await run(drop);
         }
