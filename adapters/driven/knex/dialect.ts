@@ -33,7 +33,7 @@ export interface Dialect {
   insert(knex: Knex, rows: readonly Row[]): Promise<unknown>;
   /**
    * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
-   * perhaps because its id is in use.
+   * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see.
    */
-  classify(error: unknown): 'busy' | 'rejected' | 'unavailable';
+  classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'unavailable';
 }

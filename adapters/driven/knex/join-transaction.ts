@@ -23,7 +23,7 @@ const queues = new WeakMap<Knex.Transaction, CallQueue>();
  * - An outcome holds if the caller commits. Until then, no plant is durable.
  * - After `StorageUnavailable`, roll back the whole transaction, because the engine may have undone other statements.
  *   Further calls are rejected. The `cause` has the driver's codes. Nothing is retried, so after a deadlock, run the
- *   transaction again; on PostgreSQL at the level repeatable read, also after the code 23505.
+ *   transaction again; on PostgreSQL above the level read committed, also after the code 23505.
  * - A plant that the engine rejects leaves the rest of the transaction as it is.
  * - Await each `add` before the next statement of the transaction. Otherwise, the statement may be undone with a rejected
  *   plant (PostgreSQL), or commit by itself after a deadlock (MySQL, MariaDB) or a ROLLBACK (SQLite).

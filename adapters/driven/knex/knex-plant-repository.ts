@@ -84,7 +84,8 @@ export class KnexPlantRepository implements PlantRepository {
       progress.mustSync = false;
       return;
     } catch (error) {
-      if (this.#dialect.classify(error) !== 'rejected') throw error;
+      const kind = this.#dialect.classify(error);
+      if (kind === 'busy' || kind === 'unavailable') throw error;
       rejection = error;
     }
     const stored = await this.#run(() => selectStored(this.#knex, this.#dialect, plants));
@@ -96,8 +97,8 @@ export class KnexPlantRepository implements PlantRepository {
       return this.#insert(free, progress);
     }
     if (plants.length > 1) return this.#insertHalves(plants, progress);
-    // Perhaps the id is in use, and the snapshot of the transaction hides its plant (PostgreSQL).
-    if (this.#knex.isTransaction && toCode(rejection) === '23505') throw rejection;
+    // The transaction reads a snapshot without the plant that has the id. It has to run again.
+    if (this.#knex.isTransaction && this.#dialect.classify(rejection) === 'duplicate') throw rejection;
     progress.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
   }
 

@@ -133,28 +133,29 @@ async function open(
 async function createStorage(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
   // Loaded here, because programs that only parse settings do not need it.
   const { default: knexFactory } = await import('knex');
-  let failures = 0;
-  /** The number of failures before the first use of each connection. */
-  const failuresBefore = new WeakMap<object, number>();
   // After a failure, no older connection is used again: a session keeps the privileges and settings with which it began.
-  const validate = (connection: object) => {
-    if (!failuresBefore.has(connection)) failuresBefore.set(connection, failures);
-    return failuresBefore.get(connection) === failures;
-  };
-  const createKnex = (pool: Knex.PoolConfig) =>
-    knexFactory({
+  const createKnex = (pool: Knex.PoolConfig, countFailures: () => number) => {
+    const failuresBefore = new WeakMap<object, number>();
+    const validate = (connection: object) => {
+      if (!failuresBefore.has(connection)) failuresBefore.set(connection, countFailures());
+      return failuresBefore.get(connection) === countFailures();
+    };
+    return knexFactory({
       // Keep a statement's values out of the log and of error messages.
       compileSqlOnError: false,
       log: { warn() {}, error() {}, deprecate() {}, debug() {} },
       ...config,
       pool: { ...config.pool, ...pool, validate },
     });
-  const ownKnex = createKnex({});
+  };
+  let failures = 0;
+  let callersFailures = 0;
+  const ownKnex = createKnex({}, () => failures);
   // An idle connection closes, because the caller may have left a transaction open on it.
-  const knex = createKnex({ min: 0, idleTimeoutMillis: timeoutMs });
+  const knex = createKnex({ min: 0, idleTimeoutMillis: timeoutMs }, () => failures + callersFailures);
   knex.on('query-error', (error, { sql }) => {
     // After a COMMIT that fails, the transaction may stay open.
-    if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') failures++;
+    if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') callersFailures++;
   });
 
   const calls = new Set<Promise<unknown>>();

@@ -8,8 +8,8 @@ import { InvalidServerUrl, parseServerUrl } from './server-url.js';
 // By number, because their SQLSTATE is general (https://mariadb.com/kb/en/mariadb-error-code-reference/).
 /** A row or a table has changed since it was read, also by another node of a Galera cluster. */
 const BUSY = [1020, 1050, 1412];
-/** A row exceeds max_allowed_packet, or a type, character set, expression, partition, trigger or CHECK rejects it. */
-const REJECTED = [1153, 1265, 1366, 1411, 1526, 1644, 3751, 3819];
+/** A type, character set, expression, partition, trigger, index or CHECK rejects a row. */
+const REJECTED = [1265, 1366, 1411, 1526, 1644, 3751, 3819];
 
 /** MySQL and MariaDB, including Galera clusters. */
 export const mysql: Dialect = {
@@ -61,18 +61,14 @@ export function parseMysqlUrl(text: string) {
   const { name, settings } = parseServerUrl(text, ['ssl', 'socketPath', 'localAddress']);
   const { ssl, host = '' } = settings;
   if (ssl === undefined) return { name, settings };
-  const tls = parseTls(ssl);
-  if (tls['verifyIdentity'] && isIP(host))
+  let tls: unknown;
+  try {
+    tls = JSON.parse(ssl);
+  } catch {}
+  if (!(tls instanceof Object)) throw new InvalidServerUrl('ssl must be a percent-encoded JSON object');
+  if ('verifyIdentity' in tls && tls.verifyIdentity && isIP(host))
     throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
   return { name, settings: { ...settings, ssl: tls } };
-}
-
-function parseTls(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const tls: unknown = JSON.parse(text);
-    if (tls instanceof Object) return { ...tls };
-  } catch {}
-  throw new InvalidServerUrl('ssl must be a percent-encoded JSON object');
 }
 
 /** The part of the driver's connection that is used here. */

@@ -21,7 +21,7 @@ export const postgres: Dialect = {
   // EUC_JP would store ¦ as ￤. SQL_ASCII stores bytes.
   faults: `SELECT 'its primary key is not id' AS finding WHERE NOT EXISTS (
       SELECT 1 FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
-      WHERE indrelid = 'plants'::regclass AND indisprimary AND indnatts = 1 AND attname = 'id')
+      WHERE indrelid = 'plants'::regclass AND indisprimary AND indnkeyatts = 1 AND attname = 'id')
     UNION ALL SELECT 'name may be NULL' FROM pg_attribute
       WHERE attrelid = 'plants'::regclass AND attname = 'name' AND NOT attnotnull
     UNION ALL SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8'
@@ -55,6 +55,8 @@ export const postgres: Dialect = {
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
     const code = toCode(error);
+    // Its detail, in any language, has the columns of the index: Key (id)=(1) already exists.
+    if (code === '23505' && /\(id\)=/.test(Object(error).detail)) return 'duplicate';
     if (/^(40|55P03)/.test(code)) return 'busy';
     return /^(22|23|54|P0001)/.test(code) ? 'rejected' : 'unavailable';
   },
@@ -75,7 +77,7 @@ export function parsePostgresUrl(text: string): ServerUrl {
 export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
   const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
-  const hasTls = sslmode === undefined ? sslrootcert !== undefined : sslmode !== 'disable';
+  const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert) !== undefined : sslmode !== 'disable';
   const tls = { ca: read(sslrootcert), cert: read(sslcert), key: read(sslkey) };
   const connection = {
     application_name: 'plant-store',

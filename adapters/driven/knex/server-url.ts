@@ -17,16 +17,16 @@ export function parseServerUrl(text: string, knownParameters: readonly string[])
   const withHost = text.replace('@/', '@localhost/');
   const url = URL.canParse(withHost) ? new URL(withHost) : undefined;
   // `URL` removes white space. In postgres://user:12/3@host, the password would be part of the path, and printed.
-  if (url === undefined || /\s/.test(text) || /@/.test(url.pathname + url.search + url.hash))
+  if (url === undefined || /\s/.test(text) || /@/.test(url.pathname + url.search) || url.hash !== '')
     throw new InvalidServerUrl('percent-encode special characters of user, password and parameters');
   const { protocol, host, hostname, port, username: user, password, pathname, searchParams } = url;
   if (!/^\/./.test(pathname))
     throw new InvalidServerUrl('must name a database after the host, as in postgres://localhost/plants');
-  for (const name of searchParams.keys()) {
+  for (const [name, value] of searchParams) {
     // With a mistyped or repeated sslmode, the service might connect without TLS.
     if (!knownParameters.includes(name))
       throw new InvalidServerUrl(`unknown parameter ${name}; known are ${knownParameters.join(', ')}`);
-    if (searchParams.getAll(name).length > 1) throw new InvalidServerUrl(`repeated parameter ${name}`);
+    if (value === '' || searchParams.getAll(name).length > 1) throw new InvalidServerUrl(`${name} must have one value`);
   }
   const parts = { host: hostname.replace(/^\[|]$/g, ''), port, user, password, database: pathname.slice(1) };
   const settings: Record<string, string> = {};

@@ -3,6 +3,7 @@ import { isStorageUnavailable, type Plant } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { describe, it } from 'mocha';
+import { mysql } from '#adapters/driven/knex/mysql.js';
 import { postgres } from '#adapters/driven/knex/postgres.js';
 import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { readPlants } from '#contract/repository-checks.js';
@@ -117,6 +118,18 @@ describe('joinTransaction', () => {
           expect(outcomes).to.deep.equal([{ kind: 'conflict', stored: plant(1, 'winner') }, ADDED]);
         });
       }
+
+      it('goes on with a transaction in which another unique index has rejected a plant', async () => {
+        const { store, storage, knex, readAll } = await setUp();
+        await storage.add([plant(1)]);
+        await store.run(`CREATE UNIQUE INDEX names ON plants (${engine.dialect === mysql ? 'name(99)' : 'name'})`);
+        await knex.transaction(async (transaction) => {
+          const outcomes = await joinTransaction(transaction).add([plant(2), plant(3, 'plant 1')]);
+          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected']);
+          await transaction('orders').insert({ number: 1 });
+        });
+        expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
+      });
 
       if (isPostgres) {
         it('must run again at the level repeatable read if a plant was stored after its first read', async () => {

@@ -22,8 +22,14 @@ describe('The URL of a server is rejected without printing its password', () => 
     {
       title: 'with a repeated parameter',
       url: `postgres://u:${CANARY}@db/plants?sslmode=verify-full&sslmode=disable`,
-      message: /^repeated parameter sslmode$/,
+      message: /^sslmode must have one value$/,
     },
+    {
+      title: 'with an empty parameter, for which a driver would take a default',
+      url: `postgres://u:${CANARY}@db/plants?host=`,
+      message: /^host must have one value$/,
+    },
+    { title: 'with a fragment', url: `postgres://u:${CANARY}@db/plants#?sslmode=verify-full`, message: ENCODE },
     {
       title: 'with a value of sslmode that pg takes for another',
       url: `postgres://u:${CANARY}@db/plants?sslmode=require`,
@@ -112,7 +118,8 @@ describe('The URL of a server is handed to the driver in parts', () => {
     for (const [parameters, ssl] of [
       ['sslmode=verify-full', { rejectUnauthorized: true }],
       [`sslrootcert=${ca}`, { ca: 'ca', rejectUnauthorized: true }],
-      [`sslmode=no-verify&sslcert=${cert}&sslkey=${key}`, { cert: 'cert', key: 'key', rejectUnauthorized: false }],
+      [`sslcert=${cert}&sslkey=${key}`, { cert: 'cert', key: 'key', rejectUnauthorized: true }],
+      ['sslmode=no-verify', { rejectUnauthorized: false }],
     ] as const)
       expect(toConnection(`postgres://db/plants?${parameters}`))
         .to.have.property('ssl')
