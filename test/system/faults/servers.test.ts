@@ -91,6 +91,7 @@ describe('A service under load loses nothing and recovers on', () => {
       async function run(statements: string): Promise<void> {
         for (const statement of statements.split('; ')) await admin.raw(statement);
       }
+      const serviceUrl = () => Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' }).href;
       const allFaults: readonly Fault[] = [
         { title: 'if connections are reset', creates: 'succeed or fail', inject: () => proxy.reset() },
         {
@@ -109,8 +110,15 @@ describe('A service under load loses nothing and recovers on', () => {
           return { title, creates: 'fail', inject: () => run(cause), heal: () => run(end) };
         }),
       ];
+      for (const fault of allFaults) {
+        it(fault.title, async () => {
+          const service = serve(folder, { DATABASE_URL: serviceUrl(), ...settingsFor(fault) });
+          await expectRecovery(service, serverStore(server.url, admin), fault);
+        });
+      }
+
       it('while a transaction holds one id, which a client keeps creating: others get 200 in each second', async () => {
-        const service = serve(folder, { DATABASE_URL: proxy.toProxiedUrl(server.url), STORAGE_TIMEOUT: '1s' });
+        const service = serve(folder, { DATABASE_URL: serviceUrl(), STORAGE_TIMEOUT: '1s' });
         const port = await service.port();
         const held = { id: -1n, name: 'held' };
         const transaction = await admin.transaction();
@@ -127,17 +135,10 @@ describe('A service under load loses nothing and recovers on', () => {
         );
         await transaction.rollback();
         await load.stop();
-        expect(await create(port, held)).to.have.property('outcome', 200);
+        // The last of the creates may have stored it since.
+        expect((await create(port, held))?.outcome).to.be.oneOf([200, 40902]);
         expect(await service.stop()).to.equal(0);
       });
-
-      for (const fault of allFaults) {
-        it(fault.title, async () => {
-          const url = Object.assign(new URL(proxy.toProxiedUrl(server.url)), { username: 'gardener' });
-          const service = serve(folder, { DATABASE_URL: url.href, ...settingsFor(fault) });
-          await expectRecovery(service, serverStore(server.url, admin), fault);
-        });
-      }
     });
   }
 });
