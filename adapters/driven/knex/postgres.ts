@@ -77,7 +77,7 @@ export function parsePostgresUrl(text: string): ServerUrl {
 export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
   const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
-  const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert) !== undefined : sslmode !== 'disable';
+  const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert ?? sslkey) !== undefined : sslmode !== 'disable';
   const tls = { ca: read(sslrootcert), cert: read(sslcert), key: read(sslkey) };
   const connection = {
     application_name: 'plant-store',
