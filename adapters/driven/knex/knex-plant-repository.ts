@@ -97,8 +97,8 @@ export class KnexPlantRepository implements PlantRepository {
       return this.#insert(free, progress);
     }
     if (plants.length > 1) return this.#insertHalves(plants, progress);
-    // The transaction reads a snapshot without the plant that has the id. It has to run again.
-    if (this.#knex.isTransaction && this.#dialect.classify(rejection) === 'duplicate') throw rejection;
+    // The plant that has the id was removed, or the snapshot of a transaction hides it. A retry tells.
+    if (this.#dialect.classify(rejection) === 'duplicate') throw rejection;
     progress.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
   }
 
