@@ -9,15 +9,6 @@ export class InvalidConfig extends Error {
 /** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
 type Parse<T> = (text: string) => T;
 
-/** A setting, as an environment variable. */
-interface Setting<T> {
-  readonly variable: string;
-  /** Empty for none. */
-  readonly default: string;
-  readonly parse: Parse<T>;
-  readonly help: string;
-}
-
 /** The version of the package. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
@@ -62,11 +53,11 @@ const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]
 const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
-function tokens(text: string): readonly string[] {
+const tokens = (text: string) => {
   const items = list(text);
   assertTokens(items);
   return items;
-}
+};
 
 function jwksUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -100,7 +91,8 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
 }
 
-const setting = <T>(variable: string, value: string, parse: Parse<T>, help: string): Setting<T> => ({
+/** A setting, as an environment variable. An empty default is none. */
+const setting = <T>(variable: string, value: string, parse: Parse<T>, help: string) => ({
   variable,
   default: value,
   parse,
@@ -150,7 +142,7 @@ export type Config = {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [key, { variable, default: value, parse }] of Object.entries<Setting<unknown>>(settings)) {
+  for (const [key, { variable, default: value, parse }] of Object.entries(settings)) {
     try {
       values[key] = parse(clean(environment[variable] ?? '') || value);
     } catch (error) {

@@ -1,33 +1,23 @@
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '@plant-store/core';
 
+const isExpected = (error: unknown) => isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
+
 /**
- * Describes an error for the log: class, code, location, causes, and a message that cannot contain user data. The stack
- * of an expected failure, such as an unavailable storage, tells nothing new.
+ * Describes an error for the log: class, code, location and causes, and its message unless that may contain user data.
+ * Parsers and drivers quote values, and their errors have a class or members of their own.
  */
 export function describeError(error: unknown, withStack = !isExpected(error)): object {
   if (!(error instanceof Error)) return { type: typeof error };
-  const { name, message, stack = '', cause } = error;
+  const { name: type, message, stack = '', cause, code, syscall }: NodeJS.ErrnoException = error;
+  const isPlain = ['Error', 'TypeError', 'RangeError'].includes(type) && Object.keys(error).length === 0;
+  // A message of Node about a failed system call, with a path or an address.
+  const isOfNode = syscall && code && (message.startsWith(`${syscall} ${code}`) || message.startsWith(`${code}: `));
   const start = stack.indexOf(message);
   return {
-    type: name,
-    code: 'code' in error ? error.code : undefined,
-    message: isMessageSafe(error) ? message : undefined,
+    type,
+    code,
+    message: isExpected(error) || isPlain || isOfNode ? message : undefined,
     stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
     cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };
-}
-
-function isExpected(error: unknown): boolean {
-  return isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
-}
-
-/**
- * Parsers and drivers quote values: JSON.parse the body, Knex the SQL. Their errors have a class or members of their own.
- * So have those of failed system calls, whose messages are Node's, with a path or an address.
- */
-function isMessageSafe(error: Error): boolean {
-  if (isExpected(error)) return true;
-  if ('syscall' in error && 'code' in error)
-    return error.message.startsWith(`${error.syscall} ${error.code}`) || error.message.startsWith(`${error.code}: `);
-  return ['Error', 'TypeError', 'RangeError'].includes(error.name) && Object.keys(error).length === 0;
 }

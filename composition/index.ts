@@ -1,9 +1,10 @@
 export type { ReadinessCheck } from '@plant-store/adapters/management';
 export type { Labels, Metrics } from '@plant-store/adapters/metrics';
 export { type Config, InvalidConfig, readConfig } from './config.js';
-export { closeContainer, createContainer } from './container.js';
+export { createContainer } from './container.js';
 export type { LogDestination } from './logger.js';
 export type { Plugin } from './plugins.js';
+export type { ServiceContainer } from './service-container.js';
 export { services } from './services.js';
 export { type Service, start } from './start.js';
 export type { OpenStorage, Storage } from './storages.js';

@@ -1,16 +1,14 @@
-import { fstatSync } from 'node:fs';
+import type { Metrics } from '@plant-store/adapters/metrics';
 import pino, { type Logger } from 'pino';
 import type { Config } from './config.js';
 import { describeError } from './describe-error.js';
-import { isInTime } from './time-limit.js';
+import { addPriority, isJournal } from './journal.js';
+import { limitTime } from './time-limit.js';
 
 /** Maximum size of the lines that wait for standard error; further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
-
-/** Priorities of lines for journald (sd-daemon(3)), by level. */
-const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info: 6, warn: 4, error: 3, fatal: 2 };
 
 /** Receives the lines of the log. */
 export interface LogDestination {
@@ -46,23 +44,17 @@ async function selectFormat(): Promise<((line: string) => string) | undefined> {
     const { prettyFactory } = await import('pino-pretty');
     return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
   }
-  return isJournal(process.stderr.fd) ? addPriority : undefined;
+  return isJournal() ? (line) => addPriority(/^\{"level":"(\w+)"/.exec(line)?.[1] ?? 'info', line) : undefined;
 }
 
-/** Returns whether systemd has connected a file descriptor to the journal (systemd.exec(5), `$JOURNAL_STREAM`). */
-function isJournal(fd: number): boolean {
-  // As numbers, they would remain in a buffer in which Node 20 looks before it follows symbolic links to modules.
-  const { dev, ino } = fstatSync(fd, { bigint: true });
-  return process.env['JOURNAL_STREAM'] === `${dev}:${ino}`;
-}
-
-function addPriority(line: string): string {
-  const [, level = 'info'] = /^\{"level":"(\w+)"/.exec(line) ?? [];
-  return `<${PRIORITIES[level] ?? PRIORITIES['info']}>${line}`;
-}
-
-/** Creates a logger that writes JSON lines without user data. */
-export function createLogger(destination: LogDestination, { logLevel: level }: Pick<Config, 'logLevel'>): Logger {
+/** Creates a logger that writes JSON lines without user data, and counts the dropped ones if there are metrics. */
+export function createLogger(
+  destination: LogDestination,
+  { logLevel: level }: Pick<Config, 'logLevel'>,
+  metrics?: Pick<Metrics, 'counter'>,
+): Logger {
+  const count = metrics?.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
+  destination.on?.('drop', () => count?.());
   const timestamp = pino.stdTimeFunctions.isoTime;
   const formatters = { level: (label: string) => ({ level: label }) };
   return pino({ level, base: null, timestamp, formatters, serializers: { err: describeError } }, destination);
@@ -72,5 +64,5 @@ export function createLogger(destination: LogDestination, { logLevel: level }: P
 export async function flush(destination: LogDestination): Promise<void> {
   const flushed = () => new Promise<void>((resolve) => (destination.flush ? destination.flush(resolve) : resolve()));
   // The first may end with a write in progress, which does not have the last lines.
-  await isInTime(flushed().then(flushed), MAX_FLUSH_MS);
+  await limitTime(flushed().then(flushed), MAX_FLUSH_MS, 'the log is not written').catch(() => {});
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import { InvalidConfig } from './config.js';
-import { isInTime } from './time-limit.js';
+import { limitTime } from './time-limit.js';
 
 /** Maximum time for a plugin to be loaded and to settle, in seconds. */
 const MAX_SECONDS = 10;
@@ -17,8 +17,7 @@ export type Plugin = (container: Container) => void | Promise<void>;
  */
 export async function installPlugin(name: string, container: Container): Promise<void> {
   try {
-    if (!(await isInTime(loadAndCall(name, container), MAX_SECONDS * 1000)))
-      throw new Error(`no result within ${MAX_SECONDS} seconds`);
+    await limitTime(loadAndCall(name, container), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
     // Its name may be a secret in the wrong variable.

@@ -1,14 +1,10 @@
-import type { Container } from 'inversify';
 import { type Config, version } from './config.js';
-import { closeContainer, closeStorage, createContainer, httpModule, managementModule } from './container.js';
+import { createContainer } from './container.js';
 import { flush } from './logger.js';
 import type { Plugin } from './plugins.js';
+import type { ServiceContainer } from './service-container.js';
 import { services } from './services.js';
 import { toStorageName } from './storages.js';
-import { isInTime } from './time-limit.js';
-
-/** Minimum time for the storage, and then for the rest, to close, even if clients have used up `SHUTDOWN_TIMEOUT`. */
-const MIN_CLOSE_MS = 1000;
 
 /** A running service. */
 export interface Service {
@@ -17,7 +13,7 @@ export interface Service {
   /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
   /** The parts, of which `get` returns each. */
-  readonly container: Container;
+  readonly container: ServiceContainer;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;
 }
@@ -29,42 +25,57 @@ export interface Service {
  * @throws {StorageUnavailable} The storage cannot be opened.
  */
 export async function start(config: Config, plugin: Plugin = () => {}): Promise<Service> {
-  const hasManagement = config.managementPort !== 'off';
-  const container = await createContainer(config, httpModule, ...(hasManagement ? [managementModule] : []));
+  const container = await createContainer(config);
   try {
     await plugin(container);
-    if (hasManagement) (await import('./measure.js')).measure(container);
-    const urls = await listen(container, config);
+    const service = await listen(container, config);
     let stopped: Promise<boolean> | undefined;
-    return { ...urls, container, stop: () => (stopped ??= stop(container, config.shutdownTimeoutMs)) };
+    return { ...service, container, stop: () => (stopped ??= stop(container)) };
   } catch (error) {
     // A plugin may have logged the cause.
     await container.getAsync(services.LogDestination).then(flush, () => {});
-    await isInTime(closeContainer(container), MIN_CLOSE_MS).catch(() => {});
+    await container.close().catch(() => {});
     throw error;
   }
 }
 
 /** Creates the parts, opens the listeners, and logs what has started. */
-async function listen(container: Container, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
-  const { managementPort, basePath = '' } = config;
+async function listen(container: ServiceContainer, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
   // First, so that an invalid setting leaves no new store behind.
   await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
   const storage = await container.getAsync(services.Storage);
-  const server = await container.getAsync(services.HttpServer);
+  const listener = await container.getAsync(services.RequestListener);
   const log = await container.getAsync(services.Logger);
-  let management: string | undefined;
-  if (managementPort !== 'off') {
-    const managementServer = await container.getAsync(services.ManagementServer);
-    management = await managementServer.listen(managementPort, config.managementHost).catch(nameSetting('MANAGEMENT_'));
+  const observe = await container.getAsync(services.ObserveRequest);
+  const { HttpServer } = await import('@plant-store/adapters/koa');
+  const server = new HttpServer(listener, { ...config, log, observe });
+
+  let managementUrl: string | undefined;
+  if (config.managementPort !== 'off') {
+    const { createManagementServer } = await import('@plant-store/adapters/management');
+    const checks = await container.getAllAsync(services.ReadinessCheck, { optional: true });
+    const management = createManagementServer({
+      checks: [{ name: 'storage', check: () => storage.ready() }, ...checks],
+      metrics: await container.getAsync(services.Metrics),
+      isStopping: () => server.isStopping,
+    });
+    container.onClose('management', () => management.stop());
+    const { managementPort: port, managementHost: host } = config;
+    managementUrl = await management.listen(port, host).catch(nameSetting('MANAGEMENT_'));
   }
-  const url = `${await server.listen(config.port, config.host).catch(nameSetting(''))}${basePath}`;
+  container.onClose('server', () => server.stop());
+  const { port, host, basePath = '' } = config;
+  const url = `${await server.listen(port, host).catch(nameSetting(''))}${basePath}`;
+
   const { driver, schema, warning } = storage;
   const name = toStorageName(storage, config);
-  log.info({ version, node: process.version, storage: name, driver, schema, url, management }, 'started');
+  log.info(
+    { version, node: process.version, storage: name, driver, schema, url, management: managementUrl },
+    'started',
+  );
   if (warning) log.warn({ storage: name }, warning);
-  return { url, managementUrl: management };
+  return { url, managementUrl };
 }
 
 /** Returns a function that rethrows the error of a listener with the name of its setting. */
@@ -78,21 +89,18 @@ function nameSetting(prefix: '' | 'MANAGEMENT_') {
   };
 }
 
-async function stop(container: Container, timeoutMs: number): Promise<boolean> {
+async function stop(container: ServiceContainer): Promise<boolean> {
   const log = container.get(services.Logger);
   const destination = container.get(services.LogDestination);
-  const deadline = performance.now() + timeoutMs;
-  const fail = async (err: unknown) => {
-    log.error({ err }, 'a part failed to close');
-    await flush(destination);
-    return false;
-  };
-  await container.get(services.HttpServer).stop();
-  const timeLeft = Math.max(deadline - performance.now(), MIN_CLOSE_MS);
-  const closed = await isInTime(closeStorage(container), timeLeft).catch(fail);
+  const failures = await container.closeParts();
+  for (const [part, err] of failures) log.error({ part, err }, 'a part failed to close');
+  const closed = !failures.has('group commit') && !failures.has('storage');
   log.info({ closed }, 'stopped');
   await flush(destination);
-  // Management, what plugins have opened, and the log.
-  await isInTime(container.unbindAllAsync(), MIN_CLOSE_MS).catch(fail);
+  // Only what plugins have opened is left.
+  await container.close().catch(async (err) => {
+    log.error({ err }, 'a plugin failed to close');
+    await flush(destination);
+  });
   return closed;
 }

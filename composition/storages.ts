@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '@plant-store/adapters/knex';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import type { Logger } from 'pino';
 import { type Config, InvalidConfig } from './config.js';
 
 /** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
@@ -9,17 +10,8 @@ const MAX_WAIT_MS = 60_000;
 /** Pause between attempts, in milliseconds. */
 const PAUSE_MS = 1000;
 /** Codes of a server that does not respond. `57P03`: PostgreSQL is starting. */
-const NO_RESPONSE = [
-  '57P03',
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-];
+const NO_RESPONSE =
+  /^(57P03|PROTOCOL_CONNECTION_LOST|E(AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|NOTFOUND|TIMEDOUT))$/;
 /** SQLite gives `sqlite://name` and `:memory:` another meaning. */
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
@@ -68,15 +60,12 @@ export const storages: Readonly<Record<string, OpenStorage>> = {
   memory: () => new MemoryPlantRepository(),
 };
 
-/**
- * Opens the storage of `DATABASE_URL` with the function for its scheme. Waits for a server that does not respond yet.
- * @param onWaiting Gets the first failure before the wait.
- */
+/** Opens the storage of `DATABASE_URL` with the function for its scheme. Waits for a server that does not respond yet. */
 export async function openStorage(
   open: OpenStorage | undefined,
   { database: url, databaseFromFile, storageTimeoutMs: timeoutMs }: Config,
   readOnly: boolean,
-  onWaiting: (error: unknown) => Promise<void>,
+  log: Pick<Logger, 'warn'>,
 ): Promise<Storage> {
   const variable = databaseFromFile === undefined ? 'DATABASE_URL' : 'DATABASE_URL_FILE';
   if (open === undefined)
@@ -90,19 +79,17 @@ export async function openStorage(
     } catch (error) {
       if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
         throw new InvalidConfig(`${variable}: ${error.message}`);
-      if (readOnly || !isUnresponsive(error) || performance.now() > deadline) {
-        if (!isStorageUnavailable(error)) throw error;
+      if (!isStorageUnavailable(error)) throw error;
+      if (readOnly || !isUnresponsive(error) || performance.now() > deadline)
         throw new StorageUnavailable(`${variable}: ${error.message}`, { cause: error.cause });
-      }
-      if (isFirst) await onWaiting(error);
+      if (isFirst) log.warn({ err: error }, 'waiting for the database');
       await setTimeout(PAUSE_MS);
     }
   }
 }
 
-function isUnresponsive(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Object && 'code' in cause && NO_RESPONSE.includes(`${cause.code}`);
+function isUnresponsive({ cause }: StorageUnavailable): boolean {
+  return cause instanceof Object && 'code' in cause && NO_RESPONSE.test(`${cause.code}`);
 }
 
 /** Returns the scheme of `DATABASE_URL`, or an empty string. */

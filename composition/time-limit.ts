@@ -1,8 +1,10 @@
-import timers from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
-/** Returns whether `work` resolves in time. Rejects if it rejects in time. */
-export async function isInTime(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+/** Waits for `work`, and rejects with an error that names the problem if it takes longer. */
+export async function limitTime(work: Promise<unknown>, timeoutMs: number, problem: string): Promise<void> {
   const timer = new AbortController();
-  const late = timers.setTimeout(timeoutMs, false, { signal: timer.signal });
-  return Promise.race([work.then(() => true), late]).finally(() => timer.abort());
+  const late = setTimeout(timeoutMs, undefined, { signal: timer.signal }).then(() =>
+    Promise.reject(new Error(problem)),
+  );
+  await Promise.race([work, late]).finally(() => timer.abort());
 }

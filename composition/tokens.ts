@@ -8,16 +8,15 @@ export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** The static tokens of the settings, and the verifier that accepts them. */
-export class AccessTokens {
-  readonly verifier: StaticTokenVerifier;
+/** Accepts the static tokens of the settings. */
+export class AccessTokens extends StaticTokenVerifier {
   /** The only accepted token, if no credential is configured. */
   randomToken: string | undefined;
   readonly #config: Config;
 
   /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
   constructor(config: Config) {
-    this.verifier = new StaticTokenVerifier(config.accessTokens);
+    super(config.accessTokens);
     this.#config = config;
     this.reload();
   }
@@ -30,16 +29,10 @@ export class AccessTokens {
       const tokens = parseTokens(readText(path));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       // The file first, because a message has the position of its entry.
-      this.verifier.replace([...tokens, ...accessTokens]);
+      this.replace([...tokens, ...accessTokens]);
     } catch (error) {
       throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
     }
-  }
-
-  /** Accepts a new random token alone. */
-  acceptRandomToken(): void {
-    this.randomToken = createToken();
-    this.verifier.replace([this.randomToken]);
   }
 }
 
@@ -50,20 +43,21 @@ export class AccessTokens {
 export async function createTokenVerifier(tokens: AccessTokens, config: Config): Promise<TokenVerifier> {
   const { accessTokens, accessTokensFile, jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
   if (issuer && audience && jwksUrl) {
-    // Loaded here, because most services need no JWTs, and start faster without the library.
     const { JwtVerifier } = await import('@plant-store/adapters/jwt');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
     const verify = async (token: string) => {
-      const verification = await tokens.verifier.verify(token);
+      const verification = await tokens.verify(token);
       return verification.kind === 'valid' ? verification : jwts.verify(token);
     };
     return { verify };
   }
-  if (accessTokens.length > 0 || accessTokensFile !== undefined) return tokens.verifier;
-  if (!isLoopback(config.host))
-    throw new InvalidConfig(
-      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
-    );
-  tokens.acceptRandomToken();
-  return tokens.verifier;
+  if (accessTokens.length === 0 && accessTokensFile === undefined) {
+    if (!isLoopback(config.host))
+      throw new InvalidConfig(
+        'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
+      );
+    tokens.randomToken = createToken();
+    tokens.replace([tokens.randomToken]);
+  }
+  return tokens;
 }

@@ -1,9 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { exportPlants } from '@plant-store/adapters/ndjson';
-import { StorageUnavailable } from '@plant-store/core';
-import type { Container } from 'inversify';
+import { ReadPlants, StorageUnavailable } from '@plant-store/core';
 import type { Config } from '../config.js';
+import type { ServiceContainer } from '../service-container.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';
 import { isBrokenPipe } from './output.js';
@@ -13,21 +13,20 @@ import { withContainer } from './with-container.js';
 /** Writes all plants as NDJSON to standard output. */
 export async function run(config: Config): Promise<number> {
   try {
-    await withContainer(config, (container) => exportAll(container, config));
+    await withContainer(config, { readOnly: true }, (container) => exportAll(container, config));
   } catch (error) {
     if (!isBrokenPipe(error)) throw error;
   }
   return 0;
 }
 
-async function exportAll(container: Container, config: Config): Promise<void> {
-  container.rebind(services.ReadOnly).toConstantValue(true);
+async function exportAll(container: ServiceContainer, config: Config): Promise<void> {
   const storage = await container.getAsync(services.Storage);
   const name = toStorageName(storage, config);
   const { schema, pending = [] } = storage;
   if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
   if (pending.length > 0) throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
-  const readPlants = await container.getAsync(services.ReadPlants);
+  const readPlants = new ReadPlants(await container.getAsync(services.PlantRepository));
   const lines = exportPlants(readPlants, new JsonPlantCodec());
   // On a terminal, the plants would overwrite the progress.
   await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout);

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { importPlants } from '@plant-store/adapters/ndjson';
+import { CreatePlants } from '@plant-store/core';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
 import { fail, print } from './output.js';
@@ -14,9 +15,9 @@ export async function run(config: Config, { argument: path = '-' }: { argument: 
   const size = (await file?.stat())?.size;
   // Clears the progress from the line.
   const start = process.stdout.isTTY ? '\r\u001b[K' : '';
-  const result = await withContainer(config, async (container) =>
+  const result = await withContainer(config, { readOnly: false }, async (container) =>
     importPlants(showProgress(input, size), {
-      createPlants: await container.getAsync(services.CreatePlants),
+      createPlants: new CreatePlants(await container.getAsync(services.PlantRepository)),
       codec: new JsonPlantCodec(),
       bodyLimitBytes: config.bodyLimitBytes,
       onReject: (line) => print(`${start}${JSON.stringify(line)}\n`),

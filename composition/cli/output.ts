@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { isStorageUnavailable } from '@plant-store/core';
 import { InvalidConfig } from '../config.js';
 import { describeError } from '../describe-error.js';
+import { addPriority, isJournal } from '../journal.js';
 
 /** The command line is invalid. */
 export class UsageError extends Error {}
@@ -28,8 +29,11 @@ export function reportFailure(error: unknown): number {
   return fail(1, `internal error: ${inspect(describeError(error))}`);
 }
 
-/** Writes a message to standard error. Returns the exit code. */
+/** Writes a message to standard error, in the journal as fatal. Returns the exit code. */
 export function fail(exitCode: number, message: string): number {
-  for (const line of message.split('\n')) process.stderr.write(`plant-store: ${line}\n`);
+  for (const text of message.split('\n')) {
+    const line = `plant-store: ${text}\n`;
+    process.stderr.write(isJournal() ? addPriority('fatal', line) : line);
+  }
   return exitCode;
 }

@@ -7,21 +7,14 @@ import { print } from './output.js';
 import { onSignal } from './signals.js';
 import { notifySystemd } from './systemd.js';
 
-/** Runs the service until SIGINT or SIGTERM. A second signal ends its wait for clients. */
+/** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
 export async function run(config: Config): Promise<number> {
   const { url, managementUrl, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
+  const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
-  const server = container.get(services.HttpServer);
-  const stopped = new Promise<boolean>((resolve) => {
-    onSignal((signal) => {
-      onSignal(() => server.closeAllConnections());
-      log.info({ signal }, 'stopping');
-      resolve(stop());
-    });
-  });
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(container.get(services.Storage), log);
   const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
@@ -29,7 +22,8 @@ export async function run(config: Config): Promise<number> {
   const example = randomToken ? curlExample(url, randomToken) : '';
   // The log has the addresses, too.
   print(`Plant Store listens on ${url}\n${docs}${health}${example}`).catch(() => {});
-  return (await stopped) ? 0 : 1;
+  log.info({ signal: await received }, 'stopping');
+  return (await stop()) ? 0 : 1;
 }
 
 function exitOnUncaughtException(container: Container): void {

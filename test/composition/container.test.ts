@@ -3,13 +3,13 @@ import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
-import { closeContainer, createContainer, httpModule } from '../../composition/container.js';
+import { createContainer } from '../../composition/container.js';
 import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 
 const create = (environment: Readonly<Record<string, string>>) =>
-  createContainer(readConfig({ LOG_LEVEL: 'silent', ...environment }), httpModule);
+  createContainer(readConfig({ LOG_LEVEL: 'silent', ...environment }));
 
 describe('The container', () => {
   it('limits concurrent writes to the number that the storage declares', async () => {
@@ -38,23 +38,9 @@ describe('The container', () => {
     };
     container.bind(services.OpenStorage).toConstantValue(open).whenNamed('garden');
     container.unbind(services.TokenVerifier);
-    expect(await catchError(container.getAsync(services.HttpServer))).to.match(/No bindings? found.*TokenVerifier/is);
-    expect(opened).to.equal(0);
-  });
-
-  it('closes the storage, and then what plugins have opened, even if the server fails to stop', async () => {
-    const container = await create({ DATABASE_URL: 'memory:' });
-    const closed: string[] = [];
-    container.onActivation(services.Storage, (_, storage) =>
-      Object.assign(storage, { close: async () => void closed.push('storage') }),
+    expect(await catchError(container.getAsync(services.RequestListener))).to.match(
+      /No bindings? found.*TokenVerifier/is,
     );
-    container
-      .rebind(services.LogDestination)
-      .toDynamicValue(() => ({ write() {} }))
-      .onDeactivation(() => void closed.push('log'));
-    const server = await container.getAsync(services.HttpServer);
-    server.stop = () => Promise.reject(new Error('no water'));
-    expect(await catchError(closeContainer(container))).to.match(/no water/);
-    expect(closed).to.deep.equal(['storage', 'log']);
+    expect(opened).to.equal(0);
   });
 });

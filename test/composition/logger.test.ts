@@ -38,16 +38,9 @@ describe('The log', () => {
     const { dev, ino } = fstatSync(fd, { bigint: true });
     process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
     const { destination, log } = await open();
-    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('');
+    log.warn('no water');
     await flush(destination);
-    expect(readLines().map((line) => line.slice(0, 20))).to.deep.equal([
-      '<7>{"level":"trace",',
-      '<7>{"level":"debug",',
-      '<6>{"level":"info","',
-      '<4>{"level":"warn","',
-      '<3>{"level":"error",',
-      '<2>{"level":"fatal",',
-    ]);
+    expect(readLines()[0]).to.match(/^<4>\{"level":"warn",/);
   });
 
   it('is human-readable on a terminal', async () => {
@@ -68,10 +61,11 @@ describe('The log', () => {
     expect(lines.at(-1)).to.include('"last"');
   });
 
-  it('drops lines, and reports it, if more than a mebibyte waits to be written', async () => {
-    const { destination, log } = await open();
+  it('drops lines, and counts them, if more than a mebibyte waits to be written', async () => {
+    const destination = await openStandardError();
     let dropped = 0;
-    destination.on?.('drop', () => dropped++);
+    const metrics = { counter: () => () => void dropped++ };
+    const log = createLogger(destination, { logLevel: 'info' }, metrics);
     for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
     expect(dropped).to.be.within(8, 12);
     await flush(destination);

@@ -200,7 +200,7 @@ describe('stop', () => {
     const hang = () => new Promise<never>(() => {});
     const fail = () => Promise.reject(new Error('no water'));
     for (const [close, reason] of [
-      [hang, undefined],
+      [hang, 'it did not close in time'],
       [fail, 'no water'],
     ] as const) {
       const recorder = Object.assign(new Recorder(), { close });
@@ -210,5 +210,16 @@ describe('stop', () => {
       const failure = recorder.lines.find(({ msg }) => msg === 'a part failed to close');
       expect(failure?.err?.message).to.equal(reason);
     }
+  });
+
+  it('resolves to true if only another part fails to close, and logs which', async () => {
+    const recorder = new Recorder();
+    const { container, stop } = await recorder.start();
+    container.onClose('management', () => Promise.reject(new Error('no water')));
+    expect(await stop()).to.equal(true);
+    const failure = { level: 'error', part: 'management', msg: 'a part failed to close' };
+    expect(recorder.lines[1]).to.include(failure).and.to.have.nested.property('err.message', 'no water');
+    expect(recorder.lines[2]).to.include({ msg: 'stopped', closed: true });
+    expect(recorder.calls).to.include('close');
   });
 });

@@ -10,8 +10,8 @@ import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** Creates a container whose storage does not respond to the first attempts to open it, and a list of the log lines. */
-async function createWithFailures(...codes: readonly string[]) {
-  const container = await createContainer(readConfig({ DATABASE_URL: 'garden:' }));
+async function createWithFailures(codes: readonly string[], { readOnly = false } = {}) {
+  const container = await createContainer(readConfig({ DATABASE_URL: 'garden:' }), { readOnly });
   const failures = codes.map((code) => new StorageUnavailable('cannot open the garden', { cause: { code } }));
   const lines: string[] = [];
   container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(line) });
@@ -32,7 +32,7 @@ describe('The storage', () => {
   it('is opened once it responds, and one line of the log says why that takes so long', async () => {
     const codes = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND'];
     const opened = [...codes, '57P03', 'PROTOCOL_CONNECTION_LOST'].map(async (code) => {
-      const { container, lines } = await createWithFailures(code, code);
+      const { container, lines } = await createWithFailures([code, code]);
       expect(await container.getAsync(services.Storage)).to.be.instanceOf(MemoryPlantRepository);
       expect(lines.join('')).to.match(/^.*cannot open the garden.*"waiting for the database".*\n$/);
     });
@@ -40,10 +40,9 @@ describe('The storage', () => {
   });
 
   it('is not waited for if it rejects the credential, or will only be read', async () => {
-    const rejecting = await createWithFailures('28P01');
+    const rejecting = await createWithFailures(['28P01']);
     expect(await catchError(rejecting.container.getAsync(services.Storage))).to.be.instanceOf(StorageUnavailable);
-    const reading = await createWithFailures('ECONNREFUSED');
-    reading.container.rebind(services.ReadOnly).toConstantValue(true);
+    const reading = await createWithFailures(['ECONNREFUSED'], { readOnly: true });
     expect(await catchError(reading.container.getAsync(services.Storage))).to.be.instanceOf(StorageUnavailable);
     expect([...rejecting.lines, ...reading.lines]).to.deep.equal([]);
   });

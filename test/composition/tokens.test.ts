@@ -19,7 +19,7 @@ describe('The access tokens', () => {
     return tokens;
   };
   const accepted = async (tokens: AccessTokens, ...candidates: string[]) => {
-    const results = await Promise.all(candidates.map((token) => tokens.verifier.verify(token)));
+    const results = await Promise.all(candidates.map((token) => tokens.verify(token)));
     return candidates.filter((_, index) => results[index]?.kind === 'valid');
   };
 

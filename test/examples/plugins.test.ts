@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
-import { type Plugin, readConfig, services, start } from '../../composition/index.js';
-import { create } from '../support/client.js';
+import { describe, it } from 'mocha';
+import { create, serve, toLines } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
 import { exchange } from '../support/raw-http.js';
 import { TOKEN } from '../support/service.js';
@@ -11,117 +11,150 @@ import { waitUntil } from '../support/wait-until.js';
 
 const MONSTERA = { id: 1n, name: ' Monstera ' };
 
-/** Starts a service with a plugin of docs/examples. */
-async function startWith(example: string, settings: Readonly<Record<string, string>> = {}) {
-  const lines: string[] = [];
-  const { default: plugin } = await import(inRepository(`docs/examples/${example}`));
-  const withLog: Plugin = (container) => {
-    container.rebind(services.LogDestination).toConstantValue({ write: (line) => void lines.push(line) });
-    return plugin(container);
-  };
-  const defaults = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'memory:', ACCESS_TOKENS: TOKEN };
-  const { url, managementUrl, container, stop } = await start(readConfig({ ...defaults, ...settings }), withLog);
-  const readText = async (address: string) => (await fetch(address)).text();
-  const port = Number(new URL(url).port);
-  return {
-    container,
-    url,
-    port,
-    get: (path: string) => readText(url + path),
-    manage: (path: string) => readText(managementUrl + path),
-    /** Creates a plant, and returns the outcome. */
-    create: async (token = TOKEN) => (await create(port, MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome,
-    /** Expects that nothing is lost: metrics of each part, the log, and a clean stop. Returns the log. */
-    stop: async () => {
-      const metrics = await readText(`${managementUrl}/metrics`);
-      for (const name of ['creates_in_flight', 'http_requests_total', 'plants_total', 'log_lines_dropped_total'])
-        expect(metrics).to.include(`# HELP plant_store_${name} `);
-      expect(await stop()).to.equal(true);
-      return lines.join('');
-    },
-  };
-}
+/** What must not be lost, whatever a plugin replaces. */
+const METRICS = ['plants_total', 'storage_batch_plants', 'log_lines_dropped_total', 'process_cpu_seconds_total'];
+const HTTP_METRICS = ['http_requests_total', 'http_request_duration_seconds', 'creates_in_flight'];
 
-describe('The example of a plugin', () => {
-  const folder = temporaryFolder();
-  const workingFolder = process.cwd();
-  beforeEach(() => process.chdir(folder));
-  afterEach(() => process.chdir(workingFolder));
+describe('The executable, with default settings and', () => {
+  const parent = temporaryFolder();
 
-  it('for a storage is selected by its scheme, measured and closed', async () => {
+  /** Starts a service in a folder of its own, with a plugin of docs/examples or the text of one. */
+  async function startWith(plugin: string, settings: Readonly<Record<string, string>> = {}, files = {}) {
+    const folder = mkdtempSync(join(parent, 'plugin-'));
+    const all = { 'plugin.mjs': plugin, ...files };
+    for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text);
+    const path = plugin.endsWith('.js') ? inRepository(`docs/examples/${plugin}`) : './plugin.mjs';
+    const service = serve(folder, { PLUGINS: path, MANAGEMENT_PORT: '0', ...settings });
+    const [port, managementPort] = [await service.port(), await service.managementPort()];
+    const get = async (path: string, from = port) => (await fetch(`http://127.0.0.1:${from}${path}`)).text();
+    return {
+      ...{ folder, service, port, get },
+      manage: (path: string) => get(path, managementPort),
+      /** Creates a plant, and returns the outcome. */
+      create: async (token = TOKEN) => (await create(port, MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome,
+      /** Expects that metrics, reload and a clean stop are not lost. Returns the lines of the log. */
+      stop: async ({ metrics = [...METRICS, ...HTTP_METRICS], readLog = () => service.stderr } = {}) => {
+        const text = await get('/metrics', managementPort);
+        for (const name of metrics) expect(text).to.match(RegExp(`^# HELP (plant_store_)?${name} `, 'm'));
+        expect(text).to.match(/^plant_store_plants_total\{outcome="added"\} 1$/m);
+        service.kill('SIGHUP');
+        await waitUntil('the reload is in the log', async () => readLog().includes('"tokens reloaded"'));
+        expect(await service.stop()).to.equal(0);
+        const lines = toLines(readLog()).map((line) => JSON.parse(line));
+        expect(lines.at(-1)).to.include({ msg: 'stopped', closed: true });
+        return lines;
+      },
+    };
+  }
+
+  it('a storage that its scheme selects', async () => {
     const service = await startWith('plugins/storage.js', { DATABASE_URL: 'garden:' });
-    expect(await service.create()).to.equal(200);
-    expect(await service.manage('/metrics')).to.include('plant_store_plants_total{outcome="added"} 1');
-    expect(await service.stop()).to.include('"storage":"garden:"');
+    expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
+    expect(await service.manage('/readyz')).to.include('"storage":"ok"');
+    expect((await service.stop())[0]).to.include({ msg: 'started', storage: 'garden:' });
   });
 
-  it('for a token verifier replaces the tokens of the settings, and reloads its own', async () => {
-    writeFileSync('tokens.txt', 'ali\n');
-    const service = await startWith('plugins/token-verifier.js', { HOST: '0.0.0.0', ACCESS_TOKENS: '' });
+  it('a token verifier that reloads its own tokens', async () => {
+    const files = { 'tokens.txt': 'ali\n' };
+    const service = await startWith('plugins/token-verifier.js', { HOST: '0.0.0.0', ACCESS_TOKENS: '' }, files);
     expect([await service.create('ali'), await service.create('beri')]).to.deep.equal([200, 40102]);
-    writeFileSync('tokens.txt', 'beri\n');
-    process.emit('SIGHUP');
+    writeFileSync(join(service.folder, 'tokens.txt'), 'beri\n');
+    service.service.kill('SIGHUP');
     await waitUntil('the tokens are reloaded', async () => (await service.create('ali')) === 40102);
     expect(await service.create('beri')).to.equal(40902);
-    process.removeAllListeners('SIGHUP');
     await service.stop();
   });
 
-  it('for an HTTP framework keeps the limits of connections and the shutdown', async () => {
-    const service = await startWith('node-http/plugin.js');
-    expect(await service.create()).to.equal(200);
-    expect(await exchange(service.port, 'garbage\r\n\r\n')).to.include({ outcome: 40000 });
+  it('a decorated token verifier, which keeps the tokens of the settings and their reload', async () => {
+    const decorating = `export default (container) =>
+      container.onActivation(Symbol.for('plant-store:TokenVerifier'), (_, verifier) => ({
+        verify: (token) => verifier.verify(token.replace('prefixed-', '')),
+      }));`;
+    const settings = { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: 'tokens' };
+    const service = await startWith(decorating, settings, { tokens: 'old' });
+    expect([await service.create('prefixed-old'), await service.create('new')]).to.deep.equal([200, 40102]);
+    writeFileSync(join(service.folder, 'tokens'), 'new');
+    await service.service.kill('SIGHUP').waitForOutput(/"tokens reloaded"/);
+    expect([await service.create('old'), await service.create('prefixed-new')]).to.deep.equal([40102, 40902]);
     await service.stop();
   });
 
-  it('for a log destination receives every line', async () => {
-    const service = await startWith('plugins/log-destination.js');
-    expect(await service.create()).to.equal(200);
-    expect(await service.stop()).to.equal('');
-    const lines = readFileSync('service.log', 'utf8').trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line).msg)).to.deep.equal(['started', 'request', 'stopped']);
-  });
-
-  it('that decorates the repository sees each call', async () => {
-    const printed: string[] = [];
-    const { log } = console;
-    console.log = (line: string) => printed.push(line);
-    const service = await startWith('plugins/repository-decorator.js');
-    expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
-    console.log = log;
-    expect(printed).to.deep.equal(['audit: added', 'audit: conflict']);
-    await service.stop();
-  });
-
-  it('for the use case of HTTP declines plants of some clients', async () => {
-    const tokens = { ACCESS_TOKENS: 'ali=of-a-gardener,beri=of-a-visitor' };
-    const service = await startWith('plugins/http-use-case.js', tokens);
-    expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
-    expect(await service.stop()).to.match(/"subject":"beri","status":403,"error":40301/);
-  });
-
-  it('for a metric adds it', async () => {
-    const service = await startWith('plugins/metric.js');
-    expect(await service.manage('/metrics')).to.match(/^plant_store_garden_beds 3$/m);
-    await service.stop();
-  });
-
-  it('for middlewares limits the rate, adds a header and a route, with the log and the metrics', async () => {
+  it('middlewares that limit the rate, add a header and a route, which the log and the metrics include', async () => {
     const service = await startWith('plugins/middleware.js');
     expect(await service.get('/hello')).to.equal('Hello, gardener');
     const created = await create(service.port, MONSTERA);
     expect(created).to.have.nested.include({ outcome: 200, 'headers.x-garden': 'north' });
-    const attempts = await Promise.all(Array.from({ length: 600 }, () => fetch(`${service.url}/hello`)));
+    const attempts = await Promise.all(
+      Array.from({ length: 600 }, () => fetch(`http://127.0.0.1:${service.port}/hello`)),
+    );
     const limited = attempts.find(({ status }) => status === 429);
     expect(await limited?.json()).to.deep.equal({ error: 42900, message: 'Too many requests' });
     expect(await service.manage('/metrics')).to.match(/status="429",error="42900"} 2/);
-    expect(await service.stop()).to.match(/"path":"\/hello".*"status":429,"error":42900/);
+    await service.stop();
+    expect(service.service.stderr).to.match(/"path":"\/hello".*"status":429,"error":42900/);
   });
 
-  it('for a readiness check decides on /readyz', async () => {
+  it('another HTTP framework, behind the limits of connections', async () => {
+    const service = await startWith('node-http/plugin.js');
+    expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
+    expect(await exchange(service.port, 'garbage\r\n\r\n')).to.include({ outcome: 40000 });
+    await service.stop({ metrics: METRICS });
+  });
+
+  it('a use case of HTTP that declines plants of some clients', async () => {
+    const tokens = { ACCESS_TOKENS: 'ali=of-a-gardener,beri=of-a-visitor' };
+    const service = await startWith('plugins/http-use-case.js', tokens);
+    expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
+    const requests = (await service.stop()).filter(({ msg }) => msg === 'request');
+    expect(requests[1]).to.include({ subject: 'beri', status: 403, error: 40301 });
+  });
+
+  it('a decorator that sees each call of a use case', async () => {
+    const service = await startWith('plugins/repository-decorator.js');
+    expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
+    expect(service.service.stdout).to.match(/^audit: added\naudit: conflict$/m);
+    await service.stop();
+  });
+
+  it('a repository below group commit, bound anew', async () => {
+    const rebinding = `
+      const read = (repository) => () => repository.readAll();
+      const add = (repository) => (plants) => (console.log('batch', plants.length), repository.add(plants));
+      export default (container) =>
+        container
+          .rebind(Symbol.for('plant-store:BatchRepository'))
+          .toResolvedValue(
+            (storage) => ({ add: add(storage), readAll: read(storage) }),
+            [Symbol.for('plant-store:Storage')],
+          );`;
+    const service = await startWith(rebinding);
+    expect(await service.create()).to.equal(200);
+    expect(service.service.stdout).to.match(/^batch 1$/m);
+    await service.stop();
+  });
+
+  it('a log destination that receives every line', async () => {
+    const service = await startWith('plugins/log-destination.js');
+    expect(await service.create()).to.equal(200);
+    const readLog = () => readFileSync(join(service.folder, 'service.log'), 'utf8');
+    const lines = await service.stop({ readLog });
+    const messages = ['started', 'request', 'tokens reloaded', 'stopping', 'stopped'];
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(messages);
+    expect(service.service.stderr).to.equal('');
+  });
+
+  it('a metric', async () => {
+    const service = await startWith('plugins/metric.js');
+    expect(await service.create()).to.equal(200);
+    expect(await service.manage('/metrics')).to.match(/^plant_store_garden_beds 3$/m);
+    await service.stop();
+  });
+
+  it('a readiness check that decides on /readyz', async () => {
     const service = await startWith('plugins/readiness-check.js');
+    expect(await service.create()).to.equal(200);
     expect(await service.manage('/readyz')).to.include('"storage":"ok","pump":"unavailable"');
-    writeFileSync('pump.pid', '1');
+    writeFileSync(join(service.folder, 'pump.pid'), '1');
     expect(await service.manage('/readyz')).to.include('"pump":"ok"');
     await service.stop();
   });

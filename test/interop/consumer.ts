@@ -51,7 +51,7 @@ container.rebind(services.TokenVerifier).toConstantValue({
 });
 container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
 // @ts-expect-error composition: a service identifier determines the bound type
-container.bind(services.CreatePlant).toConstantValue(repository);
+container.bind(services.HttpCreatePlant).toConstantValue(repository);
 // @ts-expect-error composition: a plugin gets a container
 export const plugin: Plugin = (bindings: string) => bindings;
 // @ts-expect-error contract: a harness opens a repository

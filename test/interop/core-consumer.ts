@@ -3,7 +3,7 @@
 import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { MeasuredPlantRepository, PrometheusMetrics } from '@plant-store/adapters/metrics';
+import { createMetrics, MeasuredPlantRepository } from '@plant-store/adapters/metrics';
 import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
 import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
@@ -34,7 +34,7 @@ export const newPlants: readonly NewPlant[] = [
 ];
 export const principal: Principal = { subject: 'ali', issuer: tag };
 export const createPlants = new CreatePlants(new BatchingPlantRepository(new Garden()));
-export const measured = new MeasuredPlantRepository(new Garden(), new PrometheusMetrics('1.0.0'));
+export const measured = new MeasuredPlantRepository(new Garden(), await createMetrics('1.0.0'));
 export const tokenVerifier = new StaticTokenVerifier(['ali=secret-token']);
 export const ndjson = { exportPlants, importPlants };
 export const createPlant: CreatePlantUseCase = new CreatePlant(new MemoryPlantRepository());

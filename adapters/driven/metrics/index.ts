@@ -1,2 +1,3 @@
+export { measureRequests } from './measure-requests.js';
 export { MeasuredPlantRepository } from './measured-plant-repository.js';
-export { DURATION_BUCKETS, type Labels, type Metrics, PrometheusMetrics } from './metrics.js';
+export { createMetrics, type Labels, type Metrics } from './metrics.js';

@@ -1,5 +1,3 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-
 /** Gauges that prom-client names like counters. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -25,48 +23,40 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** Metrics in Prometheus' text format, with those of the process. */
-export class PrometheusMetrics implements Metrics {
-  readonly #registry = new Registry();
-  readonly contentType: string = this.#registry.contentType;
-
-  /** @param version The service version. */
-  constructor(version: string) {
-    collectDefaultMetrics({ register: this.#registry });
-    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
-    const buildInfo = this.#options('build_info', 'Always 1; the label holds the version.', ['version']);
-    new Gauge(buildInfo).set({ version }, 1);
-  }
-
-  gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
-      ...this.#options(name, help),
-      async collect() {
-        this.set(await read());
-      },
-    });
-  }
-
-  counter(name: string, help: string, labelNames: readonly string[] = []): (labels?: Labels) => void {
-    const counter = new Counter(this.#options(name, help, labelNames));
-    return (labels = {}) => counter.inc(labels);
-  }
-
-  histogram(name: string, help: string, buckets: readonly number[], labelNames: readonly string[] = []) {
-    const histogram = new Histogram({ ...this.#options(name, help, labelNames), buckets: [...buckets] });
-    return (value: number, labels: Labels = {}): void => histogram.observe(labels, value);
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  #options(name: string, help: string, labelNames: readonly string[] = []) {
-    return { name: `plant_store_${name}`, help, labelNames, registers: [this.#registry] };
-  }
-}
-
 /** Buckets for durations in seconds, up to the default `STORAGE_TIMEOUT`. */
 export const DURATION_BUCKETS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
+
+/** Creates metrics in Prometheus' text format, with those of the process. @param version The service version. */
+export async function createMetrics(version: string): Promise<Metrics> {
+  // Imported here, because the decorators of this entry point do not need it.
+  const { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } = await import('prom-client');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const toOptions = (name: string, help: string, labelNames: readonly string[] = []) => {
+    return { name: `plant_store_${name}`, help, labelNames, registers: [registry] };
+  };
+  new Gauge(toOptions('build_info', 'Always 1; the label holds the version.', ['version'])).set({ version }, 1);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    gauge(name, help, read) {
+      new Gauge({
+        ...toOptions(name, help),
+        async collect() {
+          this.set(await read());
+        },
+      });
+    },
+    counter(name, help, labelNames) {
+      const counter = new Counter(toOptions(name, help, labelNames));
+      return (labels = {}) => counter.inc(labels);
+    },
+    histogram(name, help, buckets, labelNames) {
+      const histogram = new Histogram({ ...toOptions(name, help, labelNames), buckets: [...buckets] });
+      return (value, labels = {}) => histogram.observe(labels, value);
+    },
+  };
+}

@@ -18,8 +18,6 @@ export interface HttpServerOptions extends LogOptions {
   readonly keepAliveTimeoutMs?: number | undefined;
   /** Maximum time for {@link HttpServer.stop} to finish the requests in progress. @default 10000 */
   readonly shutdownTimeoutMs?: number | undefined;
-  /** Maximum number of open connections. @default unlimited */
-  readonly maxConnections?: number | undefined;
 }
 
 interface Connection {
@@ -53,7 +51,6 @@ export class HttpServer {
       // Maximum unread bytes of a body. A chunk takes some 400 bytes of memory, and can contain a single byte.
       highWaterMark: 512,
     });
-    this.#server.maxConnections = options.maxConnections ?? Number.POSITIVE_INFINITY;
     // Node silently drops further headers. One more than allowed shows that there are too many.
     this.#server.maxHeadersCount = MAX_HEADERS + 1;
     this.#server.on('connection', (socket) => {
@@ -85,9 +82,6 @@ export class HttpServer {
     return this.#stopped;
   }
 
-  /** Disconnects all clients. */
-  readonly closeAllConnections = (): void => this.#server.closeAllConnections();
-
   async #stop(): Promise<void> {
     const closed = once(this.#server.close(), 'close');
     for (const [socket, { pending }] of this.#connections) {
@@ -95,7 +89,7 @@ export class HttpServer {
       if (latest === undefined) socket.destroy();
       else if (!latest.headersSent) latest.setHeader('Connection', 'close');
     }
-    const timer = setTimeout(() => this.closeAllConnections(), this.#options.shutdownTimeoutMs ?? 10_000);
+    const timer = setTimeout(() => this.#server.closeAllConnections(), this.#options.shutdownTimeoutMs ?? 10_000);
     await closed;
     clearTimeout(timer);
   }

@@ -2,13 +2,13 @@ import { createKoaApp } from '@plant-store/adapters/koa';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { closeContainer, createContainer, readConfig, services } from 'plant-store';
+import { createContainer, readConfig, services } from 'plant-store';
 
 const config = readConfig(process.env);
 const container = await createContainer(config);
 const plants = createKoaApp({
   ...config,
-  createPlant: await container.getAsync(services.CreatePlant),
+  createPlant: await container.getAsync(services.HttpCreatePlant),
   tokenVerifier: await container.getAsync(services.TokenVerifier),
   log: await container.getAsync(services.Logger),
 });
@@ -23,4 +23,4 @@ app.use(async (ctx) => {
 const server = app.listen(config.port, config.host, () => {
   console.log(`listens on http://${config.host}:${server.address().port}`);
 });
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close(() => closeContainer(container)));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close(() => container.close()));

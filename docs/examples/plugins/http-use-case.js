@@ -4,11 +4,11 @@ const error = { error: 40301, message: 'Only gardeners create plants' };
 const declining = { execute: async () => ({ kind: 'declined', error }) };
 
 export default (container) => {
-  container.rebind(services.HttpCreatePlant).toResolvedValue(
+  container.onActivation(
+    services.HttpCreatePlant,
     // A JWT may have the subject ali, too. A static token has no issuer.
-    (createPlant) =>
+    (_, createPlant) =>
       ({ subject, issuer }) =>
         subject === 'ali' && issuer === undefined ? createPlant : declining,
-    [services.CreatePlant],
   );
 };

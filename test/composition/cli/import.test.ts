@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toLines } from '../../support/client.js';
@@ -43,20 +41,6 @@ describe('import', () => {
     expect(one.stderr).to.equal('1 plant created, 0 already stored, 1 line rejected\n');
     const stderr = 'plant-store: the input is a JSON array; write one object per line, without commas\n';
     expect(await run(['import'], environment, '[]')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
-  });
-
-  it('calls CreatePlants, and no decorator of CreatePlant', async () => {
-    const decorators = `
-      const decorate = (container, name, execute) =>
-        container.onActivation(Symbol.for('plant-store:' + name), (_, useCase) => ({ execute: execute(useCase) }));
-      export default (container) => {
-        decorate(container, 'CreatePlant', () => () => Promise.reject(new Error('one plant')));
-        decorate(container, 'CreatePlants', (many) => async (plants) =>
-          (await many.execute(plants)).map((outcome) => ({ ...outcome, kind: 'id-conflict' })));
-      };`;
-    writeFileSync(join(folder.path, 'decorators.mjs'), decorators);
-    const { stderr } = await run(['import'], { DATABASE_URL: 'memory:', PLUGINS: './decorators.mjs' });
-    expect(stderr).to.equal('0 plants created, 0 already stored, 2 lines rejected\n');
   });
 
   it('exits with 1 and names the reason if it cannot read its file', async () => {

@@ -34,6 +34,12 @@ describe('A failure', () => {
       .to.match(/^plant-store: internal error: \{\n.*type: 'SyntaxError'/)
       .and.not.to.include('canary');
   });
+
+  it('is a fatal line in the systemd journal', async () => {
+    const journal = 'JOURNAL_STREAM=$(stat -Lc %d:%i /dev/stderr)';
+    const { stderr } = await new CommandFolder().shell(`${journal} $PLANT_STORE check --port x`, {});
+    expect(stderr).to.match(/^<2>plant-store: PORT: must be .*\n$/);
+  });
 });
 
 describe('Standard output', () => {

@@ -6,7 +6,7 @@ import { catchError } from '../../support/catch-error.js';
 
 it('withContainer closes the storage when a command ends, also if it fails', async () => {
   const opened: Storage[] = [];
-  const command = withContainer(readConfig({ DATABASE_URL: 'memory:' }), async (container) => {
+  const command = withContainer(readConfig({ DATABASE_URL: 'memory:' }), { readOnly: false }, async (container) => {
     opened.push(await container.getAsync(services.Storage));
     throw new Error('no soil');
   });

@@ -1,5 +1,5 @@
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { MeasuredPlantRepository, PrometheusMetrics } from '@plant-store/adapters/metrics';
+import { createMetrics, MeasuredPlantRepository } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
@@ -9,7 +9,7 @@ describe('MeasuredPlantRepository', () => {
   const plants = [1n, 2n, 1n].map((id) => toPlant({ id, name: 'Monstera' }));
 
   it('counts plants by outcome, batches, and failed calls', async () => {
-    const metrics = new PrometheusMetrics('1.0.0');
+    const metrics = await createMetrics('1.0.0');
     const storage = new MemoryPlantRepository();
     const repository = new MeasuredPlantRepository(storage, metrics);
     await repository.add(plants);

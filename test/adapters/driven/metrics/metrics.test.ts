@@ -1,10 +1,10 @@
-import { PrometheusMetrics } from '@plant-store/adapters/metrics';
+import { createMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
-describe('PrometheusMetrics', () => {
+describe('createMetrics', () => {
   it("renders counters, gauges and histograms in Prometheus' format, with a prefix", async () => {
-    const metrics = new PrometheusMetrics('1.0.0');
+    const metrics = await createMetrics('1.0.0');
     const count = metrics.counter('seeds_total', 'Seeds.', ['kind']);
     count({ kind: 'fern' });
     count({ kind: 'fern' });
@@ -25,7 +25,7 @@ describe('PrometheusMetrics', () => {
   });
 
   it('has the metrics of the process, without gauges that are named like counters', async () => {
-    const text = await new PrometheusMetrics('1.0.0').text();
+    const text = await (await createMetrics('1.0.0')).text();
     expect(text)
       .to.match(/^process_cpu_seconds_total /m)
       .and.not.match(/^nodejs_active_\w+_total /m);

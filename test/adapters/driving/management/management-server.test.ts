@@ -1,6 +1,6 @@
 import type { HttpServer } from '@plant-store/adapters/koa';
 import { createManagementServer, type ReadinessCheck } from '@plant-store/adapters/management';
-import { PrometheusMetrics } from '@plant-store/adapters/metrics';
+import { createMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 import { findSlow, hostile } from '../../../support/processor-time.js';
@@ -11,7 +11,7 @@ describe('The management server', () => {
   after(() => Promise.all(running.map((server) => server.stop())));
   /** Starts a server, and returns its URL. */
   const start = async (checks: readonly ReadinessCheck[], isStopping = false) => {
-    const metrics = new PrometheusMetrics('1.0.0');
+    const metrics = await createMetrics('1.0.0');
     const server = createManagementServer({ checks, metrics, isStopping: () => isStopping });
     running.push(server);
     return server.listen(0, '127.0.0.1');

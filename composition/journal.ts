@@ -1,0 +1,18 @@
+import { fstatSync } from 'node:fs';
+
+/** Priorities of lines (sd-daemon(3)), by level. */
+const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info: 6, warn: 4, error: 3, fatal: 2 };
+
+/** Returns whether standard error is the systemd journal (systemd.exec(5), `$JOURNAL_STREAM`). */
+export function isJournal(): boolean {
+  const stream = process.env['JOURNAL_STREAM'];
+  if (!stream) return false;
+  // As numbers, they would remain in a buffer in which Node 20 looks before it follows symbolic links to modules.
+  const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
+  return stream === `${dev}:${ino}`;
+}
+
+/** Returns a line for the journal, with the priority of its level. */
+export function addPriority(level: string, line: string): string {
+  return `<${PRIORITIES[level] ?? PRIORITIES['info']}>${line}`;
+}

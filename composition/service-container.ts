@@ -1,0 +1,45 @@
+import { Container } from 'inversify';
+import { limitTime } from './time-limit.js';
+
+/** Minimum time for a part to close, even if the server has used up `SHUTDOWN_TIMEOUT`. */
+const MIN_CLOSE_MS = 1000;
+
+type Part = 'storage' | 'group commit' | 'management' | 'server';
+
+/** The parts of the service. Each is created once, at the first `getAsync`, also what a plugin binds. */
+export class ServiceContainer extends Container {
+  readonly #closers: { readonly part: Part; readonly close: () => Promise<unknown> }[] = [];
+  readonly #timeoutMs: number;
+
+  /** @param timeoutMs Maximum time for the parts to close. */
+  constructor(timeoutMs: number) {
+    super({ defaultScope: 'Singleton' });
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Adds how to close a part that has been opened, or is about to be. */
+  onClose(part: Part, close: () => Promise<unknown>): void {
+    this.#closers.unshift({ part, close });
+  }
+
+  /** Closes the parts in the opposite order of their opening, and goes on when one fails. Resolves to the failures. */
+  async closeParts(): Promise<ReadonlyMap<Part, unknown>> {
+    const failures = new Map<Part, unknown>();
+    const deadline = performance.now() + this.#timeoutMs + MIN_CLOSE_MS;
+    for (const { part, close } of this.#closers.splice(0)) {
+      try {
+        await limitTime(close(), Math.max(deadline - performance.now(), MIN_CLOSE_MS), 'it did not close in time');
+      } catch (error) {
+        failures.set(part, error);
+      }
+    }
+    return failures;
+  }
+
+  /** Closes the parts, and then what plugins have opened, by their deactivations. Rejects if one fails. */
+  async close(): Promise<void> {
+    const [failure] = (await this.closeParts()).values();
+    await limitTime(this.unbindAllAsync(), MIN_CLOSE_MS, 'a plugin did not close in time');
+    if (failure !== undefined) throw failure;
+  }
+}
