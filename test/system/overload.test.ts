@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { CREATE_HEADERS, createRequest, readiness, serve } from '../support/client.js';
+import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
@@ -99,21 +99,6 @@ describe('Under overload, the service', () => {
     expect(service.memoryMib('VmHWM'), 'MiB').to.be.below(300);
     for (const client of flooding) client.close();
     await expectCreates(port);
-  });
-
-  it('accepts so many connections that files are left for /readyz and the storage', async () => {
-    const maxFiles = 256;
-    const limit = ['bash', '-c', `ulimit -n ${maxFiles}; exec "$@"`, 'with-few-files'];
-    const service = start({ DATABASE_URL: 'sqlite:few-files.db', MANAGEMENT_PORT: '0' }, limit);
-    const [port, managementPort] = [await service.port(), await service.managementPort()];
-    const first = await RawClient.connect(port);
-    const others = await Promise.all(Array.from({ length: 2 * maxFiles }, () => RawClient.connect(port)));
-    // Connections are accepted in order, so once the service has closed this one it has handled all of the others.
-    await (await RawClient.connect(port)).ended();
-    const checks = await Promise.all(Array.from({ length: 20 }, () => readiness(managementPort)));
-    expect(new Set(checks)).to.deep.equal(new Set(['200 ok']));
-    expect((await first.send(small()).readResponse())?.outcome).to.equal(200);
-    for (const client of [first, ...others]) client.close();
   });
 
   /** A token whose key the service has to fetch from an issuer, which does not respond. */
