@@ -78,15 +78,16 @@ describe('Plugins', () => {
     expect(error).to.have.property('message', problem);
   });
 
-  it('add storages, which the scheme of DATABASE_URL selects, and which get their options', async () => {
+  it('add storages, which the scheme of DATABASE_URL selects, and replace those of the service', async () => {
     const garden = plugin(`
       const open = (options) => Object.assign(new MemoryPlantRepository(), { options });
-      container.bind(services.OpenStorage).toConstantValue(open).whenNamed('garden');`);
-    const open = async (DATABASE_URL: string) =>
-      (await load([garden], { DATABASE_URL, STORAGE_TIMEOUT: '7s' })).getAsync(services.Storage);
-    const options = { url: 'garden://localhost', timeoutMs: 7000, readOnly: false };
-    expect(await open('garden://localhost')).to.deep.include({ options });
-    expect(await open('memory:')).not.to.have.property('options');
+      for (const scheme of ['garden', 'memory'])
+        container.bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);`);
+    for (const url of ['garden://localhost', 'memory:']) {
+      const container = await load([garden], { DATABASE_URL: url, STORAGE_TIMEOUT: '7s' });
+      const options = { url, timeoutMs: 7000, readOnly: false };
+      expect(await container.getAsync(services.Storage)).to.deep.include({ options });
+    }
   });
 
   it('run in order, and may replace or wrap any service', async () => {
