@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
 import { createMetrics, MeasuredPlantRepository, type Metrics, measureRequests } from '@plant-store/adapters/metrics';
 import { CreatePlant } from '@plant-store/core';
-import { ContainerModule, type ResolvedValueInjectOptions, type ServiceIdentifier } from 'inversify';
+import { ContainerModule, type ResolvedValueInjectOptions } from 'inversify';
+import type { Logger } from 'pino';
 import { type Config, version } from './config.js';
 import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
 import { ServiceContainer } from './service-container.js';
 import { services } from './services.js';
-import { openStorage, storages, toScheme } from './storages.js';
+import { type OpenStorage, openStorage, storages, toScheme } from './storages.js';
 import { AccessTokens, createTokenVerifier } from './tokens.js';
 
 /** The build copies Swagger UI, for the page at `/docs`, into the package. */
@@ -21,38 +22,27 @@ const METRICS: ResolvedValueInjectOptions<Metrics | undefined> = {
   optional: true,
 };
 
-/** Injects the bindings of a service that have a name. The last is that of the last plugin. */
-const named = <T>(serviceIdentifier: ServiceIdentifier<T>, name: string): ResolvedValueInjectOptions<T[]> => ({
-  serviceIdentifier,
-  name,
-  isMultiple: true,
-});
-
-/** What the core needs, and what observes it. */
-const drivenAdapters = (container: ServiceContainer, config: Config, readOnly: boolean) =>
+/** The hexagon. `start` adds the listeners. Commands construct the use cases that they call. */
+const parts = (container: ServiceContainer, config: Config, readOnly: boolean) =>
   new ContainerModule(({ bind }) => {
+    bind(services.Config).toConstantValue(config);
+
+    // Driven adapters.
     if (config.managementPort !== 'off') bind(services.Metrics).toResolvedValue(() => createMetrics(version));
     bind(services.LogDestination).toResolvedValue(openStandardError);
-    bind(services.Logger).toResolvedValue(
-      (destination, metrics) => createLogger(destination, config, metrics),
-      [services.LogDestination, METRICS],
-    );
-
+    bind(services.Logger).toResolvedValue(createLogger, [services.LogDestination, services.Config, METRICS]);
     bind(services.AccessTokens).toResolvedValue(() => new AccessTokens(config));
-    bind(services.TokenVerifier).toResolvedValue(
-      (tokens) => createTokenVerifier(tokens, config),
-      [services.AccessTokens],
-    );
-
+    bind(services.TokenVerifier).toResolvedValue(createTokenVerifier, [services.AccessTokens, services.Config]);
     for (const [scheme, open] of Object.entries(storages))
       bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
     bind(services.Storage).toResolvedValue(
-      async (candidates, log) => {
+      async (candidates: OpenStorage[], log: Logger) => {
+        // The last is that of a plugin, if one has bound the same scheme.
         const storage = await openStorage(candidates.at(-1), config, readOnly, log);
         container.onClose('storage', () => storage.close());
         return storage;
       },
-      [named(services.OpenStorage, toScheme(config)), services.Logger],
+      [{ serviceIdentifier: services.OpenStorage, name: toScheme(config), isMultiple: true }, services.Logger],
     );
     // Only passes the storage on. A plugin that replaces it loses neither metrics nor group commit.
     bind(services.BatchRepository).toResolvedValue((storage) => storage, [services.Storage]);
@@ -65,24 +55,20 @@ const drivenAdapters = (container: ServiceContainer, config: Config, readOnly: b
       },
       [services.BatchRepository, services.Storage, METRICS],
     );
-  });
 
-const core = new ContainerModule(({ bind }) => {
-  bind(services.HttpCreatePlant).toResolvedValue(
-    (repository) => new CreatePlant(repository),
-    [services.PlantRepository],
-  );
-});
+    // The core.
+    bind(services.HttpCreatePlant).toResolvedValue(
+      (repository) => new CreatePlant(repository),
+      [services.PlantRepository],
+    );
 
-/** What calls the core. `start` adds the listeners; `import` and `export` call the core themselves. */
-const drivingAdapters = (config: Config) =>
-  new ContainerModule(({ bind }) => {
+    // Driving adapters.
     const load = { inFlight: 0, inFlightBytes: 0 };
     bind(services.ObserveRequest).toResolvedValue((metrics) => metrics && measureRequests(metrics, load), [METRICS]);
     bind(services.KoaApp).toResolvedValue(
       async (log, observe) => {
         const { createBaseApp } = await import('@plant-store/adapters/koa');
-        return createBaseApp({ log, accessLog: config.accessLog, observe });
+        return createBaseApp({ ...config, log, observe });
       },
       [services.Logger, services.ObserveRequest],
     );
@@ -103,8 +89,7 @@ const drivingAdapters = (config: Config) =>
  */
 export async function createContainer(config: Config, { readOnly = false } = {}): Promise<ServiceContainer> {
   const container = new ServiceContainer(config.shutdownTimeoutMs);
-  container.bind(services.Config).toConstantValue(config);
-  container.load(drivenAdapters(container, config, readOnly), core, drivingAdapters(config));
+  container.load(parts(container, config, readOnly));
   for (const plugin of config.plugins) await installPlugin(plugin, container);
   return container;
 }

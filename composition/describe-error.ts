@@ -10,13 +10,14 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
   if (!(error instanceof Error)) return { type: typeof error };
   const { name: type, message, stack = '', cause, code, syscall }: NodeJS.ErrnoException = error;
   const isPlain = ['Error', 'TypeError', 'RangeError'].includes(type) && Object.keys(error).length === 0;
-  // A message of Node about a failed system call, with a path or an address.
-  const isOfNode = syscall && code && (message.startsWith(`${syscall} ${code}`) || message.startsWith(`${code}: `));
+  // Node's message about a failed system call contains at most a path or an address.
+  const isSystemMessage =
+    syscall && code && (message.startsWith(`${syscall} ${code}`) || message.startsWith(`${code}: `));
   const start = stack.indexOf(message);
   return {
     type,
     code,
-    message: isExpected(error) || isPlain || isOfNode ? message : undefined,
+    message: isExpected(error) || isPlain || isSystemMessage ? message : undefined,
     stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
     cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };

@@ -10,12 +10,12 @@ const MAX_PENDING_BYTES = 1024 * 1024;
 /** Maximum time at exit for the last lines to be written. */
 const MAX_FLUSH_MS = 1000;
 
-/** Receives the lines of the log. */
+/** Receives log lines. */
 export interface LogDestination {
   write(line: string): void;
-  /** Calls `done` when the lines are written. @default `write` writes them */
+  /** Calls `done` when the lines are written. @default lines are written when `write` returns */
   flush?(done: () => void): void;
-  /** Calls `listener` for each line that is dropped. @default none is */
+  /** Calls `listener` for each line that is dropped. @default no line is dropped */
   on?(event: 'drop', listener: () => void): unknown;
 }
 
@@ -48,11 +48,7 @@ async function selectFormat(): Promise<((line: string) => string) | undefined> {
 }
 
 /** Creates a logger that writes JSON lines without user data, and counts the dropped ones if there are metrics. */
-export function createLogger(
-  destination: LogDestination,
-  { logLevel: level }: Pick<Config, 'logLevel'>,
-  metrics?: Pick<Metrics, 'counter'>,
-): Logger {
+export function createLogger(destination: LogDestination, { logLevel: level }: Config, metrics?: Metrics): Logger {
   const count = metrics?.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
   destination.on?.('drop', () => count?.());
   const timestamp = pino.stdTimeFunctions.isoTime;

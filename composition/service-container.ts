@@ -1,23 +1,25 @@
 import { Container } from 'inversify';
+import { flush } from './logger.js';
+import { services } from './services.js';
 import { limitTime } from './time-limit.js';
 
-/** Minimum time for a part to close, even if the server has used up `SHUTDOWN_TIMEOUT`. */
+/** Minimum time for a part to close, even if others have used up the limit. */
 const MIN_CLOSE_MS = 1000;
 
 type Part = 'storage' | 'group commit' | 'management' | 'server';
 
-/** The parts of the service. Each is created once, at the first `getAsync`, also what a plugin binds. */
+/** The parts of the service. Creates each once, at the first `getAsync`, including those that plugins bind. */
 export class ServiceContainer extends Container {
   readonly #closers: { readonly part: Part; readonly close: () => Promise<unknown> }[] = [];
   readonly #timeoutMs: number;
 
-  /** @param timeoutMs Maximum time for the parts to close. */
+  /** @param timeoutMs Maximum time for all parts to close; then, each open one has another second. */
   constructor(timeoutMs: number) {
     super({ defaultScope: 'Singleton' });
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Adds how to close a part that has been opened, or is about to be. */
+  /** Registers how to close a part. */
   onClose(part: Part, close: () => Promise<unknown>): void {
     this.#closers.unshift({ part, close });
   }
@@ -36,9 +38,10 @@ export class ServiceContainer extends Container {
     return failures;
   }
 
-  /** Closes the parts, and then what plugins have opened, by their deactivations. Rejects if one fails. */
+  /** Closes the parts, writes the log, and closes what plugins have opened. Rejects if a part or a plugin fails. */
   async close(): Promise<void> {
     const [failure] = (await this.closeParts()).values();
+    await this.getAsync(services.LogDestination).then(flush, () => {});
     await limitTime(this.unbindAllAsync(), MIN_CLOSE_MS, 'a plugin did not close in time');
     if (failure !== undefined) throw failure;
   }

@@ -27,7 +27,7 @@ export const services = {
   AccessTokens: identifier<AccessTokens>('AccessTokens'),
   /** Authenticates clients. The default accepts the access tokens and the JWTs of an issuer. */
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
-  /** Opens a storage; bound by name for each scheme of `DATABASE_URL`, such as `sqlite`. */
+  /** Opens a storage. Bound under the name of each scheme of `DATABASE_URL`; `rebind` would remove all of them. */
   OpenStorage: identifier<OpenStorage>('OpenStorage'),
   Storage: identifier<Storage>('Storage'),
   /** Gets the batches of group commit. The default is the storage. */

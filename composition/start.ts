@@ -12,7 +12,7 @@ export interface Service {
   readonly url: string;
   /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
-  /** The parts, of which `get` returns each. */
+  /** The container with the parts. */
   readonly container: ServiceContainer;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
   readonly stop: () => Promise<boolean>;
@@ -32,8 +32,6 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
     let stopped: Promise<boolean> | undefined;
     return { ...service, container, stop: () => (stopped ??= stop(container)) };
   } catch (error) {
-    // A plugin may have logged the cause.
-    await container.getAsync(services.LogDestination).then(flush, () => {});
     await container.close().catch(() => {});
     throw error;
   }
@@ -61,12 +59,13 @@ async function listen(container: ServiceContainer, config: Config): Promise<Pick
       isStopping: () => server.isStopping,
     });
     container.onClose('management', () => management.stop());
-    const { managementPort: port, managementHost: host } = config;
-    managementUrl = await management.listen(port, host).catch(nameSetting('MANAGEMENT_'));
+    managementUrl = await management
+      .listen(config.managementPort, config.managementHost)
+      .catch(nameSetting('MANAGEMENT_'));
   }
   container.onClose('server', () => server.stop());
-  const { port, host, basePath = '' } = config;
-  const url = `${await server.listen(port, host).catch(nameSetting(''))}${basePath}`;
+  const origin = await server.listen(config.port, config.host).catch(nameSetting(''));
+  const url = origin + (config.basePath ?? '');
 
   const { driver, schema, warning } = storage;
   const name = toStorageName(storage, config);
@@ -96,11 +95,8 @@ async function stop(container: ServiceContainer): Promise<boolean> {
   for (const [part, err] of failures) log.error({ part, err }, 'a part failed to close');
   const closed = !failures.has('group commit') && !failures.has('storage');
   log.info({ closed }, 'stopped');
-  await flush(destination);
   // Only what plugins have opened is left.
-  await container.close().catch(async (err) => {
-    log.error({ err }, 'a plugin failed to close');
-    await flush(destination);
-  });
+  await container.close().catch((err) => log.error({ err }, 'a plugin failed to close'));
+  await flush(destination);
   return closed;
 }

@@ -15,7 +15,7 @@ const NO_RESPONSE =
 /** SQLite gives `sqlite://name` and `:memory:` another meaning. */
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
-/** An open storage, and what it may say of itself to the log, to `check` and to group commit. */
+/** An open storage, with optional facts for the log, `check` and group commit. */
 export interface Storage extends PlantRepository {
   /**
    * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.

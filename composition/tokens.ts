@@ -37,7 +37,8 @@ export class AccessTokens extends StaticTokenVerifier {
 }
 
 /**
- * Accepts the access tokens and the JWTs of the configured issuer, or a random token if neither is configured.
+ * Creates what accepts the access tokens and the JWTs of the configured issuer. If neither is configured, makes `tokens`
+ * accept a random token.
  * @throws {InvalidConfig} No credential is configured, and other machines can connect.
  */
 export async function createTokenVerifier(tokens: AccessTokens, config: Config): Promise<TokenVerifier> {

@@ -15,9 +15,11 @@ export async function run(config: Config, { environment }: { environment: NodeJS
     if (text) await print(`${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`);
   }
   const typos = findTypos(environment).map((problem) => reportFailure(new InvalidConfig(problem)));
-  const checks = [checkTokens(container), checkStorage(container, config)];
+  // A plugin may replace the verifier, but `serve` reads the tokens, too.
+  const tokens = container.getAsync(services.AccessTokens).then(() => container.getAsync(services.TokenVerifier));
+  const checks: Promise<unknown>[] = [tokens, checkStorage(container, config)];
   const exitCodes = await Promise.all(checks.map((check) => check.then(() => 0, reportFailure)));
-  // A part that could not be opened fails again.
+  // Closing reports a failed part again.
   await container.close().catch(() => {});
   await print('not checked: privileges to create plants, and whether the ports are free\n');
   return Math.max(...typos, ...exitCodes);
@@ -31,19 +33,13 @@ function isSecret(variable: string, text: string): boolean {
   return variable === 'ACCESS_TOKENS' || /:.*[@?#]/s.test(text);
 }
 
-/** Finds variables that differ from a setting in at most two characters. Too many are similar to the short ones. */
+/** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
 function findTypos(environment: NodeJS.ProcessEnv): string[] {
   const candidates = variables.filter(({ length }) => length > 4);
   return Object.keys(environment).flatMap((name) => {
     const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
     return meant === undefined || variables.includes(name) ? [] : [`${name}: no such setting; did you mean ${meant}?`];
   });
-}
-
-/** A plugin may replace the verifier, but `serve` reads the tokens, too. */
-async function checkTokens(container: ServiceContainer): Promise<void> {
-  await container.getAsync(services.AccessTokens);
-  await container.getAsync(services.TokenVerifier);
 }
 
 async function checkStorage(container: ServiceContainer, config: Config): Promise<void> {

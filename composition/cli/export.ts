@@ -3,7 +3,6 @@ import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { exportPlants } from '@plant-store/adapters/ndjson';
 import { ReadPlants, StorageUnavailable } from '@plant-store/core';
 import type { Config } from '../config.js';
-import type { ServiceContainer } from '../service-container.js';
 import { services } from '../services.js';
 import { toStorageName } from '../storages.js';
 import { isBrokenPipe } from './output.js';
@@ -12,22 +11,19 @@ import { withContainer } from './with-container.js';
 
 /** Writes all plants as NDJSON to standard output. */
 export async function run(config: Config): Promise<number> {
-  try {
-    await withContainer(config, { readOnly: true }, (container) => exportAll(container, config));
-  } catch (error) {
-    if (!isBrokenPipe(error)) throw error;
-  }
+  await withContainer(config, { readOnly: true }, async (container) => {
+    const storage = await container.getAsync(services.Storage);
+    const { schema, pending = [] } = storage;
+    const name = toStorageName(storage, config);
+    if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
+    if (pending.length > 0)
+      throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
+    const readPlants = new ReadPlants(await container.getAsync(services.PlantRepository));
+    const lines = exportPlants(readPlants, new JsonPlantCodec());
+    // On a terminal, the plants would overwrite the progress.
+    await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout).catch((error) => {
+      if (!isBrokenPipe(error)) throw error;
+    });
+  });
   return 0;
-}
-
-async function exportAll(container: ServiceContainer, config: Config): Promise<void> {
-  const storage = await container.getAsync(services.Storage);
-  const name = toStorageName(storage, config);
-  const { schema, pending = [] } = storage;
-  if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
-  if (pending.length > 0) throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
-  const readPlants = new ReadPlants(await container.getAsync(services.PlantRepository));
-  const lines = exportPlants(readPlants, new JsonPlantCodec());
-  // On a terminal, the plants would overwrite the progress.
-  await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout);
 }

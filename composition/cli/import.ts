@@ -13,14 +13,13 @@ export async function run(config: Config, { argument: path = '-' }: { argument: 
   const file = path === '-' ? undefined : await open(path);
   const input = file?.createReadStream() ?? process.stdin;
   const size = (await file?.stat())?.size;
-  // Clears the progress from the line.
-  const start = process.stdout.isTTY ? '\r\u001b[K' : '';
+  const clearLine = process.stdout.isTTY ? '\r\u001b[K' : '';
   const result = await withContainer(config, { readOnly: false }, async (container) =>
     importPlants(showProgress(input, size), {
       createPlants: new CreatePlants(await container.getAsync(services.PlantRepository)),
       codec: new JsonPlantCodec(),
       bodyLimitBytes: config.bodyLimitBytes,
-      onReject: (line) => print(`${start}${JSON.stringify(line)}\n`),
+      onReject: (line) => print(`${clearLine}${JSON.stringify(line)}\n`),
     }),
   );
   if (result.kind === 'not-ndjson') return fail(1, result.hint);

@@ -2,16 +2,11 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig, settings, variables, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
-/** What a command gets beside the settings. */
-interface Invocation {
-  /** The FILE of `import`, or the NAME of `token`. */
-  readonly argument: string | undefined;
-  /** Includes the flags. */
-  readonly environment: NodeJS.ProcessEnv;
-}
-
-/** Resolves to the exit code of the process. */
-type Run = (config: Config, invocation: Invocation) => Promise<number>;
+/** Gets the FILE of `import` or the NAME of `token`, and variables and flags. Resolves to the exit code. */
+type Run = (
+  config: Config,
+  options: { argument: string | undefined; environment: NodeJS.ProcessEnv },
+) => Promise<number>;
 
 const commands: Readonly<Record<string, { help: string; load: () => Promise<{ run: Run }> }>> = {
   serve: { help: 'run the service; the default', load: () => import('./serve.js') },
@@ -41,7 +36,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     }
     // A flag takes precedence, also over the file that contains its value.
     if (`${values['database-url'] ?? ''}`.trim()) effective['DATABASE_URL_FILE'] = '';
-    // By default, it would end the process. The service handles it once the container exists.
+    // By default, SIGHUP would end the process. The service handles it once the container exists.
     if (command === commands['serve']) process.on('SIGHUP', () => {});
     const { run } = await command.load();
     return await run(readConfig(effective), { argument, environment: effective });
@@ -76,17 +71,17 @@ function parse(argv: readonly string[]) {
 /** Lists commands and settings. */
 function helpText(): string {
   const toLine = (term: string, text: string) => `  ${term.padEnd(19)}  ${text}\n`;
-  const ofCommands = Object.entries(commands).map(([name, { help }]) => toLine(name, help));
-  const ofSettings = Object.values(settings).map(({ variable, default: value, help }) =>
+  const commandLines = Object.entries(commands).map(([name, { help }]) => toLine(name, help));
+  const settingLines = Object.values(settings).map(({ variable, default: value, help }) =>
     toLine(variable, value === '' ? help : `${help} [${value}]`),
   );
   return `Usage: plant-store [COMMAND] [FILE | NAME] [--setting VALUE]…
 
-${ofCommands.join('')}
+${commandLines.join('')}
 Settings are variables or flags: PORT=8080 or --port 8080. A flag takes
 precedence. ACCESS_TOKENS has no flag. Defaults are in brackets.
 
-${ofSettings.join('')}
+${settingLines.join('')}
 -h, --help and -v, --version print this text and the version.
 Exit codes: 0 success, 1 failure or rejected lines, 64 usage error, 78 invalid
 setting, 128 + n signal n.

@@ -50,7 +50,7 @@ function reloadOnSighup(container: Container): void {
       log.error({ reason: error instanceof Error ? error.message : error }, 'keeping the previous tokens');
     }
   };
-  // During startup, the error of a part that cannot be created is that of `start`, too.
+  // `start` reports a part that cannot be created.
   process.on('SIGHUP', () => reload().catch(() => {}));
 }
 

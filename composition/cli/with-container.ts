@@ -9,9 +9,11 @@ export async function withContainer<T>(
   use: (container: ServiceContainer) => Promise<T>,
 ): Promise<T> {
   const container = await createContainer({ ...config, managementPort: 'off' }, options);
-  try {
-    return await use(container);
-  } finally {
-    await container.close();
-  }
+  const result = await use(container).catch(async (error) => {
+    // Closing may then fail, too.
+    await container.close().catch(() => {});
+    throw error;
+  });
+  await container.close();
+  return result;
 }

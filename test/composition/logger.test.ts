@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { readConfig } from '../../composition/config.js';
 import { createLogger, flush, openStandardError } from '../../composition/logger.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -21,7 +23,7 @@ describe('The log', () => {
 
   const open = async () => {
     const destination = await openStandardError();
-    return { destination, log: createLogger(destination, { logLevel: 'trace' }) };
+    return { destination, log: createLogger(destination, readConfig({ LOG_LEVEL: 'trace' })) };
   };
   const readLines = () => readFileSync(path, 'utf8').trimEnd().split('\n');
 
@@ -64,8 +66,8 @@ describe('The log', () => {
   it('drops lines, and counts them, if more than a mebibyte waits to be written', async () => {
     const destination = await openStandardError();
     let dropped = 0;
-    const metrics = { counter: () => () => void dropped++ };
-    const log = createLogger(destination, { logLevel: 'info' }, metrics);
+    const metrics = Object.assign(await createMetrics('1.0.0'), { counter: () => () => void dropped++ });
+    const log = createLogger(destination, readConfig({}), metrics);
     for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
     expect(dropped).to.be.within(8, 12);
     await flush(destination);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ServiceContainer } from '../../composition/service-container.js';
+import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 
 describe('The container of the service', () => {
-  /** Returns a container with a storage, its listener, and a part of a plugin, and what it has closed. */
+  /** Returns a container with a storage, its server, and the log of a plugin, and what it has closed. */
   const create = (closeServer: () => Promise<unknown>, closeStorage: () => Promise<unknown> = async () => {}) => {
     const container = new ServiceContainer(1);
     const closed: string[] = [];
@@ -15,20 +16,23 @@ describe('The container of the service', () => {
       });
     add('storage', closeStorage);
     add('server', closeServer);
+    const flush = (done: () => void) => {
+      closed.push('flush');
+      done();
+    };
     container
-      .bind('log')
-      .toConstantValue({})
+      .bind(services.LogDestination)
+      .toConstantValue({ write() {}, flush })
       .onDeactivation(() => void closed.push('log'));
     return { container, closed };
   };
 
-  it('closes parts in the opposite order of their opening, then what plugins have opened, and goes on when one fails', async () => {
+  it('closes parts in the opposite order of their opening, writes the log, closes what plugins have opened, and goes on when one fails', async () => {
     const { container, closed } = create(() => Promise.reject(new Error('no water')));
-    await container.getAsync('log');
     expect(await catchError(container.close())).to.match(/no water/);
-    expect(closed).to.deep.equal(['server', 'storage', 'log']);
+    expect(closed).to.deep.equal(['server', 'storage', 'flush', 'flush', 'log']);
     await container.close();
-    expect(closed).to.have.lengthOf(3);
+    expect(closed).to.have.lengthOf(5);
   });
 
   it('names the parts that fail, or do not close in time', async () => {

@@ -138,7 +138,7 @@ describe('start', () => {
       container.rebind(services.RequestListener).toDynamicValue(() => Promise.reject(new Error('no framework')));
     };
     expect(await catchError(recorder.start({}, failing))).to.match(/no framework/);
-    expect(recorder.calls).to.deep.equal(['open', 'flush', 'flush', 'close']);
+    expect(recorder.calls).to.deep.equal(['open', 'close', 'flush', 'flush']);
   });
 
   it('opens no storage if a credential is required', async () => {

@@ -4,6 +4,9 @@ import { run } from '../../../composition/cli/run.js';
 import type { CommandResult } from '../../support/executable.js';
 import { checkOutput } from '../../support/secret-leaks.js';
 
+// Of a session in a terminal or of CI, whose standard error the replaced stream is not.
+delete process.env['JOURNAL_STREAM'];
+
 /** Replaces the standard streams during `work`, and returns its result and the output. */
 export async function withStreams<T>(work: () => T | Promise<T>, { input = '', isTTY = false } = {}) {
   const stdout = new PassThrough();
