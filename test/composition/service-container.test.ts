@@ -1,3 +1,5 @@
+import { mock } from 'node:test';
+import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ServiceContainer } from '../../composition/service-container.js';
@@ -5,48 +7,41 @@ import { services } from '../../composition/services.js';
 import { catchError } from '../support/catch-error.js';
 
 describe('The container of the service', () => {
-  /** Returns a container with a storage, its server, and the log of a plugin, and what it has closed. */
-  const create = (closeServer: () => Promise<unknown>, closeStorage: () => Promise<unknown> = async () => {}) => {
+  it('closes parts in the opposite order, goes on when one fails, writes the log, and closes what plugins have opened', async () => {
     const container = new ServiceContainer(1);
-    const closed: string[] = [];
-    const add = (part: 'storage' | 'server', close: () => Promise<unknown>) =>
-      container.onClose(part, () => {
-        closed.push(part);
-        return close();
-      });
-    add('storage', closeStorage);
-    add('server', closeServer);
+    const calls: string[] = [];
+    container.onClose('storage', async () => calls.push('storage'));
+    container.onClose('server', () => Promise.reject(new Error('no water')));
     const flush = (done: () => void) => {
-      closed.push('flush');
+      calls.push('flush');
       done();
     };
     container
       .bind(services.LogDestination)
       .toConstantValue({ write() {}, flush })
-      .onDeactivation(() => void closed.push('log'));
-    return { container, closed };
-  };
-
-  it('closes parts in the opposite order of their opening, writes the log, closes what plugins have opened, and goes on when one fails', async () => {
-    const { container, closed } = create(() => Promise.reject(new Error('no water')));
+      .onDeactivation(() => void calls.push('log'));
     expect(await catchError(container.close())).to.match(/no water/);
-    expect(closed).to.deep.equal(['server', 'storage', 'flush', 'flush', 'log']);
-    await container.close();
-    expect(closed).to.have.lengthOf(5);
+    expect(calls).to.deep.equal(['storage', 'flush', 'flush', 'log']);
   });
 
-  it('names the parts that fail, or do not close in time', async () => {
-    const { container } = create(
-      () => Promise.reject(new Error('no water')),
-      () => new Promise(() => {}),
-    );
-    const failures = await container.closeParts();
-    expect([...failures.keys()]).to.deep.equal(['server', 'storage']);
-    expect(failures.get('storage')).to.match(/did not close in time/);
+  it('names the parts that fail or exceed the limit', async () => {
+    const container = new ServiceContainer(60_000);
+    container.onClose('management', () => new Promise(() => {}));
+    container.onClose('storage', () => timers.setTimeout(59_000));
+    container.onClose('server', () => Promise.reject(new Error('no water')));
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const closing = container.closeParts();
+    // The limit of each part is what is left of 61 s in real time.
+    for (const second of [59, 61]) {
+      await timers.setImmediate();
+      mock.timers.tick(second * 1000);
+    }
+    expect([...(await closing).keys()]).to.deep.equal(['server', 'management']);
+    mock.timers.reset();
   });
 
   it('creates once what a plugin binds', async () => {
-    const { container } = create(async () => {});
+    const container = new ServiceContainer(1);
     container.bind<object>('pot').toDynamicValue(() => ({}));
     expect(await container.getAsync('pot')).to.equal(await container.getAsync('pot'));
   });
