@@ -39,7 +39,8 @@ const parts = (container: ServiceContainer, config: Config, readOnly: boolean) =
       async (candidates: OpenStorage[], log: Logger) => {
         // The last is that of a plugin, if one has bound the same scheme.
         const storage = await openStorage(candidates.at(-1), config, readOnly, log);
-        container.onClose('storage', () => storage.close());
+        // Closes what decorates it, too.
+        container.onClose('storage', async () => (await container.getAsync(services.Storage)).close());
         return storage;
       },
       [{ serviceIdentifier: services.OpenStorage, name: toScheme(config), isMultiple: true }, services.Logger],

@@ -9,7 +9,9 @@ const isExpected = (error: unknown) => isStorageUnavailable(error) || isTokenIss
 export function describeError(error: unknown, withStack = !isExpected(error)): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name: type, message, stack = '', cause, code, syscall }: NodeJS.ErrnoException = error;
-  const isPlain = ['Error', 'TypeError', 'RangeError'].includes(type) && Object.keys(error).length === 0;
+  // Inversify's errors have a kind.
+  const isPlain =
+    ['Error', 'TypeError', 'RangeError'].includes(type) && Object.keys(error).every((key) => key === 'kind');
   // Node's message about a failed system call contains at most a path or an address.
   const isSystemMessage =
     syscall && code && (message.startsWith(`${syscall} ${code}`) || message.startsWith(`${code}: `));

@@ -12,8 +12,9 @@ type Part = 'storage' | 'group commit' | 'management' | 'server';
 export class ServiceContainer extends Container {
   readonly #closers: { readonly part: Part; readonly close: () => Promise<unknown> }[] = [];
   readonly #timeoutMs: number;
+  #deadline: number | undefined;
 
-  /** @param timeoutMs Maximum time for all parts to close; then, each open one has another second. */
+  /** @param timeoutMs Maximum time to close. After it, each open part has another second. */
   constructor(timeoutMs: number) {
     super({ defaultScope: 'Singleton' });
     this.#timeoutMs = timeoutMs;
@@ -27,10 +28,9 @@ export class ServiceContainer extends Container {
   /** Closes the parts in the opposite order of their opening, and goes on when one fails. Resolves to the failures. */
   async closeParts(): Promise<ReadonlyMap<Part, unknown>> {
     const failures = new Map<Part, unknown>();
-    const deadline = performance.now() + this.#timeoutMs + MIN_CLOSE_MS;
     for (const { part, close } of this.#closers.splice(0)) {
       try {
-        await limitTime(close(), Math.max(deadline - performance.now(), MIN_CLOSE_MS), 'it did not close in time');
+        await this.#limit(close());
       } catch (error) {
         failures.set(part, error);
       }
@@ -42,7 +42,13 @@ export class ServiceContainer extends Container {
   async close(): Promise<void> {
     const [failure] = (await this.closeParts()).values();
     await this.getAsync(services.LogDestination).then(flush, () => {});
-    await limitTime(this.unbindAllAsync(), MIN_CLOSE_MS, 'a plugin did not close in time');
+    await this.#limit(this.unbindAllAsync());
     if (failure !== undefined) throw failure;
+  }
+
+  async #limit(closing: Promise<unknown>): Promise<void> {
+    this.#deadline ??= performance.now() + this.#timeoutMs + MIN_CLOSE_MS;
+    const timeLeftMs = Math.max(this.#deadline - performance.now(), MIN_CLOSE_MS);
+    await limitTime(closing, timeLeftMs, 'it did not close in time');
   }
 }

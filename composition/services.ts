@@ -29,6 +29,7 @@ export const services = {
   TokenVerifier: identifier<TokenVerifier>('TokenVerifier'),
   /** Opens a storage. Bound under the name of each scheme of `DATABASE_URL`; `rebind` would remove all of them. */
   OpenStorage: identifier<OpenStorage>('OpenStorage'),
+  /** To replace it, bind `OpenStorage`, because the service does not close what is bound here instead. */
   Storage: identifier<Storage>('Storage'),
   /** Gets the batches of group commit. The default is the storage. */
   BatchRepository: identifier<PlantRepository>('BatchRepository'),

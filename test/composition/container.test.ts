@@ -43,4 +43,21 @@ describe('The container', () => {
     );
     expect(opened).to.equal(0);
   });
+
+  it('closes what decorates the storage', async () => {
+    const container = await create({ DATABASE_URL: 'memory:' });
+    let isClosed = false;
+    const close = async () => {
+      isClosed = true;
+    };
+    container.onActivation(services.Storage, (_, storage) => ({
+      add: (plants) => storage.add(plants),
+      readAll: () => storage.readAll(),
+      ready: () => storage.ready(),
+      close,
+    }));
+    await container.getAsync(services.Storage);
+    await container.close();
+    expect(isClosed).to.equal(true);
+  });
 });

@@ -22,6 +22,8 @@ describe('describeError', () => {
       .to.have.nested.property('cause.cause.stack')
       .that.matches(/^at JSON\.parse .*\n {4}at .*describe-error\.test\.js:\d+:\d+/);
     expect(describeError(new RangeError('too many pots'))).to.include({ message: 'too many pots' });
+    const ofInversify = Object.assign(new Error('No bindings found'), { kind: 'planning' });
+    expect(describeError(ofInversify)).to.include({ message: 'No bindings found' });
     expect(describeError('no water')).to.deep.equal({ type: 'string' });
     expect(describeError(knexError())).to.include({ type: 'Error', code: 'SQLITE_ERROR' });
     const systemError = await catchError(readFile('/no/such/file'));

@@ -74,7 +74,10 @@ export class BatchingPlantRepository implements PlantRepository {
     const start = performance.now();
     let isTimeout = false;
     try {
-      const outcomes = await this.#withinTime(this.#repository.add(batch.flatMap(({ plants }) => plants)));
+      const all = batch.flatMap(({ plants }) => plants);
+      const outcomes = await this.#withinTime(this.#repository.add(all));
+      // Otherwise, a plant would get the outcome of another one.
+      if (outcomes.length !== all.length) throw new TypeError('the repository must return one outcome per plant');
       let next = 0;
       for (const { plants, resolve } of batch) {
         resolve(outcomes.slice(next, next + plants.length));

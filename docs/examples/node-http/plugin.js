@@ -37,16 +37,20 @@ function createListener(createPlant, tokenVerifier, log, { basePath = '', bodyLi
   };
   return async (req, res) => {
     const requestId = randomUUID();
-    const result = await respond(req, res).catch((err) => {
+    const send = (result) => {
+      // The client has left, or the server has responded to a malformed or late body.
+      if (res.closed) return;
+      res.setHeader('X-Request-Id', requestId).setHeader('Content-Type', 'application/json');
+      if (typeof result === 'string') return res.end(result);
+      const { error, message, headers } = result;
+      res.writeHead(toStatus(result), headers).end(JSON.stringify({ error, message }));
+    };
+    try {
+      send(await respond(req, res));
+    } catch (err) {
       if (!req.errored) log.error({ requestId, err }, 'request failed');
-      return failureToApiError(err);
-    });
-    // The client has left, or the server has responded to a malformed or late body.
-    if (res.closed) return;
-    res.setHeader('X-Request-Id', requestId).setHeader('Content-Type', 'application/json');
-    if (typeof result === 'string') return res.end(result);
-    const { error, message, headers } = result;
-    res.writeHead(toStatus(result), headers).end(JSON.stringify({ error, message }));
+      send(failureToApiError(err));
+    }
   };
 }
 

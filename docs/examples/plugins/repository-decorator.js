@@ -9,7 +9,7 @@ class Audit {
 
   async add(plants) {
     const outcomes = await this.#repository.add(plants);
-    console.log(`audit: ${outcomes.map(({ kind }) => kind)}`);
+    console.error(`audit: ${outcomes.map(({ kind }) => kind)}`);
     return outcomes;
   }
 

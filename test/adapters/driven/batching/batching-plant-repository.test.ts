@@ -107,6 +107,12 @@ describe('BatchingPlantRepository', () => {
     expect(await (await addNow(3n)).outcome).to.equal('added');
   });
 
+  it('fails the calls of a batch for which the repository does not return one outcome per plant', async () => {
+    const { repository, storage } = createRepository({});
+    storage.add = async () => [{ kind: 'added' }];
+    expect(await catchError(repository.add([plant(1n), plant(2n)]))).to.match(/one outcome per plant/);
+  });
+
   it('drains once every call has settled, those made meanwhile, too', async () => {
     const { repository, storage } = createRepository({});
     await repository.drain();
