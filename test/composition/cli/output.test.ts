@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
@@ -36,9 +37,15 @@ describe('A failure', () => {
   });
 
   it('is a fatal line in the systemd journal', async () => {
-    const journal = 'JOURNAL_STREAM=$(stat -Lc %d:%i /dev/stderr)';
-    const { stderr } = await new CommandFolder().shell(`${journal} $PLANT_STORE check --port x`, {});
-    expect(stderr).to.match(/^<2>plant-store: PORT: must be .*\n$/);
+    const { fd } = process.stdin;
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
+    const { stderr } = await withStreams(() => {
+      Object.assign(process.stderr, { fd });
+      return reportFailure(new UsageError('one'));
+    });
+    delete process.env['JOURNAL_STREAM'];
+    expect(stderr).to.equal('<2>plant-store: one\n');
   });
 });
 
