@@ -50,12 +50,7 @@ describe('The container', () => {
     const close = async () => {
       isClosed = true;
     };
-    container.onActivation(services.Storage, (_, storage) => ({
-      add: (plants) => storage.add(plants),
-      readAll: () => storage.readAll(),
-      ready: () => storage.ready(),
-      close,
-    }));
+    container.onActivation(services.Storage, (_, storage) => Object.assign(Object.create(storage), { close }));
     await container.getAsync(services.Storage);
     await container.close();
     expect(isClosed).to.equal(true);
