@@ -1,5 +1,4 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync } from 'node:fs';
 import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
@@ -78,30 +77,6 @@ describe('With the packed packages,', () => {
       const notes = (body: string) => fetch(new URL('/notes', target.baseUrl), { method: 'POST', headers, body });
       expect(await (await notes('{"id":9007199254740993}')).text()).to.equal('{"noted":{"id":9007199254740992}}');
       expect((await notes('{"id":')).status).to.equal(400);
-    });
-  }
-
-  for (const [title, column, example, main] of [
-    ['the single file has the lines, and meets the cases, that docs/price.md states', 1, 'single-file', 'server.js'],
-    ['the two ports have the lines, and meet the cases, that docs/price.md states', 2, 'two-ports', 'main.js'],
-  ] as const) {
-    it(title, async () => {
-      const source = inRepository(`docs/examples/${example}`);
-      const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-      const lines = files.flatMap((file) => readFileSync(join(source, file), 'utf8').trimEnd().split('\n'));
-      const command = [process.execPath, inRepository(`dist/docs/examples/${example}/${main}`)] as const;
-      const service = new Program(folder, command, { PORT: '0', ACCESS_TOKEN: TOKEN, DATABASE_FILE: `${example}.db` });
-      const failed = await findFailedCases(await targetOf(service));
-      const rows = readFileSync(inRepository('docs/price.md'), 'utf8').split('\n');
-      const cell = (title: string) => rows.find((row) => row.includes(title))?.split(' | ')[column];
-      expect(cell('lines, files')).to.equal(`${lines.length} in ${files.length}`);
-      // One case depends on whether a response is sent before garbage arrives.
-      for (const [group, tolerance] of Object.entries({ specification: 0, 'plant-store': 1 })) {
-        const [met, all] = (cell(`\`${group}\``) ?? '').split(' of ').map(Number);
-        expect(all).to.equal(httpContract.filter((each) => each.group === group).length);
-        const missed = failed.filter((each) => each.group === group).length;
-        expect(Number(all) - missed).to.be.closeTo(Number(met), tolerance);
-      }
     });
   }
 
