@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { assertTokens } from '@plant-store/adapters/static-token';
+import leven from 'leven';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
 export class InvalidConfig extends Error {
@@ -83,7 +85,20 @@ function clean(text: string): string {
 
 /** Returns the message without the path of a failed system call, which may be a secret. */
 export function withoutPath(error: unknown): string {
-  return `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '');
+  return (
+    `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '') + forUser(error)
+  );
+}
+
+/** Returns ` for user NAME` if the error says that this process lacks a permission. */
+export function forUser(error: unknown): string {
+  if (Object(error).code !== 'EACCES') return '';
+  try {
+    return ` for user ${userInfo().username}`;
+  } catch {
+    // A container's user may have no name.
+    return ` for user ${process.getuid?.()}`;
+  }
 }
 
 /** Returns whether only this machine can reach a listener on `host`. */
@@ -129,6 +144,15 @@ export const settings = {
 
 /** The environment variables of the settings. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
+
+/** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
+export function findTypos(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const candidates = variables.filter(({ length }) => length > 4);
+  return Object.keys(environment).flatMap((name) => {
+    const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
+    return meant === undefined || variables.includes(name) ? [] : [`${name}: no such setting; did you mean ${meant}?`];
+  });
+}
 
 /** The value of every setting: durations in milliseconds, and `undefined` if a setting without a default is unset. */
 export type Config = {

@@ -1,5 +1,6 @@
 import { type Config, version } from './config.js';
 import { createContainer } from './container.js';
+import { logCauses } from './log-causes.js';
 import { flush } from './logger.js';
 import type { Plugin } from './plugins.js';
 import type { ServiceContainer } from './service-container.js';
@@ -12,6 +13,8 @@ export interface Service {
   readonly url: string;
   /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
+  /** Returns whether it can create plants, as `/readyz` does. Logs why not, each cause once until it can. */
+  readonly isReady: () => Promise<boolean>;
   /** The container with the parts. */
   readonly container: ServiceContainer;
   /** Finishes the requests in progress, and closes every part. Resolves to whether the storage was closed in time. */
@@ -38,7 +41,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
 }
 
 /** Creates the parts, opens the listeners, and logs what has started. */
-async function listen(container: ServiceContainer, config: Config): Promise<Pick<Service, 'url' | 'managementUrl'>> {
+async function listen(container: ServiceContainer, config: Config): Promise<Omit<Service, 'container' | 'stop'>> {
   // First, so that an invalid setting leaves no new store behind.
   await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
@@ -48,13 +51,14 @@ async function listen(container: ServiceContainer, config: Config): Promise<Pick
   const observe = await container.getAsync(services.ObserveRequest);
   const { HttpServer } = await import('@plant-store/adapters/koa');
   const server = new HttpServer(listener, { ...config, log, observe });
+  const further = await container.getAllAsync(services.ReadinessCheck, { optional: true });
+  const checks = [{ name: 'storage', check: () => storage.ready() }, ...further].map((check) => logCauses(check, log));
 
   let managementUrl: string | undefined;
   if (config.managementPort !== 'off') {
     const { createManagementServer } = await import('@plant-store/adapters/management');
-    const checks = await container.getAllAsync(services.ReadinessCheck, { optional: true });
     const management = createManagementServer({
-      checks: [{ name: 'storage', check: () => storage.ready() }, ...checks],
+      checks,
       metrics: await container.getAsync(services.Metrics),
       isStopping: () => server.isStopping,
     });
@@ -74,7 +78,11 @@ async function listen(container: ServiceContainer, config: Config): Promise<Pick
     'started',
   );
   if (warning) log.warn({ storage: name }, warning);
-  return { url, managementUrl };
+  const isReady = async () => {
+    const results = await Promise.allSettled(checks.map(({ check }) => check()));
+    return results.every(({ status }) => status === 'fulfilled');
+  };
+  return { url, managementUrl, isReady };
 }
 
 /** Returns a function that rethrows the error of a listener with the name of its setting. */

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import leven from 'leven';
-import { type Config, InvalidConfig, settings, variables } from '../config.js';
+import { type Config, findTypos, InvalidConfig, settings } from '../config.js';
 import { createContainer } from '../container.js';
 import type { ServiceContainer } from '../service-container.js';
 import { services } from '../services.js';
@@ -31,15 +30,6 @@ function isSecret(variable: string, text: string): boolean {
   if (variable.endsWith('_FILE')) return !existsSync(text);
   // A URL may contain a password or a key.
   return variable === 'ACCESS_TOKENS' || /:.*[@?#]/s.test(text);
-}
-
-/** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
-function findTypos(environment: NodeJS.ProcessEnv): string[] {
-  const candidates = variables.filter(({ length }) => length > 4);
-  return Object.keys(environment).flatMap((name) => {
-    const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
-    return meant === undefined || variables.includes(name) ? [] : [`${name}: no such setting; did you mean ${meant}?`];
-  });
 }
 
 async function checkStorage(container: ServiceContainer, config: Config): Promise<void> {

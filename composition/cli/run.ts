@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type Config, readConfig, settings, variables, version } from '../config.js';
+import { type Config, findTypos, InvalidConfig, readConfig, settings, variables, version } from '../config.js';
 import { print, reportFailure, UsageError } from './output.js';
 
 /** Gets the FILE of `import` or the NAME of `token`, and variables and flags. Resolves to the exit code. */
@@ -41,7 +41,11 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     const { run } = await command.load();
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
-    return reportFailure(error);
+    const exitCode = reportFailure(error);
+    // A mistyped setting may be the cause.
+    if (error instanceof InvalidConfig)
+      for (const problem of findTypos(environment)) reportFailure(new InvalidConfig(problem));
+    return exitCode;
   }
 }
 

@@ -85,11 +85,25 @@ describe('start', () => {
     const { url, managementUrl, stop } = await recorder.start({ BASE_PATH: '/garden' });
     expect((await fetch(`${url}/openapi.json`)).status).to.equal(200);
     expect((await fetch(`${managementUrl}/readyz`)).status).to.equal(200);
-    recorder.ready = () => Promise.reject(new Error('no water'));
-    expect((await fetch(`${managementUrl}/readyz`)).status).to.equal(503);
     expect(await stop()).to.equal(true);
     expect(await catchError(fetch(url))).to.be.an('error');
     expect(await catchError(fetch(`${managementUrl}/healthz`))).to.be.an('error');
+  });
+
+  it('tells whether the service is ready, as /readyz does, and logs why not', async () => {
+    const recorder = new Recorder();
+    const { managementUrl, isReady, stop } = await recorder.start({}, (container) => {
+      container.bind(services.ReadinessCheck).toConstantValue({ name: 'pump', check: async () => {} });
+    });
+    expect(await isReady()).to.equal(true);
+    recorder.ready = () => Promise.reject(new Error('no water'));
+    expect(await isReady()).to.equal(false);
+    expect((await fetch(`${managementUrl}/readyz`)).status).to.equal(503);
+    const [, line, ...others] = recorder.lines;
+    expect(line).to.deep.include({ level: 'warn', msg: 'not ready', check: 'storage' });
+    expect(line?.err?.message).to.equal('no water');
+    expect(others).to.deep.equal([]);
+    await stop();
   });
 
   it('logs what has started, and what the storage warns of', async () => {

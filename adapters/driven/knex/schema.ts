@@ -18,13 +18,13 @@ export interface SchemaState {
   readonly pending: readonly string[];
 }
 
-/** Reads the state of the schema, which must have the table of plants unless migrations are pending. */
+/** Reads the state of the schema. Checks the table of plants, also that of another program, unless a migration may mend it. */
 export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const pending = await readPending(knex, dialect);
-  if (pending.length === Object.keys(dialect.migrations).length) return { schema: 'missing', pending };
-  if (pending.length > 0) return { schema: 'pending', pending };
-  await assertTable(knex, dialect);
-  return { schema: 'current', pending };
+  const isMissing = pending.length === Object.keys(dialect.migrations).length;
+  if (isMissing ? await knex.schema.hasTable('plants') : pending.length === 0) await assertTable(knex, dialect);
+  if (isMissing) return { schema: 'missing', pending };
+  return { schema: pending.length > 0 ? 'pending' : 'current', pending };
 }
 
 /**

@@ -22,6 +22,8 @@ const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="plant-store", error="
 // In seconds (RFC 9110 §10.2.3).
 const RETRY_SOON = { 'Retry-After': '1' };
 const RETRY_LATER = { 'Retry-After': '5' };
+// The cool-down of `JwtVerifier` after a failed fetch of the issuer's keys.
+const RETRY_AFTER_COOLDOWN = { 'Retry-After': '30' };
 
 /** Every error of the HTTP API, with its default message. */
 export const apiErrors = {
@@ -58,7 +60,11 @@ export const apiErrors = {
     headers: RETRY_LATER,
   },
   overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: RETRY_SOON },
-  issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later', headers: RETRY_LATER },
+  issuerUnavailable: {
+    error: 50304,
+    message: 'The token issuer is unavailable; retry later',
+    headers: RETRY_AFTER_COOLDOWN,
+  },
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */

@@ -59,9 +59,13 @@ describe('The command line', () => {
     }
   });
 
-  it('with invalid settings exits with 78, and a line per setting', async () => {
-    const { exitCode, stderr } = await run('check --port http --docs 1');
-    expect(stderr).to.match(/^plant-store: PORT: must be .*\nplant-store: DOCS: must be one of on, off\n$/);
+  it('with invalid settings exits with 78, and a line per setting, mistyped ones included', async () => {
+    const { exitCode, stderr } = await run('serve --port http --docs 1', { LOG_LEVLE: 'info' });
+    expect(toLines(stderr).map((line) => line.slice(0, 30))).to.deep.equal([
+      'plant-store: PORT: must be a p',
+      'plant-store: DOCS: must be one',
+      'plant-store: LOG_LEVLE: no suc',
+    ]);
     expect(exitCode).to.equal(78);
   });
 });

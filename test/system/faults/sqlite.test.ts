@@ -1,10 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
+import { plantStore } from '../../support/executable.js';
+import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
+import { temporaryFolder } from '../../support/temporary.js';
 import { Disk } from './disk.js';
 import { expectRecovery, type Fault, settingsFor } from './fault.js';
 
@@ -52,5 +58,55 @@ describe('A service on SQLite', () => {
     const { exitCode, stderr } = await serve(disk.path).result();
     expect(exitCode).to.equal(1);
     expect(stderr).to.match(/^plant-store: DATABASE_URL: cannot open sqlite:.*plants\.db: .*full\n$/);
+  });
+
+  describe('does not start, and prints the reason in one line,', () => {
+    const folder = temporaryFolder();
+    const file = (name: string) => join(folder, name);
+
+    it('if its file is a mount point, whose newest plants are elsewhere; check says the same', async function () {
+      skipUnless(this, spawnSync('unshare', ['--mount', 'true']).status === 0, 'the privileges of root');
+      for (const name of ['host.db', 'plants and pots.db']) writeFileSync(file(name), '');
+      const mount = ['unshare', '--mount', 'sh', '-c', 'mount --bind host.db "plants and pots.db"; exec "$@"', 'sh'];
+      for (const command of ['serve', 'check']) {
+        const settings = { DATABASE_URL: 'sqlite:plants and pots.db' };
+        const { exitCode, stderr } = await plantStore(folder, [command], settings, mount).result();
+        expect([exitCode, stderr]).to.deep.equal([
+          1,
+          `plant-store: DATABASE_URL: cannot open sqlite:${file('plants and pots.db')}: the file itself is mounted, so the newest plants would be lost; mount the folder\n`,
+        ]);
+      }
+    });
+
+    it('if its user lacks a permission, which names the user', async function () {
+      skipUnlessInstalled(this, 'setpriv', '--version');
+      // Root without the capabilities to ignore permissions.
+      const drop = '--bounding-set=-dac_override,-dac_read_search';
+      const wrapper = process.getuid?.() === 0 ? ['setpriv', drop] : [];
+      const start = async (settings: Readonly<Record<string, string>>) =>
+        (await serve(folder, settings, wrapper).result()).stderr.replaceAll(folder, '…');
+      for (const name of ['tokens', 'read-only.db', 'log.db', 'log.db-wal']) writeFileSync(file(name), '');
+      const user = userInfo().username;
+      for (const [name, mode, settings, reason] of [
+        ['tokens', 0o200, { ACCESS_TOKENS_FILE: 'tokens' }, 'ACCESS_TOKENS_FILE: EACCES: permission denied'],
+        [
+          'read-only.db',
+          0o400,
+          { DATABASE_URL: 'sqlite:read-only.db' },
+          'DATABASE_URL: cannot open sqlite:…/read-only.db: the file …/read-only.db is not writable (EACCES)',
+        ],
+        [
+          'log.db-wal',
+          0o400,
+          { DATABASE_URL: 'sqlite:log.db' },
+          'DATABASE_URL: cannot open sqlite:…/log.db: the file …/log.db-wal is not writable (EACCES)',
+        ],
+        ['', 0o500, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: the folder … is not writable (EACCES)'],
+      ] as const) {
+        chmodSync(file(name), mode);
+        expect(await start(settings)).to.equal(`plant-store: ${reason} for user ${user}\n`);
+      }
+      chmodSync(folder, 0o700);
+    });
   });
 });

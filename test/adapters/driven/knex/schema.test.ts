@@ -70,6 +70,17 @@ describe('The schema', () => {
         });
       }
 
+      it('does not open the table of another program, and gives the same reason when it would only read', async () => {
+        const store = await stores.create();
+        await store.run('CREATE TABLE plants (number INTEGER)');
+        const [writing, reading] = [
+          await catchError(openStore(store.url)),
+          await catchError(openStore(store.url, { readOnly: true })),
+        ];
+        expect(`${writing}`).to.match(/: cannot read the table plants: /);
+        expect(`${reading}`).to.equal(`${writing}`);
+      });
+
       it('migrates the schema in several statements, also after a crash between them', async () => {
         const storage = await stores.open(await stores.create());
         const statements = [

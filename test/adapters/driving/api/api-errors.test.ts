@@ -23,7 +23,7 @@ describe('apiErrors', () => {
       [41501, { 'Accept-Encoding': 'identity' }],
       [50301, { 'Retry-After': '5' }],
       [50302, { 'Retry-After': '1' }],
-      [50304, { 'Retry-After': '5' }],
+      [50304, { 'Retry-After': '30' }],
     ]);
   });
 });
