@@ -86,12 +86,12 @@ export class PrivateServer {
     skipUnless(context, areInstalled, `a program of a ${name} server: ${programs.join(', ')}`);
   }
 
-  /** Installs an empty server without starting it. */
-  static async install(kind: Kind, folder: string): Promise<PrivateServer> {
+  /** Installs an empty server without starting it. @default a free port */
+  static async install(kind: Kind, folder: string, port?: number): Promise<PrivateServer> {
     const serverFolder = mkdtempSync(join(folder, `${kind.name}-`));
     chmodSync(folder, 0o755);
     spawnSync('chown', [`${kind.user}:`, serverFolder]);
-    const server = new PrivateServer(kind, serverFolder, await freePort());
+    const server = new PrivateServer(kind, serverFolder, port ?? (await freePort()));
     const { exitCode, stdout, stderr } = await server.#runAsServerUser(kind.install(serverFolder)).result();
     if (exitCode !== 0) throw new Error(`cannot install ${kind.name}: ${stdout}${stderr}`);
     return server;
