@@ -90,9 +90,10 @@ export function withoutPath(error: unknown): string {
   );
 }
 
-/** Returns ` for user NAME` if the error says that this process lacks a permission. */
+/** Returns ` for user NAME` if the error or its cause is a missing permission. */
 export function forUser(error: unknown): string {
-  if (Object(error).code !== 'EACCES') return '';
+  const { code, cause } = Object(error);
+  if (code !== 'EACCES' && Object(cause).code !== 'EACCES') return '';
   try {
     return ` for user ${userInfo().username}`;
   } catch {

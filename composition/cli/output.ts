@@ -24,8 +24,8 @@ export function reportFailure(error: unknown): number {
   // EX_CONFIG and EX_USAGE of BSD's sysexits.h.
   if (error instanceof InvalidConfig) return fail(78, error.message);
   if (error instanceof UsageError) return fail(64, error.message);
-  if (isStorageUnavailable(error)) return fail(1, error.message + forUser(error.cause));
-  if (error instanceof Error && 'syscall' in error) return fail(1, error.message + forUser(error));
+  if (isStorageUnavailable(error) || (error instanceof Error && 'syscall' in error))
+    return fail(1, error.message + forUser(error));
   // The message of any other error may contain user data.
   return fail(1, `internal error: ${inspect(describeError(error))}`);
 }

@@ -9,14 +9,13 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
 export async function run(config: Config): Promise<number> {
-  const service = await start(config, (container) => {
+  const { url, managementUrl, isReady, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
-  const { url, managementUrl, container, stop } = service;
   const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
-  if (process.env['NOTIFY_SOCKET']) void notifySystemd(service, log);
+  if (process.env['NOTIFY_SOCKET']) void notifySystemd(isReady, log);
   const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';

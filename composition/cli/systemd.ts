@@ -8,7 +8,7 @@ import type { Service } from '../start.js';
 const PAUSE_MS = 1000;
 
 /** Tells systemd that startup is complete, once the service is ready. */
-export async function notifySystemd({ isReady }: Pick<Service, 'isReady'>, log: Pick<Logger, 'warn'>): Promise<void> {
+export async function notifySystemd(isReady: Service['isReady'], log: Pick<Logger, 'warn'>): Promise<void> {
   while (!(await isReady())) await setTimeout(PAUSE_MS);
   try {
     await promisify(execFile)('systemd-notify', ['--ready']);

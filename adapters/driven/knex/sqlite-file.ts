@@ -9,41 +9,41 @@ const require = createRequire(import.meta.url);
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function configureSqlite(path: string, driver: string, mustExist: boolean, readOnly = false) {
-  // SQLite's own errors do not name the folder.
-  assertAccess('folder', dirname(path), constants.W_OK);
-  let filename = path;
-  if (!existsSync(path)) {
-    if (mustExist) throw new StorageUnavailable('it does not exist');
-    // When only read, a missing file is a store without a schema.
-    if (readOnly) filename = ':memory:';
-    else closeSync(openSync(path, 'a', 0o600));
-  } else if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
-  else if (isMountPoint(path))
-    throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
-  for (const file of [path, `${path}-wal`, `${path}-shm`])
-    if (existsSync(file)) assertAccess('file', file, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
+  assertAccess(dirname(path), constants.W_OK);
+  if (existsSync(path)) assertFile(path, readOnly);
+  else if (mustExist) throw new StorageUnavailable('it does not exist');
+  else if (!readOnly) closeSync(openSync(path, 'a', 0o600));
+  // When only read, a missing file is a store without a schema.
+  const filename = existsSync(path) ? path : ':memory:';
   return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
 }
 
-function assertAccess(kind: 'file' | 'folder', path: string, mode: number): void {
+function assertFile(path: string, readOnly: boolean): void {
+  if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
+  if (isMountPoint(path))
+    throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
+  const files = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
+  for (const file of files) assertAccess(file, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
+}
+
+/** SQLite's own errors do not name the file or folder. */
+function assertAccess(path: string, mode: number): void {
   try {
     accessSync(path, mode);
   } catch (error) {
-    const { code } = toCodes(error);
-    const problem = code === 'ENOENT' ? 'missing' : `not ${mode & constants.W_OK ? 'writable' : 'readable'} (${code})`;
-    throw new StorageUnavailable(`the ${kind} ${path} is ${problem}`, { cause: { code } });
+    const cause = toCodes(error);
+    const problem = `not ${mode === constants.R_OK ? 'readable' : 'writable'} (${cause.code})`;
+    throw new StorageUnavailable(`${path} is ${cause.code === 'ENOENT' ? 'missing' : problem}`, { cause });
   }
 }
 
-/** Returns whether the file is mounted alone. The files with its newest plants are then elsewhere (proc(5), mountinfo). */
+/** Returns whether the file is mounted alone. Its newest plants are then in a file elsewhere (proc(5), mountinfo). */
 function isMountPoint(path: string): boolean {
   const mounts = '/proc/self/mountinfo';
-  if (!existsSync(mounts)) return false;
+  const lines = existsSync(mounts) ? readFileSync(mounts, 'utf8').split('\n') : [];
   const toOctal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
   const escaped = realpathSync(path).replaceAll(/[\s\\]/g, toOctal);
-  return readFileSync(mounts, 'utf8')
-    .split('\n')
-    .some((line) => line.split(' ')[4] === escaped);
+  return lines.some((line) => line.split(' ')[4] === escaped);
 }
 
 /** Returns the driver to use: `sqlite3`, unless it cannot be loaded. */

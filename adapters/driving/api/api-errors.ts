@@ -19,11 +19,8 @@ export interface ApiError {
 
 const BEARER = { 'WWW-Authenticate': 'Bearer realm="plant-store"' };
 const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' };
-// In seconds (RFC 9110 §10.2.3).
-const RETRY_SOON = { 'Retry-After': '1' };
-const RETRY_LATER = { 'Retry-After': '5' };
-// The cool-down of `JwtVerifier` after a failed fetch of the issuer's keys.
-const RETRY_AFTER_COOLDOWN = { 'Retry-After': '30' };
+/** RFC 9110 §10.2.3. */
+const retryAfter = (seconds: number) => ({ 'Retry-After': `${seconds}` });
 
 /** Every error of the HTTP API, with its default message. */
 export const apiErrors = {
@@ -57,14 +54,11 @@ export const apiErrors = {
   storageUnavailable: {
     error: 50301,
     message: 'Storage unavailable; retry to find out whether the plant was stored',
-    headers: RETRY_LATER,
+    headers: retryAfter(5),
   },
-  overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: RETRY_SOON },
-  issuerUnavailable: {
-    error: 50304,
-    message: 'The token issuer is unavailable; retry later',
-    headers: RETRY_AFTER_COOLDOWN,
-  },
+  overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: retryAfter(1) },
+  // The cool-down of `JwtVerifier`.
+  issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later', headers: retryAfter(30) },
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */

@@ -19,7 +19,7 @@ describe('notifySystemd', () => {
     writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >${folder}/arguments\n`, { mode: 0o755 });
     let checks = 0;
     const isReady = async () => ++checks > 1;
-    await notifySystemd({ isReady }, { warn: () => expect.fail('a warning') });
+    await notifySystemd(isReady, { warn: () => expect.fail('a warning') });
     expect(checks).to.equal(2);
     expect(readFileSync(join(folder, 'arguments'), 'utf8')).to.equal('--ready\n');
   });
@@ -27,7 +27,7 @@ describe('notifySystemd', () => {
   it('logs a warning if it cannot report', async () => {
     process.env['PATH'] = '/nowhere';
     const lines: unknown[][] = [];
-    await notifySystemd({ isReady: async () => true }, { warn: (...line: unknown[]) => void lines.push(line) });
+    await notifySystemd(async () => true, { warn: (...line: unknown[]) => void lines.push(line) });
     expect(lines).to.have.nested.property('[0][0].err.code', 'ENOENT');
   });
 });

@@ -93,15 +93,15 @@ describe('A service on SQLite', () => {
           'read-only.db',
           0o400,
           { DATABASE_URL: 'sqlite:read-only.db' },
-          'DATABASE_URL: cannot open sqlite:…/read-only.db: the file …/read-only.db is not writable (EACCES)',
+          'DATABASE_URL: cannot open sqlite:…/read-only.db: …/read-only.db is not writable (EACCES)',
         ],
         [
           'log.db-wal',
           0o400,
           { DATABASE_URL: 'sqlite:log.db' },
-          'DATABASE_URL: cannot open sqlite:…/log.db: the file …/log.db-wal is not writable (EACCES)',
+          'DATABASE_URL: cannot open sqlite:…/log.db: …/log.db-wal is not writable (EACCES)',
         ],
-        ['', 0o500, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: the folder … is not writable (EACCES)'],
+        ['', 0o500, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: … is not writable (EACCES)'],
       ] as const) {
         chmodSync(file(name), mode);
         expect(await start(settings)).to.equal(`plant-store: ${reason} for user ${user}\n`);

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { CLI, Program } from '../../support/executable.js';
 import { codeBlocks, section } from '../../support/guide.js';
 
-/** Returns the shell commands under a heading of the operations guide, one string per code block. */
-export function commandsUnder(heading: string): readonly string[] {
-  const blocks = codeBlocks(section('docs/operate.md', heading));
+/** Returns the shell commands under a heading of a guide, one string per code block. */
+export function commandsUnder(heading: string, guide = 'docs/operate.md'): readonly string[] {
+  const blocks = codeBlocks(section(guide, heading));
   return blocks.flatMap(({ language, text }) => (language === 'sh' ? text : []));
 }
 
