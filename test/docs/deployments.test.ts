@@ -9,7 +9,8 @@ const readText = (path: string) => readFileSync(inRepository(path), 'utf8');
 const read = (name: string) => readText(`docs/operate/${name}`);
 
 describe('The deployments in docs/operate', () => {
-  const [image, unit, proxy] = [readText('Containerfile'), read('plant-store@.service'), read('nginx.conf')];
+  const [image, unit] = [readText('Containerfile'), read('plant-store@.service')];
+  const [proxy, caddyfile] = [read('nginx.conf'), read('Caddyfile')];
   const { services, secrets } = parse(read('compose.yaml'));
   const compose = services['plant-store'];
   const defaults = readConfig({});
@@ -33,6 +34,7 @@ describe('The deployments in docs/operate', () => {
     const portsOf = (instance: number) => [first, second].map((each) => Number(each?.replaceAll('%i', `${instance}`)));
     expect(portsOf(0)).to.deep.equal([defaults.port, defaults.managementPort]);
     for (const instance of [0, 1]) expect(proxy).to.include(`server 127.0.0.1:${portsOf(instance)[0]} max_fails=0;`);
+    expect(caddyfile).to.include(`reverse_proxy 127.0.0.1:${portsOf(0)[0]} 127.0.0.1:${portsOf(1)[0]} {`);
   });
 
   it('wait longer than the service, and nginx has its body limit', () => {
@@ -42,6 +44,9 @@ describe('The deployments in docs/operate', () => {
     expect(toMs(settingOf(unit, 'TimeoutStopSec'))).to.be.above(defaults.shutdownTimeoutMs);
     expect(toMs(settingOf(proxy, 'keepalive_timeout'))).to.be.below(defaults.keepAliveTimeoutMs);
     expect(toMs(settingOf(proxy, 'proxy_read_timeout'))).to.be.above(defaults.storageTimeoutMs);
+    expect(toMs(settingOf(caddyfile, 'read_body'))).to.be.above(defaults.requestTimeoutMs);
+    expect(toMs(settingOf(caddyfile, 'keepalive'))).to.be.below(defaults.keepAliveTimeoutMs);
+    expect(toMs(settingOf(caddyfile, 'response_header_timeout'))).to.be.above(defaults.storageTimeoutMs);
     const bodyLimit = `${settingOf(proxy, 'client_max_body_size')}b`;
     expect(settings.bodyLimitBytes.parse(bodyLimit)).to.equal(defaults.bodyLimitBytes);
   });

@@ -9,6 +9,16 @@ export function section(guide: string, heading: string): string {
   return rest.split(new RegExp(`^#{1,${hashes.length}} `, 'm'), 1)[0] ?? '';
 }
 
+/** Reads a configuration in docs/operate and replaces strings; throws unless each occurs once. */
+export function configuration(name: string, replacements: Readonly<Record<string, string>>): string {
+  let text = readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
+  for (const [from, to] of Object.entries(replacements)) {
+    if (text.split(from).length !== 2) throw new Error(`${name} does not contain once: ${from}`);
+    text = text.replace(from, () => to);
+  }
+  return text;
+}
+
 /** Returns the fenced code blocks of a Markdown text, in order. */
 export function codeBlocks(markdown: string): { language: string; text: string }[] {
   const blocks = markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms);

@@ -10,13 +10,13 @@ import { before, describe, it } from 'mocha';
 import { CREATE_HEADERS, create, createRequest, serve, toLines } from '../../support/client.js';
 import { postgresEngine } from '../../support/engines.js';
 import { Program } from '../../support/executable.js';
-import { inRepository } from '../../support/paths.js';
+import { configuration } from '../../support/guide.js';
 import { freePort, portOf } from '../../support/port.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { conclusive, violationsOf } from '../history.js';
-import { CLIENTS, Load } from '../load.js';
+import { startTwoInstances } from './two-instances.js';
 
 /** The host name in the configuration. */
 const NAME = 'plants.example.org';
@@ -47,8 +47,7 @@ describe('Behind nginx configured as in the guide', () => {
     const own = mkdtempSync(join(folder, 'nginx-'));
     const [redirectPort, port] = [await freePort(), await freePort()];
     const [accessLog, errorLog] = [join(own, 'access.log'), join(own, 'error.log')];
-    let configuration = readFileSync(inRepository('docs/operate/nginx.conf'), 'utf8');
-    for (const [from, to] of Object.entries({
+    const nginxConf = configuration('nginx.conf', {
       'listen 80;': `listen 127.0.0.1:${redirectPort};`,
       'listen [::]:80;': '',
       '443 ssl;\n  listen [::]:443 ssl;': `127.0.0.1:${port};`,
@@ -58,11 +57,8 @@ describe('Behind nginx configured as in the guide', () => {
       '/etc/ssl/plants.example.org.pem': certificate,
       '/etc/ssl/private/plants.example.org.key': key,
       ...changes,
-    })) {
-      expect(configuration.split(from), from).to.have.length(2);
-      configuration = configuration.replace(from, to);
-    }
-    writeFileSync(join(own, 'plant-store.conf'), configuration);
+    });
+    writeFileSync(join(own, 'plant-store.conf'), nginxConf);
     const main = 'daemon off; pid nginx.pid; error_log stderr notice; events {} http { include plant-store.conf; }';
     writeFileSync(join(own, 'nginx.conf'), main);
     const program = new Program(own, ['nginx', '-p', own, '-c', 'nginx.conf', '-e', 'stderr']);
@@ -164,27 +160,13 @@ describe('Behind nginx configured as in the guide', () => {
 
     it('restarts in turn under load lose no plant, and no client gets an error', async () => {
       const store = await stores.create();
-      const start = async (PORT: string) => {
-        const instance = serve(folder, { DATABASE_URL: store.url, PORT, LOG_LEVEL: 'warn' });
-        return { instance, port: await instance.port() };
-      };
-      const running = [await start('0'), await start('0')];
+      const instances = await startTwoInstances(folder, store.url);
       // One client sends all requests.
-      const { port, accessLog, errorLog } = await startNginx(
-        running.map((each) => each.port),
-        { 'rate=100r/s': 'rate=1000000r/s', 'plant_store_connections 100;': 'plant_store_connections 1000;' },
-      );
-      const load = new Load();
-      load.start(port);
-      for (let restart = 0; restart < 6; restart++) {
-        await load.waitForOutcomes(CLIENTS, 200);
-        const next = running.shift();
-        expect(await next?.instance.stop()).to.equal(0);
-        await load.waitForOutcomes(20, 200);
-        running.push(await start(`${next?.port}`));
-      }
-      await load.waitForOutcomes(CLIENTS, 200);
-      await load.stop();
+      const { port, accessLog, errorLog } = await startNginx(instances.ports, {
+        'rate=100r/s': 'rate=1000000r/s',
+        'plant_store_connections 100;': 'plant_store_connections 1000;',
+      });
+      const load = await instances.restartInTurn(port);
       expect(conclusive).to.include.members(load.outcomes());
       // Each failed attempt is in the access log, and none in the error log.
       expect(readFileSync(accessLog, 'utf8')).to.include('"upstreamStatus":"502');
