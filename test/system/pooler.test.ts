@@ -1,18 +1,24 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
-import { serve } from '../support/client.js';
+import { create, serve } from '../support/client.js';
+import { connectTo } from '../support/database-servers.js';
 import { serverStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
+import { configuration } from '../support/guide.js';
 import { freePort } from '../support/port.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { Load } from './load.js';
+import { run } from './operate/guide.js';
 import { PrivateServer, privateServers } from './private-server.js';
 
-describe('Behind pgbouncer in transaction mode', () => {
+/** Only pgbouncer connects as the user of the service, with its password. */
+const HBA = 'host all postgres 127.0.0.1/32 trust\nhost all plants 127.0.0.1/32 scram-sha-256\n';
+
+describe('Behind pgbouncer configured as in the guide', () => {
   const folder = temporaryFolder();
   let server: PrivateServer;
   let url: string;
@@ -20,27 +26,46 @@ describe('Behind pgbouncer in transaction mode', () => {
 
   before(async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
-    skipUnlessInstalled(this, 'pgbouncer', '--version');
+    for (const program of ['pgbouncer', 'psql']) skipUnlessInstalled(this, program, '--version');
     server = await PrivateServer.install(privateServers.postgres, folder);
-    await server.start();
-    admin = server.connect();
-    const { hostname, port, pathname } = new URL(server.url);
-    const poolerPort = await freePort();
+    const [hba, userlist] = [join(folder, 'pg_hba.conf'), join(folder, 'userlist.txt')];
+    writeFileSync(hba, HBA);
+    await server.start([`--hba_file=${hba}`]);
+    const postgres = new URL(server.url);
+    const port = `${await freePort()}`;
+    const ini = configuration('pgbouncer.ini', {
+      'host=127.0.0.1 port=5432': `host=127.0.0.1 port=${postgres.port}`,
+      'listen_port = 6432': `listen_port = ${port}`,
+      '/etc/pgbouncer/userlist.txt': userlist,
+    });
+    const [, copyUser] = /^# {3}(psql .*)$/m.exec(ini) ?? [];
+    const [, limitStatements = ''] = /^# {3}(ALTER ROLE .*)$/m.exec(ini) ?? [];
+    const root = server.connect();
+    await root.raw("CREATE ROLE plants LOGIN PASSWORD 'Monstera'");
+    await root.raw(limitStatements);
+    await root.raw('CREATE DATABASE plants OWNER plants');
+    await root.destroy();
+    await run(copyUser, folder, { PGHOST: postgres.hostname, PGPORT: postgres.port, PGUSER: 'postgres' });
     const file = join(folder, 'pgbouncer.ini');
-    const settings = [
-      ...['[databases]', `* = host=${hostname} port=${port} user=postgres`, '[pgbouncer]', 'listen_addr = 127.0.0.1'],
-      ...[`listen_port = ${poolerPort}`, 'unix_socket_dir =', 'auth_type = any', 'default_pool_size = 2'],
-      // As the guide says.
-      ...['pool_mode = transaction', 'ignore_startup_parameters = statement_timeout'],
-    ];
-    writeFileSync(file, settings.join('\n'));
-    chmodSync(file, 0o644);
+    writeFileSync(file, ini);
     // pgbouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? ['--user=postgres'] : [];
     await new Program(folder, ['pgbouncer', ...user, file]).waitForOutput(/process up/);
-    url = `postgres://postgres@127.0.0.1:${poolerPort}${pathname}`;
+    url = Object.assign(new URL(postgres), {
+      username: 'plants',
+      password: 'Monstera',
+      port,
+      pathname: '/plants',
+    }).href;
+    admin = connectTo({ client: 'pg', url: Object.assign(new URL(postgres), { pathname: '/plants' }).href });
   });
   after(() => admin?.destroy());
+
+  it('PostgreSQL ends statements after the limit of the role', async () => {
+    const client = connectTo({ client: 'pg', url });
+    const { rows } = await client.raw('SHOW statement_timeout').finally(() => client.destroy());
+    expect(rows).to.deep.equal([{ statement_timeout: '10s' }]);
+  });
 
   it('two services create plants', async () => {
     const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
@@ -51,5 +76,19 @@ describe('Behind pgbouncer in transaction mode', () => {
     await load.expectNothingLost(ports[0] ?? 0, serverStore(server.url, admin));
     expect(load.outcomes()).to.have.members([200, 40901, 40902]);
     for (const service of services) expect(await service.stop()).to.equal(0);
+  });
+
+  it('creates get 50301 while other clients use each connection to PostgreSQL, and then succeed', async () => {
+    const service = serve(folder, { DATABASE_URL: url });
+    const port = await service.port();
+    const others = Array.from({ length: 6 }, () => connectTo({ client: 'pg', url }));
+    const transactions = await Promise.all(others.map((other) => other.transaction()));
+    await Promise.all(transactions.map((transaction) => transaction.raw('SELECT 1')));
+    expect((await create(port, { id: 1n << 40n, name: 'Monstera' }))?.outcome).to.equal(50301);
+    await service.waitForOutput(/50301.*08P01/);
+    await Promise.all(transactions.map((transaction) => transaction.rollback()));
+    expect((await create(port, { id: 1n << 40n, name: 'Monstera' }))?.outcome).to.equal(200);
+    await Promise.all(others.map((other) => other.destroy()));
+    expect(await service.stop()).to.equal(0);
   });
 });
