@@ -18,6 +18,9 @@ import { commandsUnder } from './guide.js';
 const [INSTALL, START] = commandsUnder('Under systemd')
   .join('')
   .split(/(?=^systemctl)/m);
+const [UPGRADE] = commandsUnder('Upgrade');
+/** The release that systemd.sh installs. */
+const FIRST = '/opt/plant-store/20260101-000000';
 /** Prints the log of the service. */
 const JOURNAL = 'journalctl --sync; journalctl --identifier=plant-store --output=cat';
 const PLANTS = '{"id":1,"name":"Monstera"}\n{"id":2,"name":"Calathea","tag":"indoor"}\n';
@@ -163,6 +166,56 @@ describe('Under systemd, the service', () => {
       await run('systemctl stop plant-store@0');
       await proxy.refuseConnections();
     });
+
+    describe('with two instances', () => {
+      let id = 0n;
+      /** Adds a release that runs the first one after a command. */
+      const addRelease = (name: string, command: string) => {
+        const bin = `/opt/plant-store/${name}/node_modules/.bin`;
+        const script = `#!/bin/sh\n${command}\nexec ${FIRST}/node_modules/.bin/plant-store "$@"\n`;
+        return run(`mkdir -p ${bin}; cat | install /dev/stdin ${bin}/plant-store`, script);
+      };
+      const upgradeTo = (release: string) => systemd.run(`cd /opt/plant-store; RELEASE=${release}; ${UPGRADE}`);
+      /** Returns the release that the link names, and that of each instance that can create a plant. */
+      const releases = async () => {
+        const found = [await run('readlink /opt/plant-store/current')];
+        for (const instance of [0, 1]) {
+          const unit = `plant-store@${instance}`;
+          const [, chosen] = /.*"url":"[^"]*:(\d+)"/s.exec(await run(`${JOURNAL} --unit=${unit}`)) ?? [];
+          expect((await create(Number(chosen), { id: id++, name: 'Ficus' }))?.outcome).to.equal(200);
+          const variables = `/proc/$(systemctl show ${unit} --property=MainPID --value)/environ`;
+          found.push(await run(`tr '\\0' '\\n' <${variables} | sed -n s/^TEST_RELEASE=//p`));
+        }
+        return found.map((each) => each.trim());
+      };
+
+      beforeEach(async () => {
+        await writeSecret('database-url', await databases.create());
+        // Both instances have these settings, so each selects a free port.
+        await configure('PORT=0', 'MANAGEMENT_PORT=off', 'DATABASE_URL_FILE=/etc/plant-store/database-url');
+        await run('systemctl start plant-store@0 plant-store@1');
+      });
+
+      it('runs another release after an upgrade, and the first one after going back', async () => {
+        await addRelease('good', 'export TEST_RELEASE=good');
+        expect(await upgradeTo('good')).to.include({ exitCode: 0, stderr: '' });
+        expect(await releases()).to.deep.equal(['/opt/plant-store/good', 'good', 'good']);
+        expect(await upgradeTo(FIRST)).to.include({ exitCode: 0, stderr: '' });
+        expect(await releases()).to.deep.equal([FIRST, '', '']);
+      });
+
+      it('runs the previous release if the new one does not exist, or an instance does not become ready with it', async () => {
+        expect(await upgradeTo('none')).to.include({ exitCode: 1 });
+        expect(await releases()).to.deep.equal([FIRST, '', '']);
+        await addRelease('bad', 'export TEST_RELEASE=bad; ! grep -q plant-store@1 /proc/self/cgroup || exit 1');
+        const { exitCode, stderr } = await upgradeTo('bad');
+        expect(exitCode).to.equal(1);
+        expect(stderr)
+          .to.include('plant-store@1 does not become ready with /opt/plant-store/bad: see journalctl -u plant-store@1')
+          .and.include(`All instances run ${FIRST} again`);
+        expect(await releases()).to.deep.equal([FIRST, '', '']);
+      });
+    });
   });
 });
 
@@ -170,7 +223,7 @@ describe('Under systemd, the service', () => {
  * Boots a systemd for the surrounding suite, which kills it at its end. Skips the suite if that is impossible. Call it
  * inside `describe`.
  *
- * It shares the network of this machine, but neither processes nor files. This build is in `/opt/plant-store/current`.
+ * It shares the network of this machine, but neither processes nor files. `FIRST` is this build.
  */
 function bootSystemd() {
   let process1 = 0;
@@ -179,7 +232,7 @@ function bootSystemd() {
   /** Starts a shell command in it, in the folder of the repository. */
   function spawn(command: string): Program {
     const target = ['--target', `${process1}`, '--cgroup', '--ipc', '--mount', '--pid', '--uts'];
-    const script = `cd /opt/plant-store/current/node_modules/plant-store; ${command}`;
+    const script = `cd ${FIRST}/node_modules/plant-store; ${command}`;
     return new Program('/', ['nsenter', ...target, 'sh', '-euc', script]);
   }
 
