@@ -18,6 +18,7 @@ import { commandsUnder } from './guide.js';
 const [INSTALL, START] = commandsUnder('Under systemd')
   .join('')
   .split(/(?=^systemctl)/m);
+const [BACK_UP, RESTORE] = commandsUnder('Daily, under systemd');
 const [UPGRADE] = commandsUnder('Upgrade');
 /** The release that systemd.sh installs. */
 const FIRST = '/opt/plant-store/20260101-000000';
@@ -25,13 +26,20 @@ const FIRST = '/opt/plant-store/20260101-000000';
 const JOURNAL = 'journalctl --sync; journalctl --identifier=plant-store --output=cat';
 const PLANTS = '{"id":1,"name":"Monstera"}\n{"id":2,"name":"Calathea","tag":"indoor"}\n';
 
-describe('The systemd unit', () => {
-  it('has valid directives and an exposure level of at most 1.5 out of 10', function () {
+describe('The systemd units', () => {
+  const analyze = (name: string, ...args: string[]) =>
+    spawnSync('systemd-analyze', [...args, inRepository(`docs/operate/${name}`)], { encoding: 'utf8' });
+  before(function () {
     skipUnlessInstalled(this, 'systemd-analyze', '--version');
-    const unit = inRepository('docs/operate/plant-store@.service');
-    const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
-    expect(analyze('verify').stderr).not.to.match(/Unknown|Invalid|Failed to parse|ignoring/i);
-    const { stdout } = analyze('security', '--offline=true', '--no-pager');
+  });
+
+  it('have valid directives', () => {
+    for (const name of ['plant-store@.service', 'plant-store-backup.service', 'plant-store-backup.timer'])
+      expect(analyze(name, 'verify').stderr, name).not.to.match(/Unknown|Invalid|Failed to parse|ignoring/i);
+  });
+
+  it('give the service an exposure level of at most 1.5 out of 10', () => {
+    const { stdout } = analyze('plant-store@.service', 'security', '--offline=true', '--no-pager');
     expect(Number(/Overall exposure level for plant-store@\S*: ([\d.]+)/.exec(stdout)?.[1])).to.be.at.most(1.5);
   });
 });
@@ -145,6 +153,35 @@ describe('Under systemd, the service', () => {
     // As Ctrl-C does.
     (await startImport()).killGroup('SIGINT');
     await waitUntil('the import ends', async () => (await run(units)) === '');
+  });
+
+  it('has daily backups that can be restored; a failing one leaves the previous one and its time unchanged', async () => {
+    const time = '/var/lib/prometheus/node-exporter/plant-store.prom';
+    const list = () => run(`cd /var/backups/plant-store; stat --format='%a %n' . *.gz ${time}; cat ${time}`);
+    const stored =
+      /^700 \.\n600 (plants-\d{8}-\d{6}\.ndjson\.gz)\n644 .*\nplant_store_backup_timestamp_seconds \d{10}\n$/;
+    await configure();
+    await run('plant-store import', PLANTS);
+    await run(`mkdir -p /var/lib/prometheus/node-exporter; ${BACK_UP}`);
+    expect(await run('systemctl is-enabled plant-store-backup.timer; systemctl list-timers')).to.match(
+      /^enabled\n.*plant/s,
+    );
+    const [, name] = stored.exec(await list()) ?? [];
+    await run(`rm -r /var/lib/private/plant-store; BACKUP=/var/backups/plant-store/${name}; ${RESTORE}`);
+    expect(await run('plant-store export')).to.equal(PLANTS);
+
+    await run('touch -d "-40 days" /var/backups/plant-store/plants-20251120-000000.ndjson.gz');
+    const before = await list();
+    await configure('DATABASE_URL=sqlite:none.db');
+    expect(await systemd.run('systemctl start plant-store-backup')).to.include({ exitCode: 1 });
+    expect(await run('systemctl --failed --plain')).to.match(/^plant-store-backup\.service/m);
+    expect(await list()).to.equal(before);
+
+    await configure();
+    await run(`rm /var/backups/plant-store/${name}; systemctl start plant-store-backup`);
+    expect(await list())
+      .to.match(stored)
+      .and.not.include(name);
   });
 
   describe('on a database server', () => {
