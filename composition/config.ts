@@ -85,19 +85,17 @@ function clean(text: string): string {
 
 /** Returns the message without the path of a failed system call, which may be a secret. */
 export function withoutPath(error: unknown): string {
-  return (
-    `${error instanceof Error ? error.message : error}`.replace(/, (stat|open|read)\b( '.*)?$/s, '') + forUser(error)
-  );
+  const message = `${error instanceof Error ? error.message : error}`;
+  return message.replace(/, (stat|open|read)\b( '.*)?$/s, '') + forUser(error);
 }
 
-/** Returns ` for user NAME` if the error or its cause is a missing permission. */
+/** If the error or its cause is a missing permission, returns ` for user NAME`. A container's user may have no name. */
 export function forUser(error: unknown): string {
   const { code, cause } = Object(error);
   if (code !== 'EACCES' && Object(cause).code !== 'EACCES') return '';
   try {
     return ` for user ${userInfo().username}`;
   } catch {
-    // A container's user may have no name.
     return ` for user ${process.getuid?.()}`;
   }
 }

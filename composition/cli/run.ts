@@ -41,11 +41,9 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     const { run } = await command.load();
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
-    const exitCode = reportFailure(error);
+    if (!(error instanceof InvalidConfig)) return reportFailure(error);
     // A mistyped setting may be the cause.
-    if (error instanceof InvalidConfig)
-      for (const problem of findTypos(environment)) reportFailure(new InvalidConfig(problem));
-    return exitCode;
+    return reportFailure(new InvalidConfig([error.message, ...findTypos(environment)].join('\n')));
   }
 }
 

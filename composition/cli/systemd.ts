@@ -10,9 +10,7 @@ const PAUSE_MS = 1000;
 /** Tells systemd that startup is complete, once the service is ready. */
 export async function notifySystemd(isReady: Service['isReady'], log: Pick<Logger, 'warn'>): Promise<void> {
   while (!(await isReady())) await setTimeout(PAUSE_MS);
-  try {
-    await promisify(execFile)('systemd-notify', ['--ready']);
-  } catch (err) {
-    log.warn({ err }, 'systemd-notify failed, so systemd does not know that the service is ready');
-  }
+  await promisify(execFile)('systemd-notify', ['--ready']).catch((err) =>
+    log.warn({ err }, 'systemd-notify failed, so systemd does not know that the service is ready'),
+  );
 }

@@ -10,20 +10,17 @@ const require = createRequire(import.meta.url);
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function configureSqlite(path: string, driver: string, mustExist: boolean, readOnly = false) {
   assertAccess(dirname(path), constants.W_OK);
-  if (existsSync(path)) assertFile(path, readOnly);
-  else if (mustExist) throw new StorageUnavailable('it does not exist');
+  if (existsSync(path)) {
+    if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
+    if (isMountPoint(path))
+      throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
+    for (const file of [path, `${path}-wal`, `${path}-shm`])
+      if (existsSync(file)) assertAccess(file, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
+  } else if (mustExist) throw new StorageUnavailable('it does not exist');
   else if (!readOnly) closeSync(openSync(path, 'a', 0o600));
   // When only read, a missing file is a store without a schema.
   const filename = existsSync(path) ? path : ':memory:';
   return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
-}
-
-function assertFile(path: string, readOnly: boolean): void {
-  if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
-  if (isMountPoint(path))
-    throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
-  const files = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
-  for (const file of files) assertAccess(file, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
 }
 
 /** SQLite's own errors do not name the file or folder. */
