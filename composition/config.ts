@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { assertTokens } from '@plant-store/adapters/static-token';
 import leven from 'leven';
+import { forUser } from './describe-error.js';
 
 /** Settings, or what they name, are invalid. The message has one line per problem, without secrets. */
 export class InvalidConfig extends Error {
@@ -47,7 +47,6 @@ const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m'
 const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
-const anyText = (text: string) => text;
 const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
 const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
@@ -83,21 +82,10 @@ function clean(text: string): string {
   return value;
 }
 
-/** Returns the message without the path of a failed system call, which may be a secret. */
-export function withoutPath(error: unknown): string {
+/** Returns the message of an error about a file, without its path, which may be a secret. */
+export function toReason(error: unknown): string {
   const message = `${error instanceof Error ? error.message : error}`;
   return message.replace(/, (stat|open|read)\b( '.*)?$/s, '') + forUser(error);
-}
-
-/** If the error or its cause is a missing permission, returns ` for user NAME`. A container's user may have no name. */
-export function forUser(error: unknown): string {
-  const { code, cause } = Object(error);
-  if (code !== 'EACCES' && Object(cause).code !== 'EACCES') return '';
-  try {
-    return ` for user ${userInfo().username}`;
-  } catch {
-    return ` for user ${process.getuid?.()}`;
-  }
 }
 
 /** Returns whether only this machine can reach a listener on `host`. */
@@ -106,12 +94,9 @@ export function isLoopback(host: string): boolean {
 }
 
 /** A setting, as an environment variable. An empty default is none. */
-const setting = <T>(variable: string, value: string, parse: Parse<T>, help: string) => ({
-  variable,
-  default: value,
-  parse,
-  help,
-});
+const setting = <T>(variable: string, value: string, parse: Parse<T>, help: string) => {
+  return { variable, default: value, parse, help };
+};
 
 /** Every setting: variable, default, parser and help. A test compares names and defaults with docs/configuration.md. */
 export const settings = {
@@ -121,13 +106,13 @@ export const settings = {
   docs: setting('DOCS', 'on', onOff, 'serve the documentation at /docs'),
   managementHost: setting('MANAGEMENT_HOST', '127.0.0.1', host, 'address of the management listener'),
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
-  database: setting('DATABASE_URL', 'sqlite:./plants.db', anyText, 'or postgres://…, mysql://…, memory:'),
+  database: setting('DATABASE_URL', 'sqlite:./plants.db', String, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
   plugins: setting('PLUGINS', '', plugins, 'modules that add or replace parts: ./garden.js,…'),
   accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens: NAME=TOKEN or NAME=sha256:HEX'),
-  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(anyText), 'file with one such entry per line'),
-  jwtIssuer: setting('JWT_ISSUER', '', optional(anyText), 'accept JWTs of this issuer; requires the next two'),
-  jwtAudience: setting('JWT_AUDIENCE', '', optional(anyText), 'audience of these JWTs'),
+  accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(String), 'file with one such entry per line'),
+  jwtIssuer: setting('JWT_ISSUER', '', optional(String), 'accept JWTs of this issuer; requires the next two'),
+  jwtAudience: setting('JWT_AUDIENCE', '', optional(String), 'audience of these JWTs'),
   jwtJwksUrl: setting('JWT_JWKS_URL', '', optional(jwksUrl), "URL of the issuer's keys"),
   bodyLimitBytes: setting('BODY_LIMIT', '1mb', bodySize, 'maximum size of a body, or of a line of an import'),
   maxInFlight: setting('MAX_IN_FLIGHT', '10000', count, 'maximum number of creates in flight'),
@@ -169,7 +154,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       values[key] = parse(clean(environment[variable] ?? '') || value);
     } catch (error) {
-      problems.push(`${variable}: ${withoutPath(error)}`);
+      problems.push(`${variable}: ${toReason(error)}`);
     }
   }
   // Complete unless there are problems, which end this function.

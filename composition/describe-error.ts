@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '@plant-store/core';
 
 const isExpected = (error: unknown) => isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
@@ -23,4 +24,15 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
     stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
     cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };
+}
+
+/** If the error or its cause is a missing permission, returns ` for user NAME`. A container's user may have no name. */
+export function forUser(error: unknown): string {
+  const { code, cause } = Object(error);
+  if (code !== 'EACCES' && Object(cause).code !== 'EACCES') return '';
+  try {
+    return ` for user ${userInfo().username}`;
+  } catch {
+    return ` for user ${process.getuid?.()}`;
+  }
 }

@@ -2,19 +2,19 @@ import type { ReadinessCheck } from '@plant-store/adapters/management';
 import type { Logger } from 'pino';
 import { describeError } from './describe-error.js';
 
-/** Returns a check that also logs each cause of its failures, once until it succeeds again. */
+/** Returns a check that also logs its first failure, and each with another cause than the one before. */
 export function logCauses(readiness: ReadinessCheck, log: Pick<Logger, 'warn'>): ReadinessCheck {
-  const logged = new Set<string>();
+  let lastCause: string | undefined;
   return {
     name: readiness.name,
     async check() {
       try {
         await readiness.check();
-        logged.clear();
+        lastCause = undefined;
       } catch (err) {
         const cause = JSON.stringify(describeError(err, false));
-        if (!logged.has(cause)) log.warn({ check: readiness.name, err }, 'not ready');
-        logged.add(cause);
+        if (cause !== lastCause) log.warn({ check: readiness.name, err }, 'not ready');
+        lastCause = cause;
         throw err;
       }
     },

@@ -22,7 +22,9 @@ export async function installPlugin(name: string, container: Container): Promise
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
     // Its name may be a secret in the wrong variable.
     if (reason.startsWith('Cannot find module') && !/^[./]/.test(name))
-      throw new InvalidConfig(`PLUGINS: no such package in ${process.cwd()}; the path of a file starts with ./`);
+      throw new InvalidConfig(
+        `PLUGINS: a package is not found from ${process.cwd()}; the path of a file starts with ./`,
+      );
     throw new InvalidConfig(`PLUGINS: ${name}: ${reason}`);
   }
 }

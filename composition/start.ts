@@ -13,7 +13,7 @@ export interface Service {
   readonly url: string;
   /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
-  /** Returns whether it can create plants, as `/readyz` does. Logs why not, each cause once until it can. */
+  /** Checks the storage and what plugins add, as `/readyz` does but without a time limit. Logs why it is not ready. */
   readonly isReady: () => Promise<boolean>;
   /** The container with the parts. */
   readonly container: ServiceContainer;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseTokens, StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import type { TokenVerifier } from '@plant-store/core';
-import { type Config, InvalidConfig, isLoopback, readText, withoutPath } from './config.js';
+import { type Config, InvalidConfig, isLoopback, readText, toReason } from './config.js';
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -31,7 +31,7 @@ export class AccessTokens extends StaticTokenVerifier {
       // The file first, because a message has the position of its entry.
       this.replace([...tokens, ...accessTokens]);
     } catch (error) {
-      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${withoutPath(error)}`);
+      throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);
     }
   }
 }

@@ -41,9 +41,10 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     const { run } = await command.load();
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
-    if (!(error instanceof InvalidConfig)) return reportFailure(error);
+    const exitCode = reportFailure(error);
     // A mistyped setting may be the cause.
-    return reportFailure(new InvalidConfig([error.message, ...findTypos(environment)].join('\n')));
+    for (const problem of findTypos(environment)) reportFailure(new InvalidConfig(problem));
+    return exitCode;
   }
 }
 

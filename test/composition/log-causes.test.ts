@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { logCauses } from '../../composition/log-causes.js';
 
 describe('A readiness check', () => {
-  it('logs each cause of its failures, once until it succeeds again', async () => {
+  it('logs its first failure, and each with another cause than the one before', async () => {
     let code = '';
     const lines: unknown[] = [];
     const storage = {
@@ -16,8 +16,7 @@ describe('A readiness check', () => {
     const warn = ({ err }: { err?: Error }) => void lines.push(err?.message);
     const { name, check } = logCauses(storage, { warn });
     expect(name).to.equal('storage');
-    for (code of ['', 'ECONNREFUSED', 'ECONNREFUSED', '42501', 'ECONNREFUSED', '', '42501'])
-      await check().catch(() => {});
+    for (code of ['', 'ECONNREFUSED', 'ECONNREFUSED', '42501', '42501', '', '42501']) await check().catch(() => {});
     expect(lines).to.deep.equal(['ECONNREFUSED', '42501', '42501'].map((cause) => `unavailable (${cause})`));
   });
 });

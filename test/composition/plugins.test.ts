@@ -74,7 +74,7 @@ describe('Plugins', () => {
 
   it('that are not installed are reported without a name that may be a secret', async () => {
     const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
-    const problem = `PLUGINS: no such package in ${process.cwd()}; the path of a file starts with ./`;
+    const problem = `PLUGINS: a package is not found from ${process.cwd()}; the path of a file starts with ./`;
     expect(error).to.have.property('message', problem);
   });
 

@@ -21,7 +21,7 @@ const STALLED_CREATE = `POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\
 /** A storage in memory whose plugin records its calls and the log. Its first write waits until `finish` is called. */
 class Recorder extends MemoryPlantRepository {
   readonly calls: string[] = [];
-  readonly lines: { readonly msg?: string; readonly err?: { readonly message: string } }[] = [];
+  readonly lines: Readonly<Record<'level' | 'msg' | 'check', string> & { err?: Error }>[] = [];
   warning: string | undefined;
   finish: () => void = () => {};
   readonly #isFinished = new Promise<void>((resolve) => {
@@ -92,17 +92,25 @@ describe('start', () => {
 
   it('tells whether the service is ready, as /readyz does, and logs why not', async () => {
     const recorder = new Recorder();
+    let pumpProblem: string | undefined;
+    const pump = async () => {
+      if (pumpProblem) throw new Error(pumpProblem);
+    };
     const { managementUrl, isReady, stop } = await recorder.start({}, (container) => {
-      container.bind(services.ReadinessCheck).toConstantValue({ name: 'pump', check: async () => {} });
+      container.bind(services.ReadinessCheck).toConstantValue({ name: 'pump', check: pump });
     });
     expect(await isReady()).to.equal(true);
+    pumpProblem = 'it stands still';
+    expect(await isReady()).to.equal(false);
+    pumpProblem = undefined;
     recorder.ready = () => Promise.reject(new Error('no water'));
     expect(await isReady()).to.equal(false);
     expect((await fetch(`${managementUrl}/readyz`)).status).to.equal(503);
-    const [, line, ...others] = recorder.lines;
-    expect(line).to.deep.include({ level: 'warn', msg: 'not ready', check: 'storage' });
-    expect(line?.err?.message).to.equal('no water');
-    expect(others).to.deep.equal([]);
+    const warnings = recorder.lines.slice(1).map(({ level, msg, check, err }) => [level, msg, check, err?.message]);
+    expect(warnings).to.deep.equal([
+      ['warn', 'not ready', 'pump', 'it stands still'],
+      ['warn', 'not ready', 'storage', 'no water'],
+    ]);
     await stop();
   });
 

@@ -21,9 +21,9 @@ export interface SchemaState {
 /** Reads the state of the schema. Checks the table of plants, also that of another program, unless a migration may mend it. */
 export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const pending = await readPending(knex, dialect);
-  const isMissing = pending.length === Object.keys(dialect.migrations).length;
-  if (isMissing ? await knex.schema.hasTable('plants') : pending.length === 0) await assertTable(knex, dialect);
-  if (isMissing) return { schema: 'missing', pending };
+  const isNew = pending.length === Object.keys(dialect.migrations).length;
+  if (isNew && !(await knex.schema.hasTable('plants'))) return { schema: 'missing', pending };
+  if (isNew || pending.length === 0) await assertTable(knex, dialect);
   return { schema: pending.length > 0 ? 'pending' : 'current', pending };
 }
 

@@ -8,14 +8,14 @@ import { MissingDriver, toCodes } from './driver-errors.js';
 const require = createRequire(import.meta.url);
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
-export async function configureSqlite(path: string, driver: string, mustExist: boolean, readOnly = false) {
+export async function configureSqlite(name: string, driver: string, mustExist: boolean, readOnly = false) {
+  const path = existsSync(name) ? realpathSync(name) : name;
   assertAccess(dirname(path), constants.W_OK);
   if (existsSync(path)) {
     if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
     if (isMountPoint(path))
       throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
-    for (const file of [path, `${path}-wal`, `${path}-shm`])
-      if (existsSync(file)) assertAccess(file, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
+    for (const mode of readOnly ? [constants.R_OK] : [constants.R_OK, constants.W_OK]) assertAccess(path, mode);
   } else if (mustExist) throw new StorageUnavailable('it does not exist');
   else if (!readOnly) closeSync(openSync(path, 'a', 0o600));
   // When only read, a missing file is a store without a schema.
@@ -39,7 +39,7 @@ function isMountPoint(path: string): boolean {
   const mounts = '/proc/self/mountinfo';
   const lines = existsSync(mounts) ? readFileSync(mounts, 'utf8').split('\n') : [];
   const toOctal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  const escaped = realpathSync(path).replaceAll(/[\s\\]/g, toOctal);
+  const escaped = path.replaceAll(/[ \t\n\\]/g, toOctal);
   return lines.some((line) => line.split(' ')[4] === escaped);
 }
 
@@ -57,7 +57,7 @@ export function chooseDriver(): 'sqlite3' | 'node:sqlite' {
 export async function loadClient(name: string): Promise<typeof Knex.Client> {
   if (name !== 'sqlite3' && !isBuiltin(name))
     throw new MissingDriver(
-      `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or install sqlite3 and let its install script run, which pnpm and Yarn do only if you allow it`,
+      `Node ${process.versions.node} has no node:sqlite, and sqlite3 cannot be loaded; use Node 22.13 or newer, or install sqlite3 and allow its install script (docs/versions.md)`,
     );
   const { driver } = await (name === 'sqlite3' ? import('./sqlite3-driver.js') : import('./node-sqlite-driver.js'));
   const Client: typeof Knex.Client = require('knex/lib/dialects/sqlite3');

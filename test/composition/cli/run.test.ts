@@ -59,6 +59,12 @@ describe('The command line', () => {
     }
   });
 
+  it('that fails also reports mistyped settings', async () => {
+    const { exitCode, stderr } = await run('export', { DATABASE_URL: 'sqlite:none/plants.db', DATABSE_URL: 'memory:' });
+    expect(stderr).to.match(/^.*none is missing\nplant-store: DATABSE_URL: .* did you mean DATABASE_URL\?\n$/);
+    expect(exitCode).to.equal(1);
+  });
+
   it('with invalid settings exits with 78, and a line per setting, mistyped ones included', async () => {
     const { exitCode, stderr } = await run('serve --port http --docs 1', { LOG_LEVLE: 'info' });
     expect(toLines(stderr).map((line) => line.slice(0, 30))).to.deep.equal([

@@ -15,7 +15,7 @@ describe('notifySystemd', () => {
     process.env['PATH'] = path;
   });
 
-  it('reports that the service is ready once it is', async () => {
+  it('reports that the service is ready once a check succeeds', async () => {
     writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >${folder}/arguments\n`, { mode: 0o755 });
     let checks = 0;
     const isReady = async () => ++checks > 1;

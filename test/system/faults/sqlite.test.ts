@@ -66,14 +66,19 @@ describe('A service on SQLite', () => {
 
     it('if its file is a mount point, whose newest plants are elsewhere; check says the same', async function () {
       skipUnless(this, spawnSync('unshare', ['--mount', 'true']).status === 0, 'the privileges of root');
-      for (const name of ['host.db', 'plants and pots.db']) writeFileSync(file(name), '');
-      const mount = ['unshare', '--mount', 'sh', '-c', 'mount --bind host.db "plants and pots.db"; exec "$@"', 'sh'];
+      const name = 'plants and\\pots.db';
+      for (const each of ['host.db', name]) writeFileSync(file(each), '');
+      const mount = ['unshare', '--mount', 'sh', '-c', 'mount --bind host.db "$0"; exec "$@"', name];
       for (const command of ['serve', 'check']) {
-        const settings = { DATABASE_URL: 'sqlite:plants and pots.db' };
-        const { exitCode, stderr } = await plantStore(folder, [command], settings, mount).result();
+        const { exitCode, stderr } = await plantStore(
+          folder,
+          [command],
+          { DATABASE_URL: `sqlite:${name}` },
+          mount,
+        ).result();
         expect([exitCode, stderr]).to.deep.equal([
           1,
-          `plant-store: DATABASE_URL: cannot open sqlite:${file('plants and pots.db')}: the file itself is mounted, so the newest plants would be lost; mount the folder\n`,
+          `plant-store: DATABASE_URL: cannot open sqlite:${file(name)}: the file itself is mounted, so the newest plants would be lost; mount the folder\n`,
         ]);
       }
     });
@@ -85,7 +90,7 @@ describe('A service on SQLite', () => {
       const wrapper = process.getuid?.() === 0 ? ['setpriv', drop] : [];
       const start = async (settings: Readonly<Record<string, string>>) =>
         (await serve(folder, settings, wrapper).result()).stderr.replaceAll(folder, '…');
-      for (const name of ['tokens', 'read-only.db', 'log.db', 'log.db-wal']) writeFileSync(file(name), '');
+      for (const name of ['tokens', 'read-only.db', 'unreadable.db']) writeFileSync(file(name), '');
       const user = userInfo().username;
       for (const [name, mode, settings, reason] of [
         ['tokens', 0o200, { ACCESS_TOKENS_FILE: 'tokens' }, 'ACCESS_TOKENS_FILE: EACCES: permission denied'],
@@ -96,10 +101,10 @@ describe('A service on SQLite', () => {
           'DATABASE_URL: cannot open sqlite:…/read-only.db: …/read-only.db is not writable (EACCES)',
         ],
         [
-          'log.db-wal',
-          0o400,
-          { DATABASE_URL: 'sqlite:log.db' },
-          'DATABASE_URL: cannot open sqlite:…/log.db: …/log.db-wal is not writable (EACCES)',
+          'unreadable.db',
+          0o200,
+          { DATABASE_URL: 'sqlite:unreadable.db' },
+          'DATABASE_URL: cannot open sqlite:…/unreadable.db: …/unreadable.db is not readable (EACCES)',
         ],
         ['', 0o500, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: … is not writable (EACCES)'],
       ] as const) {

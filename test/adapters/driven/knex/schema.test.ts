@@ -81,6 +81,15 @@ describe('The schema', () => {
         expect(`${reading}`).to.equal(`${writing}`);
       });
 
+      it('has pending migrations if only the table of plants was restored', async () => {
+        const store = await stores.create();
+        await openStore(store.url).then((storage) => storage.close());
+        await store.run('DROP TABLE plant_store_migrations');
+        const restored = await stores.open(store, { readOnly: true });
+        expect(restored.schema).to.equal('pending');
+        expect(await stores.open(store)).to.have.property('schema', 'created');
+      });
+
       it('migrates the schema in several statements, also after a crash between them', async () => {
         const storage = await stores.open(await stores.create());
         const statements = [
