@@ -8,7 +8,7 @@ release=$(realpath "$1")
 realpath -e "$release/node_modules/.bin/plant-store" >/dev/null
 shift
 cd /opt/plant-store
-previous=$(readlink current)
+previous=$(readlink current) || { echo 'There is no current release: see "Install" in the guide' >&2; exit 1; }
 
 switch_to() {
   ln -sfn "$1" next
@@ -16,7 +16,7 @@ switch_to() {
 }
 restart() {
   systemctl restart "plant-store@$1" && return
-  echo "plant-store@$1 does not become ready with $(readlink current): see journalctl -u plant-store@$1 -p err" >&2
+  echo "plant-store@$1 does not become ready with $(readlink current): see journalctl -u plant-store@$1 -p warning" >&2
   return 1
 }
 
@@ -29,6 +29,7 @@ for instance; do
   # The failed one first: if the schema is too new for the previous release, the others continue to run.
   for instance in $restarted; do
     restart "$instance" && continue
+    echo "Of the instances $restarted, others may still run $release" >&2
     echo "If the log demands a newer version, restore the backup" >&2
     exit 1
   done

@@ -38,7 +38,7 @@ describe('Behind pgbouncer configured as in the guide', () => {
       'listen_port = 6432': `listen_port = ${port}`,
       '/etc/pgbouncer/userlist.txt': userlist,
     });
-    const [, copyUser] = /^# {3}(psql .*)$/m.exec(ini) ?? [];
+    const [, copyUser] = /^# {3}(umask .*)$/m.exec(ini) ?? [];
     const [, limitStatements = ''] = /^# {3}(ALTER ROLE .*)$/m.exec(ini) ?? [];
     const root = server.connect();
     await root.raw("CREATE ROLE plants LOGIN PASSWORD 'Monstera'");

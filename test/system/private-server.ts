@@ -86,7 +86,7 @@ export class PrivateServer {
     skipUnless(context, areInstalled, `a program of a ${name} server: ${programs.join(', ')}`);
   }
 
-  /** Installs an empty server without starting it. @default a free port */
+  /** Installs an empty server without starting it. @param port By default, a free one. */
   static async install(kind: Kind, folder: string, port?: number): Promise<PrivateServer> {
     const serverFolder = mkdtempSync(join(folder, `${kind.name}-`));
     chmodSync(folder, 0o755);

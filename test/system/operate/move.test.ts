@@ -14,7 +14,7 @@ describe('A store that moves from SQLite to PostgreSQL according to the guide', 
   const stores = postgresEngine.stores();
 
   it('has every plant, also those created while the first copy was made', async function () {
-    skipUnlessInstalled(this, 'diff', '--version');
+    skipUnlessInstalled(this, 'uniq', '--version');
     const [copy = '', copyRest = ''] = commandsUnder('From SQLite to a server', 'docs/scale.md');
     const { url: DATABASE_URL } = sqliteStore(join(folder, 'plants.db'));
     const target = await stores.create();
