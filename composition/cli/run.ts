@@ -42,7 +42,6 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
     const exitCode = reportFailure(error);
-    // A mistyped setting may be the cause.
     for (const problem of findTypos(environment)) reportFailure(new InvalidConfig(problem));
     return exitCode;
   }

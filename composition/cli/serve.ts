@@ -1,5 +1,5 @@
 import type { Container } from 'inversify';
-import type { Config } from '../config.js';
+import { type Config, findTypos } from '../config.js';
 import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
@@ -8,13 +8,14 @@ import { onSignal } from './signals.js';
 import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
-export async function run(config: Config): Promise<number> {
+export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
   const { url, managementUrl, isReady, container, stop } = await start(config, (container) => {
     exitOnUncaughtException(container);
     reloadOnSighup(container);
   });
   const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
+  for (const problem of findTypos(environment)) log.warn(problem);
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(isReady, log);
   const { randomToken } = container.get(services.AccessTokens);
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';

@@ -16,7 +16,7 @@ switch_to() {
 }
 restart() {
   systemctl restart "plant-store@$1" && return
-  echo "plant-store@$1 does not become ready with $(readlink current): see journalctl -u plant-store@$1 -p warning" >&2
+  echo "plant-store@$1 does not become ready with $(readlink current): see journalctl -u plant-store@$1 -n 30" >&2
   return 1
 }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { logCauses } from '../../composition/log-causes.js';
 
 describe('A readiness check', () => {
-  it('logs its first failure, and each with another cause than the one before', async () => {
+  it('logs its first failure, each with another cause than the one before, and its recovery', async () => {
     let code = '';
     const lines: unknown[] = [];
     const storage = {
@@ -13,10 +13,12 @@ describe('A readiness check', () => {
         if (code) throw new StorageUnavailable(`unavailable (${code})`);
       },
     };
-    const warn = ({ err }: { err?: Error }) => void lines.push(err?.message);
-    const { name, check } = logCauses(storage, { warn });
+    const warn = (...[fields]: unknown[]) => void lines.push(Object(fields).err.message);
+    const info = (...[, message]: unknown[]) => void lines.push(message);
+    const { name, check } = logCauses(storage, { info, warn });
     expect(name).to.equal('storage');
     for (code of ['', 'ECONNREFUSED', 'ECONNREFUSED', '42501', '42501', '', '42501']) await check().catch(() => {});
-    expect(lines).to.deep.equal(['ECONNREFUSED', '42501', '42501'].map((cause) => `unavailable (${cause})`));
+    const [refused, denied] = ['unavailable (ECONNREFUSED)', 'unavailable (42501)'];
+    expect(lines).to.deep.equal([refused, denied, 'ready again', denied]);
   });
 });

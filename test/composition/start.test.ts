@@ -106,9 +106,10 @@ describe('start', () => {
     recorder.ready = () => Promise.reject(new Error('no water'));
     expect(await isReady()).to.equal(false);
     expect((await fetch(`${managementUrl}/readyz`)).status).to.equal(503);
-    const warnings = recorder.lines.slice(1).map(({ level, msg, check, err }) => [level, msg, check, err?.message]);
-    expect(warnings).to.deep.equal([
+    const lines = recorder.lines.slice(1).map(({ level, msg, check, err }) => [level, msg, check, err?.message]);
+    expect(lines).to.have.deep.members([
       ['warn', 'not ready', 'pump', 'it stands still'],
+      ['info', 'ready again', 'pump', undefined],
       ['warn', 'not ready', 'storage', 'no water'],
     ]);
     await stop();

@@ -51,6 +51,12 @@ describe('The service', () => {
     expect(started).to.have.property('driver');
   });
 
+  it('logs a warning about a mistyped setting', async () => {
+    const service = serve(folder, { DATABASE_URL: 'memory:', DATABASE_URI: 'sqlite:garden.db' });
+    await service.waitForOutput(/"warn".*"DATABASE_URI: no such setting; did you mean DATABASE_URL\?"/);
+    await service.stop();
+  });
+
   it('on SIGTERM closes idle connections, accepts no new one, finishes the create in flight, leaves one file, and exits with 0', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
     const port = await service.port();
