@@ -12,13 +12,17 @@ const tiers = {
     except: ['adapters/driven/knex/node-sqlite-driver', ...onServers],
   },
   engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
-  system: { jobs: 3, files: ['system/**/*'] },
+  // The longest first.
+  system: {
+    jobs: 3,
+    files: ['system/@(overload|import|tutorial)', 'system/@(faults|operate)/*', 'system/!(overload|import|tutorial)'],
+  },
   sqlite: {
     jobs: 2,
     files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
     except: ['adapters/driven/knex/sqlite3-driver', ...onServers],
   },
-  interop: { jobs: 3, files: ['interop/*'], packages: 'test/interop' },
+  interop: { jobs: 3, files: ['interop/@(mounted|price)', 'interop/!(mounted|price)'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },
 };
 

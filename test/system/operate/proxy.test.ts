@@ -16,7 +16,7 @@ import { exchange, request } from '../../support/raw-http.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { conclusive, violationsOf } from '../history.js';
-import { startTwoInstances } from './two-instances.js';
+import { CLIENTS, Load } from '../load.js';
 
 /** The host name in the configuration. */
 const NAME = 'plants.example.org';
@@ -160,13 +160,27 @@ describe('Behind nginx configured as in the guide', () => {
 
     it('restarts in turn under load lose no plant, and no client gets an error', async () => {
       const store = await stores.create();
-      const instances = await startTwoInstances(folder, store.url);
+      const start = async (PORT: string) => {
+        const instance = serve(folder, { DATABASE_URL: store.url, PORT, LOG_LEVEL: 'warn' });
+        return { instance, port: await instance.port() };
+      };
+      const running = [await start('0'), await start('0')];
       // One client sends all requests.
-      const { port, accessLog, errorLog } = await startNginx(instances.ports, {
-        'rate=100r/s': 'rate=1000000r/s',
-        'plant_store_connections 100;': 'plant_store_connections 1000;',
-      });
-      const load = await instances.restartInTurn(port);
+      const { port, accessLog, errorLog } = await startNginx(
+        running.map((each) => each.port),
+        { 'rate=100r/s': 'rate=1000000r/s', 'plant_store_connections 100;': 'plant_store_connections 1000;' },
+      );
+      const load = new Load();
+      load.start(port);
+      for (let restart = 0; restart < 6; restart++) {
+        await load.waitForOutcomes(CLIENTS, 200);
+        const next = running.shift();
+        expect(await next?.instance.stop()).to.equal(0);
+        await load.waitForOutcomes(20, 200);
+        running.push(await start(`${next?.port}`));
+      }
+      await load.waitForOutcomes(CLIENTS, 200);
+      await load.stop();
       expect(conclusive).to.include.members(load.outcomes());
       // Each failed attempt is in the access log, and none in the error log.
       expect(readFileSync(accessLog, 'utf8')).to.include('"upstreamStatus":"502');
