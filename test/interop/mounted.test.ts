@@ -8,14 +8,14 @@ import { expectStatedCases } from './http-contract.js';
 import { installPackages, outputOf } from './interop.js';
 
 const EXAMPLES = [
-  ['of Express meets the cases that docs/embed.md states, and changes no other route', 'express.js'],
-  ['of Fastify meets the cases that docs/embed.md states, and changes no other route', 'fastify.js'],
-  ['of Hono meets the cases that docs/embed.md states, and changes no other route', 'hono.js'],
-  ['of Koa meets the cases that docs/embed.md states, and changes no other route', 'koa.js'],
-  ['of Nest meets the cases that docs/embed.md states, and changes no other route', 'nest.ts'],
+  ['of Express, meets the cases that docs/embed.md states, and changes no other route', 'express.js'],
+  ['of Fastify, meets the cases that docs/embed.md states, and changes no other route', 'fastify.js'],
+  ['of Hono, meets the cases that docs/embed.md states, and changes no other route', 'hono.js'],
+  ['of Koa, meets the cases that docs/embed.md states, and changes no other route', 'koa.js'],
+  ['of Nest, meets the cases that docs/embed.md states, and changes no other route', 'nest.ts'],
 ] as const;
 
-describe('The app, mounted in another one,', () => {
+describe('The HTTP API, mounted in an app', () => {
   let folder: string;
   const results = new Map<string, Promise<void>>();
 
