@@ -2,27 +2,44 @@ import { spawnSync } from 'node:child_process';
 import { openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compare, type Figures } from './compare.js';
+import { Comparison, type Figures } from './compare.js';
 import { measureFloods, measureIdle } from './connections.js';
-import { measureLoad } from './load.js';
+import { LoadedServer } from './load.js';
 import { type Contender, contenders, newFolder, startServer } from './programs.js';
 
 const USAGE = `Usage: npm run bench -- [NAME…]
 
 Measures Plant Store and other programs in turn, and prints a table for each NAME. Needs wrk,
-and PostgreSQL for servers.
+and PostgreSQL for postgres.
 
 Names: ${Object.keys(contenders).join(', ')}; all by default
 `;
-const ROUNDS = 5;
+/** Rounds of a load, which last a second each, in each of the times that the programs of a table are started. */
+const [ROUNDS, STARTS] = [7, 3];
+/** Rounds of the other measures, each with a start of its own. */
+const OTHER_ROUNDS = 15;
 /** Number of plants of an import and an export. */
 const BULK_PLANTS = 200_000;
 
-/** The rate of some numbers of clients; of the largest, also the other figures. */
-const loads = [1, 4, 16, 64].map((connections) => async (contender: Contender) => {
-  const { 'requests/s': rate = Number.NaN, ...others } = await measureLoad(connections)(contender);
-  return { [`${connections}`]: rate, ...(connections === 64 && others) };
-});
+/** Returns a measure of programs that run at the same time, but get load in turn, by numbers of clients. */
+const loads = (clients: readonly number[]) => async (comparison: Comparison, programs: readonly Contender[]) => {
+  for (let start = 1; start <= STARTS; start++) {
+    const servers: LoadedServer[] = [];
+    for (const program of programs) {
+      const server = new LoadedServer(await startServer(program));
+      // With many clients, so that V8 has compiled the program when few are measured.
+      await server.measure(64, 3);
+      servers.push(server);
+    }
+    for (const count of clients) await comparison.add(servers, ROUNDS, (server) => server.measure(count, 1));
+    for (const server of servers) await server.kill();
+  }
+};
+
+/** Returns a measure of programs that run one at a time. */
+const oneByOne =
+  (measure: (program: Contender) => Promise<Figures>) => (comparison: Comparison, programs: readonly Contender[]) =>
+    comparison.add(programs, OTHER_ROUNDS, measure);
 
 /** Imports plants into an empty store, exports them, and compares the two files. */
 async function measureBulk({ args }: Contender): Promise<Figures> {
@@ -52,14 +69,14 @@ async function measureStart(contender: Contender): Promise<Figures> {
   return figures;
 }
 
-const measures: Readonly<Record<keyof typeof contenders, readonly ((contender: Contender) => Promise<Figures>)[]>> = {
-  sqlite: loads,
-  servers: loads,
-  memory: [measureLoad(64)],
-  bulk: [measureBulk],
-  start: [measureStart],
-  idle: [measureIdle],
-  floods: [measureFloods],
+const measures = {
+  sqlite: loads([1, 4, 16, 64]),
+  postgres: loads([1, 4, 16, 64]),
+  memory: loads([64]),
+  bulk: oneByOne(measureBulk),
+  start: oneByOne(measureStart),
+  idle: oneByOne(measureIdle),
+  floods: oneByOne(measureFloods),
 };
 
 const isTable = (name: string): name is keyof typeof contenders => name in contenders;
@@ -72,6 +89,13 @@ const TMPFS = 0x01021994;
 if (statfsSync(tmpdir()).type === TMPFS) throw new Error(`a sync in ${tmpdir()} costs nothing; set TMPDIR to a disk`);
 
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
-Medians of ${ROUNDS} rounds × ratio to the first row of the table (range)\n`);
-for (const name of names)
-  process.stdout.write(`\n## ${name}\n\n${await compare(contenders[name], measures[name], ROUNDS, console.error)}\n`);
+Medians × median of the ratios to the first row of the table (quartiles)\n`);
+for (const name of names) {
+  const programs: readonly Contender[] = contenders[name];
+  const comparison = new Comparison(
+    programs.map((program) => program.name),
+    console.error,
+  );
+  await measures[name](comparison, programs);
+  process.stdout.write(`\n## ${name}\n\n${comparison.toTable()}\n`);
+}

@@ -17,8 +17,10 @@ export interface Contender {
   readonly store?: 'postgres' | 'none';
 }
 
-/** Port and access token of every program. */
-export const PORT = 3905;
+/** A program that runs. */
+export type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** The access token of every program. */
 export const TOKEN = 'bench-token-0123456789';
 
 const peer = (file: string) => inRepository(`test/bench/peers/${file}`);
@@ -33,37 +35,29 @@ const smallHeap = { NODE_OPTIONS: '--max-old-space-size=256' };
 const koaEcho: Contender = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
 const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
-const singleFile: Contender = {
-  name: 'single file, better-sqlite3, group commit',
-  args: [...betterSqlite3, singleFileServer],
-  env: groupCommit,
-};
+const singleFile: Contender = { name: 'single file, sqlite3', args: [singleFileServer], env: groupCommit };
 
 /** The programs of each table, the first of which the others are compared to. */
 export const contenders = {
   sqlite: [
     singleFile,
-    plantStore,
     { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: withoutLog },
-    {
-      name: 'two ports, better-sqlite3, group commit',
-      args: [...betterSqlite3, twoPortsServer],
-      env: groupCommit,
-    },
-    { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer] },
-    { name: 'single file, sqlite3, group commit', args: [singleFileServer], env: groupCommit },
+    plantStore,
+    { name: 'two ports, sqlite3', args: [twoPortsServer], env: groupCommit },
+    { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer], env: groupCommit },
     { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
     koaKnex,
+    { name: 'NestJS + TypeORM + better-sqlite3', args: [peer('nest-typeorm.js')] },
   ],
-  servers: [
+  postgres: [
     {
-      name: 'single file, pg, group commit',
+      name: 'single file, pg',
       args: ['--import', peer('sqlite3-on-pg.js'), singleFileServer],
       env: groupCommit,
       store: 'postgres',
     },
-    { name: 'Plant Store, PostgreSQL', args: [CLI], store: 'postgres' },
-    { name: 'Plant Store, PostgreSQL, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
+    { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
+    { name: 'Plant Store', args: [CLI], store: 'postgres' },
   ],
   memory: [
     koaEcho,
@@ -84,34 +78,38 @@ export function newFolder(): string {
   return mkdtempSync(join(root, '-'));
 }
 
-const postgresUrl = new URL(postgresServer.url);
-postgresUrl.searchParams.set('options', '-c search_path=plant_store_bench');
-const postgres = connectTo({ ...postgresServer, url: postgresUrl.href });
+const postgres = connectTo(postgresServer);
+let lastPort = 3905;
 
-/** Creates a store; on PostgreSQL, instead of that of an earlier round. */
-async function createStore(kind: Contender['store'], folder: string): Promise<TestStore> {
+/** Creates a store; on PostgreSQL, in a schema of its own instead of that of an earlier program. */
+async function createStore(kind: Contender['store'], folder: string, port: number): Promise<TestStore> {
   if (kind !== 'postgres') return sqliteStore(join(folder, 'plants.db'));
-  await postgres.raw('DROP SCHEMA IF EXISTS plant_store_bench CASCADE; CREATE SCHEMA plant_store_bench');
-  return serverStore(postgresUrl.href, postgres);
+  const schema = `plant_store_bench_${port}`;
+  const url = new URL(postgresServer.url);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  await postgres.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}`);
+  return serverStore(url.href, connectTo({ ...postgresServer, url: url.href }));
 }
 
 /** Starts a program with an empty store and a log in a file, and creates one plant. */
 export async function startServer({ args, env, store: kind }: Contender) {
   const folder = newFolder();
-  const store = await createStore(kind, folder);
-  const settings = { PORT: `${PORT}`, ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
+  const port = ++lastPort;
+  const store = await createStore(kind, folder, port);
+  const settings = { PORT: `${port}`, MANAGEMENT_PORT: '0', ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
   const stores = { DATABASE_FILE: join(folder, 'plants.db'), DATABASE_URL: store.url };
   const began = performance.now();
   const command = ['sh', '-c', 'exec "$@" >log 2>&1', 'sh', process.execPath, ...args] as const;
   const program = new Program(folder, command, { ...settings, ...stores, ...env });
   // Each attempt has another id, because a program may store a plant and lose its response.
-  for (let id = 1; !(await create(id)); id++) {
+  for (let id = 1; !(await create(port, id)); id++) {
     if (!program.isRunning) throw new Error(readFileSync(join(folder, 'log'), 'utf8').slice(0, 2000));
     await setTimeout(5);
   }
   return {
     program,
-    store,
+    port,
+    store: kind === 'none' ? undefined : store,
     /** The time from the start of the process to its first response. */
     startMs: performance.now() - began,
     /** Returns the user and system processor time so far, in steps of 10 ms (`man 5 proc`). */
@@ -125,10 +123,10 @@ export async function startServer({ args, env, store: kind }: Contender) {
 }
 
 /** Creates a plant with an id below those of the loads; returns whether there was a response. */
-async function create(id: number): Promise<boolean> {
+async function create(port: number, id: number): Promise<boolean> {
   const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', Connection: 'close' };
   const body = `{"id":${id},"name":"Monstera","tag":"indoor"}`;
-  const response = fetch(`http://127.0.0.1:${PORT}/plants`, { method: 'POST', headers, body });
+  const response = fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body });
   const text = await response.then((each) => each.text()).catch(() => undefined);
   if (text !== undefined && text !== '{"name":"Monstera","tag":"indoor"}') throw new Error(`a create failed: ${text}`);
   return text !== undefined;
