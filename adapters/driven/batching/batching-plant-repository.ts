@@ -48,9 +48,9 @@ export class BatchingPlantRepository implements PlantRepository {
     return new Promise((resolve, reject) => {
       if (performance.now() < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
       // A copy, because the caller may change its array.
-      this.#pending.push({ plants: [...plants], resolve, reject });
-      // After the current turn of the event loop, so that all calls of that turn share the write.
-      setImmediate(this.#startWrites);
+      const count = this.#pending.push({ plants: [...plants], resolve, reject });
+      // The first starts a write after this turn of the event loop, so that all calls of the turn share it.
+      if (count === 1) setImmediate(this.#startWrites);
     });
   }
 

@@ -128,6 +128,8 @@ export function findNumberText(json: string, key: string): string | undefined {
  * @param source A number in the JSON grammar (RFC 8259 §6).
  */
 export function parseExactInteger(source: string): bigint | undefined {
+  // The usual case.
+  if (/^-?\d{1,18}$/.test(source)) return BigInt(source);
   const [, sign = '', whole = '', fraction = '', exponent = ''] = /^(-?)(\d+)\.?(\d*)[eE]?(.*)$/.exec(source) ?? [];
   const digits = whole + fraction;
   const first = digits.search(/[1-9]/);

@@ -1,12 +1,12 @@
 import Router from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
-import bodyParser from 'koa-bodyparser';
 import { JsonPlantCodec, type OpenApiDescription, openApiDescription } from '../api/index.js';
-import { type CreateState, fail, type HttpCreatePlant, type Load, type RequestState } from './context.js';
+import type { CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
 import { type LogOptions, logRequests } from './log-requests.js';
 import * as middlewares from './middlewares.js';
+import { readBody } from './read-body.js';
 
 /** Options of {@link addRoutes}. */
 export interface RouteOptions {
@@ -39,7 +39,7 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', () => {});
-  return app.use(logRequests(options)).use(middlewares.handleErrors(middlewares.respondAsKoa));
+  return app.use(logRequests(options)).use(middlewares.handleErrors);
 }
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
@@ -51,18 +51,14 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
-    middlewares.handleErrors(fail),
     middlewares.limitInFlight(load, maxInFlight),
     middlewares.checkCredential(tokenVerifier),
     middlewares.checkHeaders,
-    middlewares.reserveBytes(load, maxInFlightBytes, bodyLimitBytes),
-    middlewares.prepareParser,
-    bodyParser({ ...middlewares.PARSER_OPTIONS, textLimit: `${bodyLimitBytes}b` }),
-    middlewares.takeBytes(load),
+    readBody(load, maxInFlightBytes, bodyLimitBytes),
     middlewares.create(createPlant, codec),
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
-  app.use(middlewares.rejectUnknown(router)).use(router.routes());
-  return app;
+  app.use(middlewares.ignoreUser).use(router.routes());
+  return app.use(middlewares.rejectUnknown(router));
 }

@@ -31,7 +31,6 @@ export interface CreateState extends RequestState {
   principal: Principal;
   /** The bytes of the body. */
   body: Uint8Array;
-  reservedBytes: number;
 }
 
 export type ApiContext = ParameterizedContext<RequestState>;

@@ -1,0 +1,70 @@
+import type { Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { apiErrors } from '../api/index.js';
+import { type CreateState, type Load, reject } from './context.js';
+
+/** Maximum number of chunks of a body, plus one for every 100 bytes. A chunk takes some 400 bytes of memory. */
+const MAX_CHUNKS = 2000;
+
+/** Text, because its JSON mode rounds ids, without an encoding, so that it returns bytes. */
+const PARSER_OPTIONS = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
+
+type CreateMiddleware = Middleware<CreateState>;
+type CreateContext = Parameters<CreateMiddleware>[0];
+
+/** Reads the body into `ctx.state.body`, and reserves memory for it until the response. */
+export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): CreateMiddleware {
+  const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
+  const tooLarge = { ...apiErrors.bodyTooLarge, message };
+  const parse = bodyParser({ ...PARSER_OPTIONS, textLimit: `${limitBytes}b` });
+  return async (ctx, next) => {
+    let reserved = Number(ctx.headers['content-length'] ?? limitBytes);
+    if (reserved > limitBytes) return reject(ctx, tooLarge);
+    if (load.inFlightBytes + reserved > maxInFlightBytes) return reject(ctx, apiErrors.overloaded);
+    load.inFlightBytes += reserved;
+    try {
+      if (reserved > MAX_CHUNKS) limitChunks(ctx);
+      const body = await readBytes(ctx, parse);
+      if (body === undefined) return reject(ctx, tooLarge);
+      load.inFlightBytes += body.length - reserved;
+      reserved = body.length;
+      ctx.state.body = body;
+      await next();
+    } finally {
+      load.inFlightBytes -= reserved;
+    }
+  };
+}
+
+/** Makes the parser reject a body of very small chunks. */
+function limitChunks({ req }: CreateContext): void {
+  let [chunks, bytes] = [0, 0];
+  const onData = (chunk: Uint8Array) => {
+    chunks++;
+    bytes += chunk.length;
+    if (chunks <= MAX_CHUNKS + bytes / 100) return;
+    req.off('data', onData).emit('error', Object.assign(new Error('very small chunks'), { status: 413 }));
+  };
+  // The parser no longer listens once it has rejected the body, and an error without a listener would end the process.
+  req.on('data', onData).on('error', () => {});
+}
+
+/** Returns the bytes of the body; `undefined` if it is too large or the client has left. */
+async function readBytes(ctx: CreateContext, parse: CreateMiddleware): Promise<Uint8Array | undefined> {
+  // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
+  if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
+  // An outer app may have disabled it, or have a parser of other types, which has left an empty object.
+  Object.assign(ctx, { disableBodyParser: false });
+  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
+  try {
+    await parse(ctx, async () => {});
+  } catch (error) {
+    if (Object(error).status !== 413 && !ctx.req.errored) throw error;
+    // Discards the rest, which the parser leaves unread.
+    ctx.req.resume();
+    return undefined;
+  }
+  const raw: unknown = ctx.request.rawBody ?? '';
+  // A parser of an outer app has read it as UTF-8.
+  return raw instanceof Uint8Array ? raw : Buffer.from(`${raw}`);
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { chunked, newPlant } from '#contract/http/service.js';
+import { Gate, httpServers, post } from '../../../support/http-server.js';
+
+const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
+
+describe('A body', () => {
+  const start = httpServers();
+
+  it('is rejected beyond the maximum of bytes in flight, which are reserved before it arrives', async () => {
+    const body = newPlant({ tag: 'x'.repeat(800) });
+    const small = newPlant({}, '1');
+    const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: body.length + small.length });
+    const slow = await server.connect(post('', { 'Content-Length': `${body.length}`, Expect: '100-continue' }));
+    await slow.readResponse();
+    const larger = post(newPlant({}, '12'));
+    expect(await server.send(larger)).to.equal(50302);
+    expect(await server.send(post(small)), 'what still fits').to.equal(200);
+    expect(await slow.send(body).readResponse()).to.include({ outcome: 200 });
+    expect(await server.send(larger), 'once the memory is released').to.equal(200);
+    slow.close();
+  });
+
+  it('reserves the body limit until it has arrived in chunks, then its size', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant, bodyLimitBytes: 10_240, maxInFlightBytes: 12_288 });
+    const [first = '', second = ''] = [4000, 1000].map((length) => newPlant({ tag: 'x'.repeat(length) }));
+    const stored = server.send(inChunks(first));
+    await gate.arrived;
+    expect(server.load).to.include({ inFlightBytes: first.length });
+    expect(await server.send(inChunks(second))).to.equal(50302);
+    gate.open();
+    expect(await stored).to.equal(200);
+  });
+
+  it('is read as it is, however it is split into chunks', async () => {
+    const server = await start();
+    const names = fc.string({ unit: 'grapheme', maxLength: 3000 });
+    await fc.assert(
+      fc.asyncProperty(names, fc.integer({ min: 1, max: 500 }), async (name, size) => {
+        const bytes = Buffer.from(newPlant({ name }));
+        const count = Math.ceil(bytes.length / size);
+        const parts = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+        const framed = parts.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, '\r\n']);
+        const body = Buffer.concat([...framed, '0\r\n\r\n'].map((part) => Buffer.from(part)));
+        const response = await server.exchange(post(body, { 'Transfer-Encoding': 'chunked' }));
+        expect(response?.json()).to.deep.equal({ name });
+        expect((await server.exchange(post(bytes)))?.json()).to.deep.equal({ name });
+      }),
+    );
+  });
+
+  it('is rejected if it consists of very small chunks', async () => {
+    const server = await start();
+    const inChunksOf = (size: number, length: number) => {
+      const body = newPlant({ tag: 'x'.repeat(length) });
+      const parts = body.match(RegExp(`.{1,${size}}`, 'g')) ?? [];
+      const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`);
+      return post(`${chunks.join('')}0\r\n\r\n`, { 'Transfer-Encoding': 'chunked' });
+    };
+    expect(await server.send(inChunksOf(1, 5000))).to.equal(41301);
+    expect(await server.send(inChunksOf(3, 5000))).to.equal(200);
+    expect(await server.send(inChunksOf(100, 250_000))).to.equal(200);
+    expect(server.load).to.deep.equal({ inFlight: 0, inFlightBytes: 0 });
+  });
+
+  it('may have very small chunks after its rejection', async () => {
+    const server = await start({ bodyLimitBytes: 3000 });
+    const small = '1\r\nx\r\n'.repeat(10_000);
+    const tooLarge = `bb9\r\n${' '.repeat(3001)}\r\n`;
+    const client = await server.connect(post(tooLarge + small, { 'Transfer-Encoding': 'chunked' }));
+    expect(await client.readResponse()).to.include({ outcome: 41301 });
+    client.send(`${small}0\r\n\r\n`).send(post());
+    expect(await client.readResponse()).to.include({ outcome: 200 });
+    client.close();
+  });
+
+  it('of HTTP/1.0 is not preceded by 100 Continue', async () => {
+    const server = await start();
+    const create = post(undefined, { Expect: '100-continue' }).toString();
+    expect(await server.send(create.replace('HTTP/1.1', 'HTTP/1.0'))).to.equal(200);
+  });
+});
