@@ -1,8 +1,13 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { inRepository } from '../support/paths.js';
 import type { Figures } from './compare.js';
-import { type Contender, startServer } from './programs.js';
+import { type Contender, startServer, TOKEN } from './programs.js';
+
+const FIRST_ID = 1e9;
 
 /** Opens connections that send `bytes`, and ignores their errors. */
 function openAll(port: number, count: number, bytes: string): Socket[] {
@@ -13,19 +18,28 @@ function openAll(port: number, count: number, bytes: string): Socket[] {
   });
 }
 
-/** Measures how much memory 1,000 connections that had one response each add to that with 500. */
+/** Measures how much heap 1,000 connections that created a plant each keep, beyond 500 that did so before. */
 export async function measureIdle(contender: Contender): Promise<Figures> {
-  const { program, port, kill } = await startServer(contender);
+  const heap = ['--expose-gc', '--import', inRepository('test/bench/peers/heap.js')];
+  const { program, port, folder, kill } = await startServer({ ...contender, args: [...heap, ...contender.args] });
   const sockets: Socket[] = [];
-  const memoryMibWith = async (count: number) => {
-    const opened = openAll(port, count, 'POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\n\r\n');
-    sockets.push(...opened);
-    await Promise.all(opened.map((socket) => once(socket, 'data')));
-    await setTimeout(1000);
-    return program.memoryMib();
+  const heapBytesWith = async (count: number) => {
+    for (const socket of openAll(port, count, '')) {
+      const body = `{"id":${FIRST_ID + sockets.push(socket)},"name":"Monstera"}`;
+      socket.write(
+        `POST /plants HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    }
+    await Promise.all(sockets.slice(-count).map((socket) => once(socket, 'data')));
+    await setTimeout(500);
+    const file = join(folder, 'heap');
+    rmSync(file, { force: true });
+    program.process.kill('SIGUSR2');
+    while (!existsSync(file)) await setTimeout(5);
+    return Number(readFileSync(file, 'utf8'));
   };
-  const before = await memoryMibWith(500);
-  const figures = { 'MiB per 1,000 idle connections': (await memoryMibWith(1000)) - before };
+  const before = await heapBytesWith(500);
+  const figures = { 'KiB of heap per idle connection': ((await heapBytesWith(1000)) - before) / 1000 / 1024 };
   if (sockets.some((socket) => socket.closed)) throw new Error(`${contender.name} closed idle connections`);
   for (const socket of sockets) socket.destroy();
   await kill();
@@ -34,7 +48,7 @@ export async function measureIdle(contender: Contender): Promise<Figures> {
 
 /**
  * Measures the peak memory while 100 or 500 connections without a credential send 199 requests with 14.5 kB of headers
- * each. It is NaN if the program does not survive.
+ * each; infinite if the program does not survive.
  */
 export async function measureFloods(contender: Contender): Promise<Figures> {
   const request = `POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\nX: ${'x'.repeat(14_500)}\r\n\r\n`;
@@ -43,7 +57,7 @@ export async function measureFloods(contender: Contender): Promise<Figures> {
     const { program, port, kill } = await startServer(contender);
     const sockets = openAll(port, count, request.repeat(199));
     await Promise.race([Promise.all(sockets.map((socket) => once(socket, 'close'))), setTimeout(10_000)]);
-    figures[`${count} connections, MiB`] = program.isRunning ? program.memoryMib('VmHWM') : Number.NaN;
+    figures[`${count} connections, MiB`] = program.isRunning ? program.memoryMib('VmHWM') : Number.POSITIVE_INFINITY;
     for (const socket of sockets) socket.destroy();
     await kill();
   }

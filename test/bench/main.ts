@@ -89,7 +89,7 @@ const TMPFS = 0x01021994;
 if (statfsSync(tmpdir()).type === TMPFS) throw new Error(`a sync in ${tmpdir()} costs nothing; set TMPDIR to a disk`);
 
 process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}
-Medians × median of the ratios to the first row of the table (quartiles)\n`);
+Median × median of the ratios to the first row (quartiles); loads: ${ROUNDS} rounds in each of ${STARTS} starts\n`);
 for (const name of names) {
   const programs: readonly Contender[] = contenders[name];
   const comparison = new Comparison(

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -79,12 +79,12 @@ export function newFolder(): string {
 }
 
 const postgres = connectTo(postgresServer);
-let lastPort = 3905;
+/** `fetch` refuses some lower ports. */
+let lastPort = 20_000;
 
-/** Creates a store; on PostgreSQL, in a schema of its own instead of that of an earlier program. */
-async function createStore(kind: Contender['store'], folder: string, port: number): Promise<TestStore> {
+/** Creates a store; on PostgreSQL, in a schema of its own. */
+async function createStore(kind: Contender['store'], folder: string, schema: string): Promise<TestStore> {
   if (kind !== 'postgres') return sqliteStore(join(folder, 'plants.db'));
-  const schema = `plant_store_bench_${port}`;
   const url = new URL(postgresServer.url);
   url.searchParams.set('options', `-c search_path=${schema}`);
   await postgres.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}`);
@@ -95,7 +95,8 @@ async function createStore(kind: Contender['store'], folder: string, port: numbe
 export async function startServer({ args, env, store: kind }: Contender) {
   const folder = newFolder();
   const port = ++lastPort;
-  const store = await createStore(kind, folder, port);
+  const schema = `plant_store_bench_${port}`;
+  const store = await createStore(kind, folder, schema);
   const settings = { PORT: `${port}`, MANAGEMENT_PORT: '0', ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
   const stores = { DATABASE_FILE: join(folder, 'plants.db'), DATABASE_URL: store.url };
   const began = performance.now();
@@ -108,17 +109,20 @@ export async function startServer({ args, env, store: kind }: Contender) {
   }
   return {
     program,
+    folder,
     port,
     store: kind === 'none' ? undefined : store,
     /** The time from the start of the process to its first response. */
     startMs: performance.now() - began,
-    /** Returns the user and system processor time so far, in steps of 10 ms (`man 5 proc`). */
+    /** Returns the processor time of its threads so far. */
     cpuMs() {
-      const stat = readFileSync(`/proc/${program.process.pid}/stat`, 'utf8');
-      const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+) /s.exec(stat) ?? [];
-      return (Number(user) + Number(system)) * 10;
+      const threads = `/proc/${program.process.pid}/task`;
+      // In nanoseconds (`man 5 proc`); /proc/PID/stat has steps of 10 ms.
+      const times = readdirSync(threads).map((id) => readFileSync(`${threads}/${id}/schedstat`, 'utf8'));
+      return times.reduce((sum, time) => sum + Number.parseInt(time, 10), 0) / 1e6;
     },
     kill: () => program.killGroup('SIGKILL').exited(),
+    removeStore: async () => kind === 'postgres' && postgres.raw(`DROP SCHEMA ${schema} CASCADE`),
   };
 }
 

@@ -13,7 +13,7 @@ import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store
 import { expect } from 'chai';
 import { after } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
-import { newPlant } from '#contract/http/service.js';
+import { chunked, newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from './client.js';
 import { inRepository } from './paths.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
@@ -139,6 +139,11 @@ export function httpServers(
 /** Returns the bytes of a create. */
 export function post(body: string | Uint8Array = newPlant(), headers: Readonly<Record<string, string>> = {}): Buffer {
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, body);
+}
+
+/** Returns the bytes of a create whose body has two chunks. */
+export function inChunks(body: string): Buffer {
+  return post(chunked(body), { 'Transfer-Encoding': 'chunked' });
 }
 
 /** Reads the outcome of every response until the connection closes. */

@@ -49,7 +49,7 @@ export class BatchingPlantRepository implements PlantRepository {
       if (performance.now() < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
       // A copy, because the caller may change its array.
       const count = this.#pending.push({ plants: [...plants], resolve, reject });
-      // The first starts a write after this turn of the event loop, so that all calls of the turn share it.
+      // After this turn of the event loop, so that all its calls share a write. The end of a write starts the next one.
       if (count === 1) setImmediate(this.#startWrites);
     });
   }

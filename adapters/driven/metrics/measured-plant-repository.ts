@@ -6,14 +6,14 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /** Counts and times the calls of `add`. */
 export class MeasuredPlantRepository implements PlantRepository {
   readonly #repository: PlantRepository;
-  readonly #countPlant;
+  readonly #countPlants;
   readonly #observeBatch;
   readonly #observeSeconds;
   readonly #countError;
 
   constructor(repository: PlantRepository, metrics: Metrics) {
     this.#repository = repository;
-    this.#countPlant = metrics.counter('plants_total', 'Plants sent to the storage.', ['outcome']);
+    this.#countPlants = metrics.counter('plants_total', 'Plants sent to the storage.', ['outcome']);
     this.#observeBatch = metrics.histogram('storage_batch_plants', 'Plants per batch.', BATCH_BUCKETS);
     const help = 'Duration of storage calls.';
     this.#observeSeconds = metrics.histogram('storage_operation_duration_seconds', help, DURATION_BUCKETS);
@@ -25,7 +25,9 @@ export class MeasuredPlantRepository implements PlantRepository {
     try {
       const outcomes = await this.#repository.add(plants);
       this.#observeBatch(outcomes.length);
-      for (const { kind } of outcomes) this.#countPlant({ outcome: kind });
+      const counts = new Map<AddOutcome['kind'], number>();
+      for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      for (const [outcome, count] of counts) this.#countPlants({ outcome }, count);
       return outcomes;
     } catch (error) {
       this.#countError({ code: isStorageUnavailable(error) ? error.code : 'DEFECT' });

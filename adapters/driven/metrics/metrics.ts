@@ -8,8 +8,8 @@ export type Labels = Readonly<Record<string, string | number>>;
 export interface Metrics {
   /** Adds a gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Adds a counter. Returns a function that increments it. */
-  counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels) => void;
+  /** Adds a counter. Returns a function that increments it, by 1 unless it gets another amount. */
+  counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels, amount?: number) => void;
   /** Adds a histogram with these upper bounds of its buckets. Returns a function that adds a value. */
   histogram(
     name: string,
@@ -52,7 +52,7 @@ export async function createMetrics(version: string): Promise<Metrics> {
     },
     counter(name, help, labelNames) {
       const counter = new Counter(toOptions(name, help, labelNames));
-      return (labels = {}) => counter.inc(labels);
+      return (labels = {}, amount = 1) => counter.inc(labels, amount);
     },
     histogram(name, help, buckets, labelNames) {
       const histogram = new Histogram({ ...toOptions(name, help, labelNames), buckets: [...buckets] });

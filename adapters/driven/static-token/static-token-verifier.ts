@@ -14,7 +14,7 @@ type StaticToken = Readonly<{ name: string; digest: Buffer }>;
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #tokens: readonly StaticToken[];
-  /** The digests of tokens that were accepted before. */
+  /** The digests of tokens that were accepted before, so that each is computed once. */
   readonly #digests = new Map<string, Buffer>();
 
   /** @throws {TypeError} An entry is invalid, or two clients have the same token. */
@@ -30,13 +30,13 @@ export class StaticTokenVerifier implements TokenVerifier {
 
   async verify(token: string): Promise<Verification> {
     const sent = this.#digests.get(token) ?? Buffer.from(sha256(token), 'hex');
-    let subject: string | undefined;
-    for (const { name, digest } of this.#tokens) {
-      if (timingSafeEqual(sent, digest)) subject = name;
+    let accepted: StaticToken | undefined;
+    for (const each of this.#tokens) {
+      if (timingSafeEqual(sent, each.digest)) accepted = each;
     }
-    if (subject === undefined) return { kind: 'invalid' };
-    this.#digests.set(token, sent);
-    return { kind: 'valid', principal: { subject } };
+    if (accepted === undefined) return { kind: 'invalid' };
+    this.#digests.set(token, accepted.digest);
+    return { kind: 'valid', principal: { subject: accepted.name } };
   }
 }
 

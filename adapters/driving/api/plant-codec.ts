@@ -128,7 +128,7 @@ export function findNumberText(json: string, key: string): string | undefined {
  * @param source A number in the JSON grammar (RFC 8259 §6).
  */
 export function parseExactInteger(source: string): bigint | undefined {
-  // The usual case.
+  // The usual case, which needs no further check: up to 18 digits always fit.
   if (/^-?\d{1,18}$/.test(source)) return BigInt(source);
   const [, sign = '', whole = '', fraction = '', exponent = ''] = /^(-?)(\d+)\.?(\d*)[eE]?(.*)$/.exec(source) ?? [];
   const digits = whole + fraction;

@@ -51,6 +51,7 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
+    middlewares.handleFailures,
     middlewares.limitInFlight(load, maxInFlight),
     middlewares.checkCredential(tokenVerifier),
     middlewares.checkHeaders,

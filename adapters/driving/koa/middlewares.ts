@@ -18,7 +18,7 @@ export const handleErrors: ApiMiddleware = async (ctx, next) => {
   }
 };
 
-/** Keeps Koa, whose host the router reads, from looking for a user in it, in a time that is quadratic in its length. */
+/** The router reads the host. If it contains `@`, Koa parses it in a time that is quadratic in its length. */
 export const ignoreUser: ApiMiddleware = (ctx, next) => {
   if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
   return next();
@@ -35,15 +35,21 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
   };
 }
 
-/** Limits the creates in flight. Their failures are internal errors, whatever their members. */
+/** Responds to any failure of a create, even if it has members of an HTTP error. */
+export const handleFailures: ApiMiddleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (failure) {
+    fail(ctx, failure);
+  }
+};
+
 export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
   return async (ctx, next) => {
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
     try {
       await next();
-    } catch (failure) {
-      fail(ctx, failure);
     } finally {
       load.inFlight--;
     }

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiErrors } from '../api/index.js';
-import { type CreateState, type Load, reject } from './context.js';
+import { type CreateContext, type CreateState, type Load, reject } from './context.js';
 
 /** Maximum number of chunks of a body, plus one for every 100 bytes. A chunk takes some 400 bytes of memory. */
 const MAX_CHUNKS = 2000;
@@ -9,11 +9,8 @@ const MAX_CHUNKS = 2000;
 /** Text, because its JSON mode rounds ids, without an encoding, so that it returns bytes. */
 const PARSER_OPTIONS = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
 
-type CreateMiddleware = Middleware<CreateState>;
-type CreateContext = Parameters<CreateMiddleware>[0];
-
 /** Reads the body into `ctx.state.body`, and reserves memory for it until the response. */
-export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): CreateMiddleware {
+export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
   const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
   const tooLarge = { ...apiErrors.bodyTooLarge, message };
   const parse = bodyParser({ ...PARSER_OPTIONS, textLimit: `${limitBytes}b` });
@@ -23,9 +20,11 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     if (load.inFlightBytes + reserved > maxInFlightBytes) return reject(ctx, apiErrors.overloaded);
     load.inFlightBytes += reserved;
     try {
+      prepare(ctx);
       if (reserved > MAX_CHUNKS) limitChunks(ctx);
-      const body = await readBytes(ctx, parse);
-      if (body === undefined) return reject(ctx, tooLarge);
+      if (!(await isRead(ctx, parse))) return reject(ctx, tooLarge);
+      const body = toBytes(ctx.request.rawBody);
+      if (body.length > limitBytes) return reject(ctx, tooLarge);
       load.inFlightBytes += body.length - reserved;
       reserved = body.length;
       ctx.state.body = body;
@@ -36,7 +35,15 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
   };
 }
 
-/** Makes the parser reject a body of very small chunks. */
+function prepare(ctx: CreateContext): void {
+  // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
+  if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
+  // An outer app may have disabled the parser, or have one of other types, which has left an empty object.
+  Object.assign(ctx, { disableBodyParser: false });
+  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
+}
+
+/** Makes the parser, which must start in this turn of the event loop, reject a body of very small chunks. */
 function limitChunks({ req }: CreateContext): void {
   let [chunks, bytes] = [0, 0];
   const onData = (chunk: Uint8Array) => {
@@ -49,22 +56,20 @@ function limitChunks({ req }: CreateContext): void {
   req.on('data', onData).on('error', () => {});
 }
 
-/** Returns the bytes of the body; `undefined` if it is too large or the client has left. */
-async function readBytes(ctx: CreateContext, parse: CreateMiddleware): Promise<Uint8Array | undefined> {
-  // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
-  if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
-  // An outer app may have disabled it, or have a parser of other types, which has left an empty object.
-  Object.assign(ctx, { disableBodyParser: false });
-  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
+/** Returns whether the parser has read the body. It may be too large, or the client may have left. */
+async function isRead(ctx: CreateContext, parse: Middleware<CreateState>): Promise<boolean> {
   try {
     await parse(ctx, async () => {});
+    return true;
   } catch (error) {
     if (Object(error).status !== 413 && !ctx.req.errored) throw error;
     // Discards the rest, which the parser leaves unread.
     ctx.req.resume();
-    return undefined;
+    return false;
   }
-  const raw: unknown = ctx.request.rawBody ?? '';
-  // A parser of an outer app has read it as UTF-8.
-  return raw instanceof Uint8Array ? raw : Buffer.from(`${raw}`);
+}
+
+/** Converts a body, which a parser of an outer app has read as UTF-8. */
+function toBytes(rawBody: unknown = ''): Uint8Array {
+  return rawBody instanceof Uint8Array ? rawBody : Buffer.from(`${rawBody}`);
 }

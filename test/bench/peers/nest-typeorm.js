@@ -32,6 +32,7 @@ const dataSource = new DataSource({
   entities: [plantEntity],
   synchronize: true,
   enableWAL: true,
+  // The default of better-sqlite3 with a write-ahead log is NORMAL.
   prepareDatabase: (database) => database.pragma('synchronous = FULL'),
 });
 await dataSource.initialize();

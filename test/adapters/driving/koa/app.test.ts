@@ -9,7 +9,7 @@ import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { before, beforeEach, describe, it } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
-import { newPlant } from '#contract/http/service.js';
+import { chunked, newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
 import { httpServers, post, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
@@ -236,6 +236,14 @@ describe('A Koa app that is mounted', () => {
     expect(await server.send(create('{"id":9007199254740993,"name":"é漢🌱"}'))).to.equal(200);
     expect(await server.send(create('{"id":9007199254740992,"name":"é漢🌱"}'))).to.equal(200);
     expect(await server.send(create('{"id":9007199254740993,"name":"é漢🌱"}'))).to.equal(40902);
+  });
+
+  it('rejects a chunked body that a body parser of the outer app has read beyond the maximum', async () => {
+    const server = await start({ bodyLimitBytes: 100 });
+    const chunks = chunked(newPlant({ name: 'x'.repeat(100) }));
+    const headers = { ...CREATE_HEADERS, 'Transfer-Encoding': 'chunked' };
+    expect(await server.send(request('POST /outer/garden/plants', headers, chunks))).to.equal(41301);
+    expect(server.load.inFlightBytes).to.equal(0);
   });
 
   it('creates plants behind a body parser for other types, which the outer app disables', async () => {

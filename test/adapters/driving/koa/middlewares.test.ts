@@ -3,9 +3,17 @@ import { StorageUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { chunked, newPlant } from '#contract/http/service.js';
+import { newPlant } from '#contract/http/service.js';
 import { undeclared } from '../../../support/description.js';
-import { createPlant, Gate, httpServers, type Options, post, type TestServer } from '../../../support/http-server.js';
+import {
+  createPlant,
+  Gate,
+  httpServers,
+  inChunks,
+  type Options,
+  post,
+  type TestServer,
+} from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
@@ -20,8 +28,6 @@ async function createWhenFree(server: TestServer): Promise<number | undefined> {
     if (outcome !== 50302) return outcome;
   }
 }
-
-const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
 
 describe('A failure', () => {
   const start = httpServers();

@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { chunked, newPlant } from '#contract/http/service.js';
-import { Gate, httpServers, post } from '../../../support/http-server.js';
-
-const inChunks = (body: string) => post(chunked(body), { 'Transfer-Encoding': 'chunked' });
+import { newPlant } from '#contract/http/service.js';
+import { Gate, httpServers, inChunks, post } from '../../../support/http-server.js';
 
 describe('A body', () => {
   const start = httpServers();
