@@ -22,7 +22,8 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     try {
       prepare(ctx);
       if (reserved > MAX_CHUNKS) limitChunks(ctx);
-      if (!(await isRead(ctx, parse))) return reject(ctx, tooLarge);
+      const isParsed = await tryParse(ctx, parse);
+      if (!isParsed) return reject(ctx, tooLarge);
       const body = toBytes(ctx.request.rawBody);
       if (body.length > limitBytes) return reject(ctx, tooLarge);
       load.inFlightBytes += body.length - reserved;
@@ -56,8 +57,8 @@ function limitChunks({ req }: CreateContext): void {
   req.on('data', onData).on('error', () => {});
 }
 
-/** Returns whether the parser has read the body. It may be too large, or the client may have left. */
-async function isRead(ctx: CreateContext, parse: Middleware<CreateState>): Promise<boolean> {
+/** Reads the body. Resolves to `false` if it is too large or the client has left. */
+async function tryParse(ctx: CreateContext, parse: Middleware<CreateState>): Promise<boolean> {
   try {
     await parse(ctx, async () => {});
     return true;
