@@ -7,15 +7,23 @@ import { inRepository } from '../support/paths.js';
 import type { Figures } from './compare.js';
 import { type Contender, startServer, TOKEN } from './programs.js';
 
-const FIRST_ID = 1e9;
+/** Above the ids with which a program is started. */
+const FIRST_ID = 1e6;
 
-/** Opens connections that send `bytes`, and ignores their errors. */
-function openAll(port: number, count: number, bytes: string): Socket[] {
-  return Array.from({ length: count }, () => {
+/** Opens connections that each send the text for their position, and ignores their errors. */
+function openAll(port: number, count: number, toText: (position: number) => string): Socket[] {
+  return Array.from({ length: count }, (_, position) => {
     const socket = connect(port, '127.0.0.1').resume();
-    socket.on('error', () => {}).write(bytes);
+    socket.on('error', () => {}).write(toText(position));
     return socket;
   });
+}
+
+/** Returns a create of a plant. */
+function toRequest(id: number): string {
+  const body = `{"id":${id},"name":"Monstera"}`;
+  const head = `POST /plants HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
+  return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Measures how much heap 1,000 connections that created a plant each keep, beyond 500 that did so before. */
@@ -24,13 +32,9 @@ export async function measureIdle(contender: Contender): Promise<Figures> {
   const { program, port, folder, kill } = await startServer({ ...contender, args: [...heap, ...contender.args] });
   const sockets: Socket[] = [];
   const heapBytesWith = async (count: number) => {
-    for (const socket of openAll(port, count, '')) {
-      const body = `{"id":${FIRST_ID + sockets.push(socket)},"name":"Monstera"}`;
-      socket.write(
-        `POST /plants HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      );
-    }
-    await Promise.all(sockets.slice(-count).map((socket) => once(socket, 'data')));
+    const opened = openAll(port, count, (position) => toRequest(FIRST_ID + sockets.length + position));
+    sockets.push(...opened);
+    await Promise.all(opened.map((socket) => once(socket, 'data')));
     await setTimeout(500);
     const file = join(folder, 'heap');
     rmSync(file, { force: true });
@@ -55,7 +59,7 @@ export async function measureFloods(contender: Contender): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const count of [100, 500]) {
     const { program, port, kill } = await startServer(contender);
-    const sockets = openAll(port, count, request.repeat(199));
+    const sockets = openAll(port, count, () => request.repeat(199));
     await Promise.race([Promise.all(sockets.map((socket) => once(socket, 'close'))), setTimeout(10_000)]);
     figures[`${count} connections, MiB`] = program.isRunning ? program.memoryMib('VmHWM') : Number.POSITIVE_INFINITY;
     for (const socket of sockets) socket.destroy();

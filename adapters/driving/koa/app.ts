@@ -60,6 +60,6 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
-  app.use(middlewares.ignoreUser).use(router.routes());
+  app.use(middlewares.ignoreUserInHost).use(router.routes());
   return app.use(middlewares.rejectUnknown(router));
 }

@@ -19,7 +19,7 @@ export const handleErrors: ApiMiddleware = async (ctx, next) => {
 };
 
 /** The router reads the host. If it contains `@`, Koa parses it in a time that is quadratic in its length. */
-export const ignoreUser: ApiMiddleware = (ctx, next) => {
+export const ignoreUserInHost: ApiMiddleware = (ctx, next) => {
   if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
   return next();
 };
