@@ -103,6 +103,27 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
+  'adds the first of several plants with the same id in a batch': class UnescapesTwice extends DiskRepository {
+    override addOne({ id, name, tag }: Plant) {
+      return super.addOne(toPlant({ id, name: unescape(unescape(escape(name))), tag }));
+    }
+  },
+
+  'stores a string of more than 16 MB whole, or rejects it': class CutsText extends DiskRepository {
+    override addOne({ id, name, tag }: Plant) {
+      return super.addOne(toPlant({ id, name: name.slice(0, 2 ** 24 - 1), tag }));
+    }
+  },
+
+  'keeps working after 130 calls of each kind': class RejectsInBackground extends DiskRepository {
+    override async ready() {
+      this.check();
+      void nextTurn().then(() => {
+        throw new Error('nothing handles this');
+      });
+    }
+  },
+
   'returns an outcome per plant in their order, and does not modify it later': class SortsBatch extends DiskRepository {
     override add(plants: readonly Plant[]) {
       return super.add([...plants].sort((a, b) => (a.id < b.id ? -1 : 1)));

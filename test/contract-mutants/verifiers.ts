@@ -38,6 +38,23 @@ export function createHarness(fault: VerifierFault = (verify) => verify): Requir
   };
 }
 
+/** Names clients by their tokens. */
+export const naming =
+  (toSubject: (token: string) => string): VerifierFault =>
+  (verify) =>
+  async (token) =>
+    (await verify(token)) === INVALID ? INVALID : accept(toSubject(token));
+
+/** Subjects that disclose a token or a part of it. */
+export const disclosingSubjects: Readonly<Record<string, (token: string) => string>> = {
+  'the end of the token': (token) => `token …${token.slice(-4)}`,
+  'a part of the token': (token) => token.slice(10, 18),
+  'the token in lower case': (token) => token.toLowerCase(),
+  'the token backwards': (token) => [...token].reverse().join(''),
+  'the characters of the token in order': (token) => [...token].sort().join(''),
+  'the token in hexadecimal': (token) => Buffer.from(token).toString('hex'),
+};
+
 /** Accepts tokens that `isValid` accepts. */
 const accepting =
   (isValid: (token: string) => boolean): VerifierFault =>
@@ -47,8 +64,6 @@ const accepting =
 
 /** Faults of a verifier, by the case that detects each. */
 export const verifierFaults: Readonly<Record<string, VerifierFault>> = {
-  'returns a principal for a valid token, which reveals nothing of it': (verify) => async (token) =>
-    (await verify(token)) === INVALID ? INVALID : accept(`token …${token.slice(-4)}`),
   'returns the same subject and issuer each time, whatever a caller does with them': (verify) => {
     let calls = 0;
     return async (token) => ((await verify(token)) === INVALID ? INVALID : accept('gardener', `${ISSUER}/${++calls}`));

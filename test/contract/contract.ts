@@ -57,12 +57,27 @@ export function selectCases<Harness, Context>(
 /** Most cases take milliseconds. The rest is for slow storage, timeouts of the adapter and busy machines. */
 const DEFAULT_TIMEOUT_MS = 90_000;
 
-/** Runs a case. Rejects if `check` does or takes too long. */
+/** Absent in browsers, partial in other runtimes. */
+export const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
+
+/** Runs a case. Rejects if `check` does, takes too long, or leaves a rejection without a handler, as far as Node tells. */
 async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<void> {
-  // Before the timeout of the test runner, so that this message reaches it.
-  const limitMs = 0.9 * timeoutMs;
-  if (!(await settlesWithin(limitMs, check())))
-    throw new ContractViolation(`a call did not settle within ${limitMs / 1000} seconds`);
+  const unhandled: unknown[] = [];
+  const listener = (reason: unknown) => unhandled.push(reason);
+  runtime?.on?.('unhandledRejection', listener);
+  try {
+    // Before the timeout of the test runner, so that this message reaches it.
+    const limitMs = 0.9 * timeoutMs;
+    if (!(await settlesWithin(limitMs, check())))
+      throw new ContractViolation(`a call did not settle within ${limitMs / 1000} seconds`);
+    // Work of the next turn of the event loop may reject, and Node reports that after the turn.
+    await pause(0);
+    await pause(0);
+  } finally {
+    runtime?.off?.('unhandledRejection', listener);
+  }
+  if (unhandled.length > 0)
+    throw new ContractViolation(`a rejection without a handler, which ends the process: ${unhandled[0]}`);
 }
 
 /** Returns whether `work` resolves within `timeoutMs`. Rejects if `work` does. */

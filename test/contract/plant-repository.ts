@@ -181,6 +181,15 @@ export const volumeCases: Cases<TestStorage> = {
     await assertStored(repository, [plant(-1n, 'Monstera', 'é'.repeat(2 ** 19)), ...large]);
   },
 
+  // MEDIUMTEXT of MySQL ends there.
+  'stores a string of more than 16 MB whole, or rejects it': async ({ repository }) => {
+    const large = plant(1n, `${'x'.repeat(2 ** 24)} end`);
+    const outcomes = await repository.add([large]);
+    const isStored = outcomes[0]?.kind !== 'rejected';
+    assertSameOutcomes(outcomes, [isStored ? 'added' : 'rejected']);
+    await assertContent(repository, isStored ? [large] : []);
+  },
+
   // Exceeds the 65,535 parameters of one SQL statement, and the usual limits on the result of a query.
   'stores 70,000 plants in one batch': ({ repository }) => assertStored(repository, createPlants(70_000)),
 

@@ -59,16 +59,31 @@ function toUnsigned(token: string): readonly string[] {
     .flatMap((changed) => ['', '.', `.${signature}`].map((end) => `${changed}.${payload}${end}`));
 }
 
-/** Returns whether `text` contains a part of `token`, plain, in hexadecimal or in Base64. Digests are not parts. */
+/**
+ * Returns whether `text` contains a part of `token`, forwards or backwards, in any letter case, plain, in hexadecimal or in
+ * Base64, or all its characters in another order. Digests are not parts.
+ */
 export function revealsToken(text: string, token: string): boolean {
   // A hint such as "…d8Fz" shows the start or the end.
   if (text.includes(token.slice(0, 4)) || text.includes(token.slice(-4))) return true;
-  // A part may start at any of three positions of a Base64 group.
-  const forms = [token, toHex(token), ...[0, 1, 2].map((start) => btoa(token.slice(start)))];
-  // Shorter parts may appear by chance.
-  const parts = forms.flatMap((form) => positionsOf(form.slice(7)).map((at) => form.slice(at, at + 8)));
-  return parts.some((part) => text.includes(part));
+  // A part may start at any of three positions of a Base64 group. Shorter parts may appear by chance.
+  const encoded = [toHex(token), ...[0, 1, 2].map((start) => btoa(token.slice(start)))];
+  const parts = [...partsOf(token, 6), ...encoded.flatMap((form) => partsOf(form, 8))];
+  const simplified = simplify(text);
+  if (parts.some((part) => simplified.includes(part) || simplified.includes(reverse(part)))) return true;
+  // The other characters cannot stand in a token (RFC 6750 §2.1).
+  return text.split(/[^\w.~+/=-]+/).some((word) => sort(word) === sort(token));
 }
+
+function partsOf(text: string, length: number): string[] {
+  const simplified = simplify(text);
+  return positionsOf(simplified.slice(length - 1)).map((at) => simplified.slice(at, at + length));
+}
+
+/** Removes what two forms of Base64, or separators between hexadecimal codes, differ in. */
+const simplify = (text: string) => text.replace(/[^a-z\d]/gi, '').toLowerCase();
+const reverse = (text: string) => [...text].reverse().join('');
+const sort = (text: string) => [...simplify(text)].sort().join('');
 
 /** Returns a character whose highest bits differ in Base64, because the lowest bits of a last character have no meaning. */
 function differentCharacter(character: string): string {
