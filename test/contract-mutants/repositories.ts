@@ -109,7 +109,7 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
-  'stores a string of more than 16 MB whole, or rejects it': class CutsText extends DiskRepository {
+  'stores a string of more than 16 MB whole, or not at all': class CutsText extends DiskRepository {
     override addOne({ id, name, tag }: Plant) {
       return super.addOne(toPlant({ id, name: name.slice(0, 2 ** 24 - 1), tag }));
     }
