@@ -1,43 +1,35 @@
-import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { type AddOutcome, CreatePlant, type NewPlant, Plant } from '@plant-store/core';
 import { expect } from 'chai';
-import { beforeEach, describe, it } from 'mocha';
-import { readPlants } from '#contract/repository-checks.js';
+import { describe, it } from 'mocha';
 import { toPlant } from '../support/plants.js';
+import { StubRepository } from './stub-repository.js';
 
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
-const FICUS: NewPlant = { id: 2n, name: 'Ficus' };
-const INVALID: NewPlant = { id: 2n ** 63n, name: '\0' };
+const plant = toPlant(MONSTERA);
+const execute = (outcome: AddOutcome) => new CreatePlant(new StubRepository([outcome])).execute(MONSTERA);
 
 describe('CreatePlant', () => {
-  let repository: MemoryPlantRepository;
-  let createPlant: CreatePlant;
-  beforeEach(() => {
-    repository = new MemoryPlantRepository();
-    createPlant = new CreatePlant(repository);
+  it('adds the plant, and returns it as created', async () => {
+    const repository = new StubRepository([{ kind: 'added' }]);
+    expect(await new CreatePlant(repository).execute(MONSTERA)).to.deep.equal({ kind: 'created', plant });
+    expect(repository.batches).to.deep.equal([[plant]]);
   });
 
-  it('stores and returns the plant, or returns why it does not', async () => {
-    for (const [plant, outcome] of [
-      [INVALID, Plant.from(INVALID)],
-      [MONSTERA, { kind: 'created', plant: toPlant(MONSTERA) }],
-      [FICUS, { kind: 'created', plant: toPlant(FICUS) }],
-      [{ ...MONSTERA, name: 'Ficus' }, { kind: 'id-conflict' }],
-      [{ ...FICUS, tag: '' }, { kind: 'id-conflict' }],
-      [{ ...MONSTERA }, { kind: 'already-stored', plant: toPlant(MONSTERA) }],
-    ] as const)
-      expect(await createPlant.execute(plant)).to.deep.equal(outcome);
-    expect(await readPlants(repository.readAll())).to.deep.equal([MONSTERA, FICUS].map(toPlant));
+  it('tells whether exactly this plant is stored under the id, or another one', async () => {
+    expect(await execute({ kind: 'conflict', stored: plant })).to.deep.equal({ kind: 'already-stored', plant });
+    for (const other of [toPlant({ ...MONSTERA, name: 'Ficus' }), toPlant({ id: 1n, name: 'Monstera' })])
+      expect(await execute({ kind: 'conflict', stored: other })).to.deep.equal({ kind: 'id-conflict' });
   });
 
-  it('does not call the storage if the plant is invalid', async () => {
-    await repository.close();
-    expect(await createPlant.execute(INVALID)).to.have.property('kind', 'invalid');
+  it('returns why a plant is invalid, without calling the repository', async () => {
+    const invalid: NewPlant = { id: 2n ** 63n, name: '\0' };
+    const repository = new StubRepository([]);
+    expect(await new CreatePlant(repository).execute(invalid)).to.deep.equal(Plant.from(invalid));
+    expect(repository.batches).to.deep.equal([]);
   });
 
   it('returns the error of a plant that the storage rejects', async () => {
     const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
-    repository.add = async () => [rejected];
-    expect(await createPlant.execute(MONSTERA)).to.deep.equal(rejected);
+    expect(await execute(rejected)).to.deep.equal(rejected);
   });
 });

@@ -1,15 +1,14 @@
-import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { readPlants } from '#contract/repository-checks.js';
 import { toPlant } from '../support/plants.js';
+import { StubRepository } from './stub-repository.js';
 
 describe('ReadPlants', () => {
-  it('reads every plant, ordered by id', async () => {
-    const repository = new MemoryPlantRepository();
-    const plants = [-2n, 0n, 3n, 10n].map((id) => toPlant({ id, name: 'Monstera' }));
-    await repository.add(plants.toReversed());
-    expect(await readPlants(new ReadPlants(repository).execute())).to.deep.equal(plants);
+  it('reads the batches of the repository', async () => {
+    const plants = [1n, 2n].map((id) => toPlant({ id, name: 'Monstera' }));
+    const batches: unknown[] = [];
+    for await (const batch of new ReadPlants(new StubRepository([], plants)).execute()) batches.push(batch);
+    expect(batches).to.deep.equal([plants]);
   });
 });

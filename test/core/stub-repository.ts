@@ -1,0 +1,22 @@
+import type { AddOutcome, Plant, PlantRepository } from '@plant-store/core';
+
+/** Returns given outcomes and plants, and records what it adds. */
+export class StubRepository implements PlantRepository {
+  readonly batches: (readonly Plant[])[] = [];
+  readonly #outcomes: readonly AddOutcome[];
+  readonly #plants: readonly Plant[];
+
+  constructor(outcomes: readonly AddOutcome[], plants: readonly Plant[] = []) {
+    this.#outcomes = outcomes;
+    this.#plants = plants;
+  }
+
+  async add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    this.batches.push(plants);
+    return this.#outcomes;
+  }
+
+  async *readAll(): AsyncGenerator<readonly Plant[]> {
+    yield this.#plants;
+  }
+}
