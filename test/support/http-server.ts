@@ -157,12 +157,15 @@ export class Gate {
   readonly #opened = once(this.#events, 'open');
   /** Resolves when the first call is blocked. */
   readonly arrived: Promise<unknown> = once(this.#events, 'arrive');
+  /** The number of calls. */
+  calls = 0;
 
   open(): void {
     this.#events.emit('open');
   }
 
   async #pass(): Promise<void> {
+    this.calls++;
     this.#events.emit('arrive');
     await this.#opened;
   }

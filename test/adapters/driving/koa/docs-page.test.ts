@@ -3,18 +3,14 @@ import { before, describe, it } from 'mocha';
 import { httpServers, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 
-const FILES = [
-  { title: 'serves the page', path: '/docs', type: 'text/html' },
-  { title: 'serves its style', path: '/docs/page.css', type: 'text/css' },
-  { title: 'serves its script', path: '/docs/page.js', type: 'text/javascript' },
-  { title: 'serves the style of Swagger UI', path: '/docs/swagger-ui.css', type: 'text/css' },
-  { title: 'serves the script of Swagger UI', path: '/docs/swagger-ui-bundle.js', type: 'text/javascript' },
-];
-
-const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-];
+/** The media types of the page and of what it loads. */
+const FILES = {
+  '/docs': 'text/html',
+  '/docs/page.css': 'text/css',
+  '/docs/page.js': 'text/javascript',
+  '/docs/swagger-ui.css': 'text/css',
+  '/docs/swagger-ui-bundle.js': 'text/javascript',
+};
 
 describe('The documentation', () => {
   const start = httpServers();
@@ -24,53 +20,45 @@ describe('The documentation', () => {
   });
   const get = (target: string, headers = {}) => server.exchange(request(`GET ${target}`, headers));
 
-  for (const { title, path, type } of FILES) {
-    it(title, async () => {
+  it('serves the page and the files that it loads, which may connect to no other host', async () => {
+    for (const [path, type] of Object.entries(FILES)) {
       const response = await get(`${path}?x`);
-      expect(response).to.include({ status: 200 });
+      expect(response, path).to.include({ status: 200 });
       expect(response?.headers).to.include({
         'content-type': `${type}; charset=utf-8`,
         'cache-control': 'no-cache',
-        'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
       });
+      expect(response?.headers['content-security-policy']).to.match(/^default-src 'none'; .*connect-src 'self';/);
       // The adapter itself, which calls createHash, is not served.
       expect(response?.body).to.not.be.empty.and.not.include('createHash');
-      expect(response?.headers['content-security-policy']?.split('; ')).to.have.members(POLICY);
-    });
-  }
+    }
+  });
+
+  it('loads what it needs by relative URLs, so that it works behind a path prefix', async () => {
+    const html = (await get('/docs'))?.body ?? '';
+    const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link = '']) => link);
+    for (const link of links) expect(link).to.not.match(/^(\/|https?:)/);
+    const paths = links.filter((link) => link !== 'data:,').map((link) => new URL(link, 'http://test/docs').pathname);
+    expect(['/docs', ...paths]).to.have.members([...Object.keys(FILES), '/openapi.json']);
+  });
 
   it('responds 304 if the browser has the current version of a file', async () => {
     const etag = `${(await get('/docs'))?.headers['etag']}`;
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const response = await get('/docs', { 'If-None-Match': known });
-      expect(response, known).to.include({ status: 304, body: '' });
-      expect(response?.headers).to.include({ etag });
-    }
-    expect(await get('/docs', { 'If-None-Match': `x${etag}x` })).to.include({ status: 200 });
+    const current = await get('/docs', { 'If-None-Match': `"other", ${etag}` });
+    expect(current).to.include({ status: 304, body: '' });
     expect(await get('/docs/page.css', { 'If-None-Match': etag })).to.include({ status: 200 });
   });
 
-  it('redirects from /, whatever the Host header', async () => {
-    const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' };
-    for (const target of ['/', '/?x']) {
-      const response = await get(target, headers);
-      expect(response, target).to.include({ status: 302 }).and.have.nested.include({ 'headers.location': 'docs' });
-      expect(JSON.stringify(response)).to.not.include('evil');
-    }
-  });
-
-  it('uses only relative URLs', async () => {
-    const html = (await get('/docs'))?.body ?? '';
-    const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link = '']) => link);
-    const paths = links.filter((link) => link !== 'data:,').map((link) => new URL(link, 'http://test/docs').pathname);
-    expect(paths).to.have.members([...FILES.slice(1).map(({ path }) => path), '/openapi.json']);
-    for (const link of links) expect(link).to.not.match(/^(\/|https?:)/);
+  it('redirects from / to a relative URL, whatever the Host header', async () => {
+    const response = await get('/?x', { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' });
+    expect(response).to.include({ status: 302 }).and.have.nested.include({ 'headers.location': 'docs' });
+    expect(JSON.stringify(response)).to.not.include('evil');
   });
 
   it('is off by default', async () => {
     const off = await start();
-    for (const path of ['/', ...FILES.map((file) => file.path)])
+    for (const path of ['/', ...Object.keys(FILES)])
       expect(await off.send(request(`GET ${path}`)), path).to.equal(40401);
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
 import { Gate, httpServers, inChunks, post } from '../../../support/http-server.js';
@@ -31,23 +30,6 @@ describe('A body', () => {
     expect(await server.send(inChunks(second))).to.equal(50302);
     gate.open();
     expect(await stored).to.equal(200);
-  });
-
-  it('is read as it is, however it is split into chunks', async () => {
-    const server = await start();
-    const names = fc.string({ unit: 'grapheme', maxLength: 3000 });
-    await fc.assert(
-      fc.asyncProperty(names, fc.integer({ min: 1, max: 500 }), async (name, size) => {
-        const bytes = Buffer.from(newPlant({ name }));
-        const count = Math.ceil(bytes.length / size);
-        const parts = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
-        const framed = parts.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, '\r\n']);
-        const body = Buffer.concat([...framed, '0\r\n\r\n'].map((part) => Buffer.from(part)));
-        const response = await server.exchange(post(body, { 'Transfer-Encoding': 'chunked' }));
-        expect(response?.json()).to.deep.equal({ name });
-        expect((await server.exchange(post(bytes)))?.json()).to.deep.equal({ name });
-      }),
-    );
   });
 
   it('is rejected if it consists of very small chunks', async () => {

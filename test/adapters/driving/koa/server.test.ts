@@ -17,23 +17,16 @@ const LONG_MS = 600_000;
 describe('A connection', () => {
   const start = httpServers();
 
-  for (const { title, requests, outcomes } of [
-    { title: 'with 16 requests in flight gets 16 responses', requests: 16, outcomes: [...Array(15).fill(200), 40002] },
-    { title: 'with 17 requests in flight is closed', requests: 17, outcomes: [] },
-  ]) {
-    it(title, async () => {
-      const gate = new Gate();
-      const server = await start({ createPlant: gate.createPlant });
-      const last = post('{}', { Connection: 'close' });
-      const client = await server.connect(Buffer.concat([...Array(requests - 1).fill(post()), last]));
-      await gate.arrived;
-      await server.waitUntilRead();
-      gate.open();
-      expect(await readOutcomes(client)).to.deep.equal(outcomes);
-    });
-  }
+  it('with 17 requests in flight is closed', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant });
+    const client = await server.connect(Buffer.concat(Array(17).fill(post())));
+    await gate.arrived;
+    expect(await readOutcomes(client)).to.deep.equal([]);
+    gate.open();
+  });
 
-  it('stays open for a response that takes longer than the keep-alive timeout', async () => {
+  it('is closed when it is idle for longer than the keep-alive timeout, but not before a late response', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant, keepAliveTimeoutMs: 50 });
     const slow = await server.connect(Buffer.concat([request('GET /nothing'), post()]));
@@ -43,11 +36,6 @@ describe('A connection', () => {
     expect(await readOutcomes(idle)).to.deep.equal([40401]);
     gate.open();
     expect(await slow.readResponse()).to.include({ outcome: 200 });
-  });
-
-  it('is closed without a response when it is idle for longer than the keep-alive timeout', async () => {
-    const server = await start({ keepAliveTimeoutMs: 50 });
-    expect(await readOutcomes(await server.connect(post()))).to.deep.equal([200]);
   });
 
   it('is closed if the client does not read a response', async () => {
@@ -73,22 +61,17 @@ describe('A connection', () => {
 
   it('ends after a request with Upgrade, and handles nothing that follows', async () => {
     const gate = new Gate();
-    const names: string[] = [];
-    const execute: typeof gate.createPlant.execute = (plant) => {
-      names.push(plant.name);
-      return gate.createPlant.execute(plant);
-    };
-    const server = await start({ createPlant: { execute } });
-    const first = post(newPlant({ name: 'first' }), { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' });
-    const client = await server.connect(Buffer.concat([first, post(), post().subarray(0, 40)]));
+    const server = await start({ createPlant: gate.createPlant });
+    const upgrade = post(newPlant(), { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' });
+    const client = await server.connect(Buffer.concat([upgrade, post(), post().subarray(0, 40)]));
     await gate.arrived;
     client.send(post());
     await server.waitUntilRead();
+    expect(gate.calls).to.equal(1);
     gate.open();
     const [response, ...others] = await client.readAllResponses();
     expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
     expect(others).to.deep.equal([]);
-    expect(names).to.deep.equal(['first']);
   });
 
   it('gets no second response if the rest of a body is malformed after an early one', async () => {
@@ -116,13 +99,7 @@ describe('A late client', () => {
 
   for (const { title, bytes } of [
     { title: 'that never sends anything gets 40801', bytes: '' },
-    { title: 'that stops in its headers gets 40801', bytes: post().subarray(0, 40) },
     { title: 'that stops before its body gets 40801', bytes: post('', { 'Content-Length': '100' }) },
-    { title: 'that stops in a chunk gets 40801', bytes: post('a\r\n{"id":', { 'Transfer-Encoding': 'chunked' }) },
-    {
-      title: 'that stops in the body of a request with Upgrade gets 40801',
-      bytes: post('', { Connection: 'Upgrade', Upgrade: 'h2c', 'Content-Length': '100' }),
-    },
   ]) {
     it(title, async () => {
       const server = await start({ ...TIMEOUTS, keepAliveTimeoutMs: 20 });
@@ -148,18 +125,14 @@ describe('A late client', () => {
     { title: 'creates no plant with the rest of its body', sent: post().length - 5 },
   ]) {
     it(title, async () => {
-      let calls = 0;
-      const execute = async () => {
-        calls++;
-        return { kind: 'id-conflict' } as const;
-      };
-      const server = await start({ ...TIMEOUTS, createPlant: { execute } });
+      const gate = new Gate();
+      const server = await start({ ...TIMEOUTS, createPlant: gate.createPlant });
       const bytes = post();
       const client = await server.connect(bytes.subarray(0, sent));
       expect(await client.readResponse()).to.include({ outcome: 40801 });
       client.send(bytes.subarray(sent));
       await server.waitUntilRead();
-      expect(calls).to.equal(0);
+      expect(gate.calls).to.equal(0);
     });
   }
 
@@ -186,12 +159,7 @@ describe('A shutdown', () => {
 
   it('finishes requests in flight, also pipelined ones, and announces the end of the connection', async () => {
     const gate = new Gate();
-    let calls = 0;
-    const execute: typeof gate.createPlant.execute = (plant) => {
-      calls++;
-      return gate.createPlant.execute(plant);
-    };
-    const server = await start({ createPlant: { execute }, shutdownTimeoutMs: LONG_MS });
+    const server = await start({ createPlant: gate.createPlant, shutdownTimeoutMs: LONG_MS });
     const client = await server.connect(Buffer.concat([post(), post(), post()]));
     await gate.arrived;
     await server.waitUntilRead();
@@ -203,7 +171,7 @@ describe('A shutdown', () => {
     expect(responses.map(({ outcome }) => outcome)).to.deep.equal([200, 200, 200]);
     expect(responses.at(-1)?.headers).to.include({ connection: 'close' });
     await stopped;
-    expect(calls).to.equal(3);
+    expect(gate.calls).to.equal(3);
   });
 
   it('waits for a body that has not arrived', async () => {
@@ -246,13 +214,6 @@ describe('A server with another listener', () => {
   const start = httpServers(() => (_, res) => {
     res.write('start ');
     finish = () => res.end('end');
-  });
-
-  it('responds to too many headers', async () => {
-    const server = await start();
-    const headers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`X${index}`, 'y']));
-    const rejected = await server.exchange(request('GET /hello', headers));
-    expect(rejected).to.include({ outcome: 43101 }).and.nested.include({ 'headers.content-type': 'application/json' });
   });
 
   it('sends no second response after a malformed body while one is being sent', async () => {
