@@ -31,28 +31,22 @@ describe('apiErrors', () => {
 describe('toApiError', () => {
   const TEXT = 'must not contain U+0000 or a lone surrogate';
   const RANGE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
-  const inId = { field: 'id', rule: 'range' } as const;
-  const inName = { field: 'name', rule: 'text' } as const;
-  const inTag = { field: 'tag', rule: 'text' } as const;
-  const ofCode = { field: 'name', rule: 'type' } as const;
+  const textOf = (field: 'name' | 'tag') => ({ field, rule: 'text' }) as const;
 
-  it('returns 40003 for strings that no storage stores, naming every field', () => {
-    const expected = { error: 40003, message: `name ${TEXT}; tag ${TEXT}` };
-    expect(toApiError({ kind: 'invalid', violations: [inName, inTag] })).to.deep.equal(expected);
+  it('returns 40003 for strings that no storage stores, and 40002 for other violations, naming every field', () => {
+    const texts = [textOf('name'), textOf('tag')];
+    const others = [{ field: 'id', rule: 'range' }, { field: 'name', rule: 'type' }, textOf('tag')] as const;
+    for (const [violations, error, message] of [
+      [texts, 40003, `name ${TEXT}; tag ${TEXT}`],
+      [others, 40002, `id ${RANGE}; name has the wrong type; tag ${TEXT}`],
+    ] as const)
+      expect(toApiError({ kind: 'invalid', violations })).to.deep.equal({ error, message });
   });
 
-  it('returns 40002 for an invalid id or a wrong type, naming every field', () => {
-    const expected = { error: 40002, message: `id ${RANGE}; name has the wrong type; tag ${TEXT}` };
-    expect(toApiError({ kind: 'invalid', violations: [inId, ofCode, inTag] })).to.deep.equal(expected);
-  });
-
-  it('tells a retry of the same plant from a different plant with its id', () => {
+  it('tells a retry of the same plant, a different plant with its id, and a plant that the storage rejects apart', () => {
     const plant = toPlant({ id: 1n, name: 'Monstera' });
     expect(toApiError({ kind: 'already-stored', plant })).to.equal(apiErrors.alreadyStored);
     expect(toApiError({ kind: 'id-conflict' })).to.equal(apiErrors.idConflict);
-  });
-
-  it('returns 50002 for a plant that the storage rejects', () => {
     expect(toApiError({ kind: 'rejected', error: new Error('secret') })).to.equal(apiErrors.plantRejected);
   });
 });
