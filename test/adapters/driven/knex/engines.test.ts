@@ -46,34 +46,21 @@ describe('A SQL repository', () => {
         runContract(outages, (group) => group.includes('outages'));
       });
 
-      for (const { title, damage, repair } of [
-        {
-          title: 'without the table rejects creates, is not ready, and does not open',
-          damage: 'ALTER TABLE plants RENAME TO moved',
-          repair: 'ALTER TABLE moved RENAME TO plants',
-        },
-        {
-          title: 'with a renamed column rejects creates, is not ready, and does not open',
-          damage: 'ALTER TABLE plants RENAME COLUMN tag TO kind',
-          repair: 'ALTER TABLE plants RENAME COLUMN kind TO tag',
-        },
-      ]) {
-        it(title, async () => {
-          const store = await stores.create();
-          const storage = await stores.open(store);
-          await store.run(damage);
-          expect(await catchError(storage.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
-          expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
-          for (const readOnly of [false, true]) {
-            const error = await catchError(openStore(store.url, { readOnly }));
-            expect(`${error}`).to.match(/^StorageUnavailable: cannot open .*: cannot read the table plants: \w/);
-            expect(error).to.have.nested.property('cause.code').that.does.not.equal('STORAGE_UNAVAILABLE');
-          }
-          await store.run(repair);
-          await storage.ready();
-          expect(await storage.add(PLANTS)).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
-        });
-      }
+      it('with a renamed column rejects creates, is not ready, and does not open', async () => {
+        const store = await stores.create();
+        const storage = await stores.open(store);
+        await store.run('ALTER TABLE plants RENAME COLUMN tag TO kind');
+        expect(await catchError(storage.add(PLANTS))).to.be.instanceOf(StorageUnavailable);
+        expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
+        for (const readOnly of [false, true]) {
+          const error = await catchError(openStore(store.url, { readOnly }));
+          expect(`${error}`).to.match(/^StorageUnavailable: cannot open .*: cannot read the table plants: \w/);
+          expect(error).to.have.nested.property('cause.code').that.does.not.equal('STORAGE_UNAVAILABLE');
+        }
+        await store.run('ALTER TABLE plants RENAME COLUMN kind TO tag');
+        await storage.ready();
+        expect(await storage.add(PLANTS)).to.deep.equal(PLANTS.map(() => ({ kind: 'added' })));
+      });
 
       if (engine !== sqliteEngine)
         it('repeats a write that the server ends because of a deadlock', async () => {

@@ -10,8 +10,6 @@ import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { waitForLock } from '../../../support/database-servers.js';
 import { enginesOfTier } from '../../../support/engines.js';
-import { Program } from '../../../support/executable.js';
-import { inRepository } from '../../../support/paths.js';
 import { toPlant } from '../../../support/plants.js';
 
 const ADDED = { kind: 'added' };
@@ -58,44 +56,39 @@ describe('joinTransaction', () => {
         expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
       });
 
-      it('reads the plants of the transaction, which others do not see before it commits', async () => {
-        const { storage, others, knex } = await setUp();
-        await storage.add([plant(1)]);
-        await knex.transaction(async (transaction) => {
-          await joinTransaction(transaction).add([plant(2)]);
-          expect(await readPlants(joinTransaction(transaction).readAll())).to.deep.equal([plant(1), plant(2)]);
-          expect(await others('plants').select('name')).to.have.lengthOf(1);
-        });
-      });
-
-      it('reports a conflict with a stored plant and with a plant of the same transaction', async () => {
+      it('finds stored plants and those of the transaction, which others do not see before it commits', async () => {
         const { storage, knex, readAll } = await setUp();
-        await storage.add([plant(1, 'stored')]);
+        const [stored, mine] = [plant(1, 'stored'), plant(2, 'mine')];
+        await storage.add([stored]);
         await knex.transaction(async (transaction) => {
           const repository = joinTransaction(transaction);
-          await repository.add([plant(2, 'mine')]);
+          await repository.add([mine]);
+          await transaction('orders').insert({ number: 1 });
+          expect(await readPlants(storage.readAll())).to.deep.equal([stored]);
+          expect(await readPlants(repository.readAll())).to.deep.equal([stored, mine]);
           expect(await repository.add([plant(1), plant(2), plant(3)])).to.deep.equal([
-            { kind: 'conflict', stored: plant(1, 'stored') },
-            { kind: 'conflict', stored: plant(2, 'mine') },
+            { kind: 'conflict', stored },
+            { kind: 'conflict', stored: mine },
             ADDED,
           ]);
-          await transaction('orders').insert({ number: 1 });
         });
         expect(await readAll()).to.deep.equal({ plants: [1, 2, 3], orders: [1] });
       });
 
       it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
-        const { store, knex, readAll } = await setUp();
+        const { store, storage, knex, readAll } = await setUp();
         await store.run(engine.rejectPoison);
+        await store.run(`CREATE UNIQUE INDEX names ON plants (${engine.dialect === mysql ? 'name(99)' : 'name'})`);
+        await storage.add([plant(1, 'unique')]);
         await knex.transaction(async (transaction) => {
           const repository = joinTransaction(transaction);
           await transaction('orders').insert({ number: 1 });
           expect(await repository.add([plant(9, 'poison')])).to.have.nested.property('[0].kind', 'rejected');
-          const outcomes = await repository.add([plant(1), plant(2, 'poison'), plant(3)]);
-          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added']);
+          const outcomes = await repository.add([plant(2), plant(3, 'poison'), plant(4), plant(5, 'unique')]);
+          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added', 'rejected']);
           await transaction('orders').insert({ number: 2 });
         });
-        expect(await readAll()).to.deep.equal({ plants: [1, 3], orders: [1, 2] });
+        expect(await readAll()).to.deep.equal({ plants: [1, 2, 4], orders: [1, 2] });
       });
 
       /** Adds plants in a transaction that has read before another program stored the first of them. */
@@ -119,48 +112,12 @@ describe('joinTransaction', () => {
         });
       }
 
-      it('goes on with a transaction in which another unique index has rejected a plant', async () => {
-        const { store, storage, knex, readAll } = await setUp();
-        await storage.add([plant(1)]);
-        await store.run(`CREATE UNIQUE INDEX names ON plants (${engine.dialect === mysql ? 'name(99)' : 'name'})`);
-        await knex.transaction(async (transaction) => {
-          const outcomes = await joinTransaction(transaction).add([plant(2), plant(3, 'plant 1')]);
-          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected']);
-          await transaction('orders').insert({ number: 1 });
-        });
-        expect(await readAll()).to.deep.equal({ plants: [1, 2], orders: [1] });
-      });
-
       if (isPostgres) {
         it('must run again at the level repeatable read if a plant was stored after its first read', async () => {
           const adding = addAfterWinner(await setUp(), { isolationLevel: 'repeatable read' });
           expectToRunAgain(await catchError(adding));
         });
       }
-
-      it('stores nothing of a transaction that is killed between its statements', async () => {
-        const { store, storage, readAll } = await setUp();
-        const script = inRepository('dist/test/adapters/driven/knex/killed-transaction.js');
-        const program = new Program(inRepository('.'), [process.execPath, script, store.url]);
-        await program.waitForOutput(/added/);
-        program.killGroup('SIGKILL');
-        await program.result();
-        expect(await storage.add([plant(2)])).to.deep.equal([ADDED]);
-        expect(await readAll()).to.deep.equal({ plants: [2], orders: [] });
-      });
-
-      it('does not affect the repository of another transaction', async () => {
-        const { knex, others, readAll } = await setUp();
-        const [mine, theirs] = [await knex.transaction(), await others.transaction()];
-        expect(await joinTransaction(mine).add([plant(1)])).to.deep.equal([ADDED]);
-        const adding = joinTransaction(theirs).add([plant(2)]);
-        // SQLite has one writer at a time.
-        if (isSqlite) expectToRunAgain(await catchError(adding));
-        else expect(await adding).to.deep.equal([ADDED]);
-        await mine.rollback();
-        await (isSqlite ? theirs.rollback() : theirs.commit());
-        expect(await readAll()).to.deep.equal({ plants: isSqlite ? [] : [2], orders: [] });
-      });
 
       it('rejects calls after a failure, also those made before it and those after a savepoint that failed', async () => {
         const { knex, readAll } = await setUp();
@@ -212,13 +169,12 @@ describe('joinTransaction', () => {
       });
 
       it('rejects calls after the end of the transaction', async () => {
-        const { knex, readAll } = await setUp();
+        const { knex } = await setUp();
         const transaction = await knex.transaction();
         const repository = joinTransaction(transaction);
         await transaction.commit();
-        for (const use of [repository.add([plant(1)]), readPlants(repository.readAll())])
-          expect(`${await catchError(use)}`).to.equal('StorageUnavailable: the transaction has ended');
-        expect(await readAll()).to.deep.equal({ plants: [], orders: [] });
+        for (const call of [repository.add([plant(1)]), readPlants(repository.readAll())])
+          expect(`${await catchError(call)}`).to.equal('StorageUnavailable: the transaction has ended');
       });
 
       if (!isSqlite)
@@ -248,13 +204,6 @@ describe('joinTransaction', () => {
           expect(failure).to.have.nested.property('cause.code', '25P02');
           await transaction.rollback();
         });
-
-      it('rejects what is not a transaction on a supported driver', async () => {
-        const { knex } = await setUp();
-        expect(() => joinTransaction(Object(knex))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
-        const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
-        expect(() => joinTransaction(onOracle)).to.throw(TypeError, 'not oracledb');
-      });
 
       if (!isSqlite)
         it('stores no plant without its order after a deadlock, and says that the transaction must run again', async () => {
@@ -295,4 +244,10 @@ describe('joinTransaction', () => {
         });
     });
   }
+
+  it('rejects what is not a transaction on a supported driver', () => {
+    expect(() => joinTransaction(Object({}))).to.throw(TypeError, 'joinTransaction needs a Knex transaction');
+    const onOracle = Object({ isTransaction: true, client: { driverName: 'oracledb' } });
+    expect(() => joinTransaction(onOracle)).to.throw(TypeError, 'not oracledb');
+  });
 });

@@ -10,26 +10,20 @@ const TOKEN = 'Correct-horse.battery~staple+/9==';
 const DIGEST = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`;
 
 describe('StaticTokenVerifier', () => {
-  describe('with a digest', () => {
-    runContract(
-      tokenVerifierContract({
-        create: async () => new StaticTokenVerifier(['first-token', DIGEST]),
-        validToken: TOKEN,
-      }),
-    );
-
-    it('accepts a digest in upper case, but not as a token', async () => {
-      const verifier = new StaticTokenVerifier([DIGEST.toUpperCase()]);
-      expect(await verifier.verify(TOKEN)).to.include({ kind: 'valid' });
-      for (const digest of [DIGEST, DIGEST.toUpperCase(), DIGEST.slice('sha256:'.length)])
-        expect(await verifier.verify(digest)).to.deep.equal({ kind: 'invalid' });
-    });
-  });
+  const create = async () => new StaticTokenVerifier(['first-token', DIGEST]);
+  describe('meets the contract:', () => runContract(tokenVerifierContract({ create, validToken: TOKEN })));
 
   const subjectOf = async (verifier: StaticTokenVerifier, token: string) => {
     const verification = await verifier.verify(token);
     return verification.kind === 'valid' ? verification.principal : verification.kind;
   };
+
+  it('accepts a digest in upper case, but not as a token', async () => {
+    const verifier = new StaticTokenVerifier([`ali=${DIGEST.toUpperCase()}`]);
+    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject: 'ali' });
+    for (const digest of [DIGEST, DIGEST.toUpperCase(), DIGEST.slice('sha256:'.length)])
+      expect(await subjectOf(verifier, digest)).to.equal('invalid');
+  });
 
   it('returns the name of the client, which may have several tokens, and no issuer', async () => {
     const verifier = new StaticTokenVerifier(['ali=one', `beri.b_2@x-y=${DIGEST}`, 'ali=two', 'ali=pad==', 'ali=one']);
@@ -39,19 +33,18 @@ describe('StaticTokenVerifier', () => {
     for (const token of ['ali=one', 'ali', 'pad']) expect(await subjectOf(verifier, token)).to.equal('invalid');
   });
 
-  it('names a client without a name after the digest of its token, also when other tokens change', async () => {
-    const subject = DIGEST.slice(0, 'sha256:'.length + 12);
-    const verifier = new StaticTokenVerifier(['first-token', DIGEST]);
-    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject });
-    verifier.replace([DIGEST]);
-    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject });
-    verifier.replace(['one']);
-    const digest = createHash('sha256').update('one').digest('hex');
-    expect(await subjectOf(verifier, 'one')).to.deep.equal({ subject: `sha256:${digest.slice(0, 12)}` });
+  it('names a client without a name after the digest of its token, whatever the other tokens are', async () => {
+    const digest = createHash('sha256').update('first-token').digest('hex');
+    const verifier = await create();
+    expect(await subjectOf(verifier, 'first-token')).to.deep.equal({ subject: `sha256:${digest.slice(0, 12)}` });
+    expect(await subjectOf(verifier, TOKEN)).to.deep.equal({ subject: DIGEST.slice(0, 'sha256:'.length + 12) });
   });
 
-  it('rejects a token of two clients, and keeps the previous list', async () => {
-    const verifier = new StaticTokenVerifier(['ali=one']);
+  it('accepts only the tokens of a new list, but keeps the previous one if two clients have the same token', async () => {
+    const verifier = new StaticTokenVerifier(['ali=old']);
+    expect(await subjectOf(verifier, 'old')).to.deep.equal({ subject: 'ali' });
+    verifier.replace(['ali=one']);
+    expect(await subjectOf(verifier, 'old')).to.equal('invalid');
     for (const list of [
       ['ali=two', 'beri=two'],
       ['two', 'ali=two'],
@@ -84,7 +77,6 @@ describe('A token list', () => {
     { title: 'rejects a number instead of a token', bad: JSON.parse('1') },
     { title: 'rejects an empty token', bad: '' },
     { title: 'rejects a space in a token', bad: `${canary} ${canary}` },
-    { title: 'rejects a token with a non-ASCII letter', bad: `${canary}é` },
     { title: 'rejects a token with = in the middle', bad: `ali=${canary}=${canary}` },
     { title: 'rejects a name without a token', bad: `${canary}=` },
     { title: 'rejects a token that ends in = and has no name', bad: `${canary}==` },
@@ -92,11 +84,9 @@ describe('A token list', () => {
     { title: 'rejects an empty name', bad: `=${canary}` },
     { title: 'rejects a name with a space', bad: `${canary} ${canary}=token` },
     { title: 'rejects a name with a non-ASCII letter', bad: `${canary}é=token` },
-    { title: 'rejects a named digest that is too short', bad: `ali=sha256:${'0'.repeat(63)}` },
     { title: 'rejects a digest that is too short', bad: `sha256:${'0'.repeat(63)}` },
     { title: 'rejects a digest that is too long', bad: `sha256:${'0'.repeat(65)}` },
     { title: 'rejects a digest after other letters', bad: `x${DIGEST}` },
-    { title: 'rejects a digest with invalid letters', bad: `sha256:${canary.repeat(10)}0000` },
     { title: 'rejects a digest with a second line', bad: `${DIGEST}\n` },
   ]) {
     it(title, () => {
@@ -110,6 +100,5 @@ describe('A token list', () => {
   it('has one token per line of a file, without blank lines, comments and surrounding white space', () => {
     const tokens = parseTokens('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour');
     expect(tokens).to.deep.equal(['one', 'two', 'sha256:00#', 'four']);
-    expect(parseTokens('')).to.deep.equal([]);
   });
 });
