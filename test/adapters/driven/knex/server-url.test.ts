@@ -29,7 +29,6 @@ describe('The URL of a server is rejected without printing its password', () => 
       url: `postgres://u:${CANARY}@db/plants?host=`,
       message: /^host must have one value$/,
     },
-    { title: 'with a fragment', url: `postgres://u:${CANARY}@db/plants#?sslmode=verify-full`, message: ENCODE },
     {
       title: 'with a value of sslmode that pg takes for another',
       url: `postgres://u:${CANARY}@db/plants?sslmode=require`,
@@ -42,16 +41,9 @@ describe('The URL of a server is rejected without printing its password', () => 
     { title: 'with ? in the password', url: `mysql://u:12?${CANARY}@db/plants`, message: ENCODE },
     { title: 'with # in the password', url: `mysql://u:12#${CANARY}@db/plants`, message: ENCODE },
     { title: 'with a line feed in the password', url: `mysql://u:${CANARY}\n@db/plants`, message: ENCODE },
-    { title: 'with a space in a parameter', url: `postgres://u:${CANARY}@db/plants?options=-c a`, message: ENCODE },
     { title: 'with % in the password', url: `mysql://u:${CANARY}100%@db/plants`, message: /^percent-encode % as %25$/ },
-    { title: 'with an invalid port', url: `postgres://u:${CANARY}@db:port/plants`, message: ENCODE },
     {
-      title: 'with verifyIdentity for an IPv4 address',
-      url: `mysql://u:${CANARY}@10.0.0.1/plants?ssl=${IDENTITY}`,
-      message: /needs a host name/,
-    },
-    {
-      title: 'with verifyIdentity for an IPv6 address',
+      title: 'with verifyIdentity for an IP address',
       url: `mysql://u:${CANARY}@[::1]/plants?ssl=${IDENTITY}`,
       message: /needs a host name/,
     },
@@ -111,28 +103,22 @@ describe('The URL of a server is handed to the driver in parts', () => {
   }
 
   it('with TLS and the certificates of files on PostgreSQL', () => {
-    const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => {
+    const none = { ca: undefined, cert: undefined, key: undefined, rejectUnauthorized: true };
+    const path = (name: string) => {
       writeFileSync(join(folder, name), name);
       return join(folder, name);
-    });
+    };
     for (const [parameters, ssl] of [
-      ['sslmode=verify-full', { rejectUnauthorized: true }],
-      [`sslrootcert=${ca}`, { ca: 'ca', rejectUnauthorized: true }],
-      [`sslcert=${cert}&sslkey=${key}`, { cert: 'cert', key: 'key', rejectUnauthorized: true }],
-      ['sslmode=no-verify', { rejectUnauthorized: false }],
+      ['sslmode=verify-full', none],
+      [`sslrootcert=${path('ca')}`, { ...none, ca: 'ca' }],
+      [`sslcert=${path('cert')}&sslkey=${path('key')}`, { ...none, cert: 'cert', key: 'key' }],
+      ['sslmode=no-verify', { ...none, rejectUnauthorized: false }],
     ] as const)
-      expect(toConnection(`postgres://db/plants?${parameters}`))
-        .to.have.property('ssl')
-        .that.deep.equals({
-          ...{ ca: undefined, cert: undefined, key: undefined },
-          ...ssl,
-        });
+      expect(toConnection(`postgres://db/plants?${parameters}`)).to.have.deep.property('ssl', ssl);
   });
 
   it('and named without its password', () => {
-    expect(parsePostgresUrl(`postgres://u:${CANARY}@db:5432/plants?password=p`).name).to.equal(
-      'postgres://db:5432/plants',
-    );
-    expect(parseMysqlUrl(`mysql://u:${CANARY}@db/plants`).name).to.equal('mysql://db/plants');
+    const { name } = parsePostgresUrl(`postgres://u:${CANARY}@db:5432/plants?password=p`);
+    expect(name).to.equal('postgres://db:5432/plants');
   });
 });

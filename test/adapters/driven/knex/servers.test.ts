@@ -76,29 +76,28 @@ describe('A storage on a server', () => {
         const url = await databases.create();
         const user = `plant_store_test_${process.pid}`;
         const schema = isPostgres ? url.replace(/.*search_path%3D/, '') : new URL(url).pathname.slice(1);
-        const [create, restrict, allow, drop] = isPostgres ? postgresUser(user, schema) : mysqlUser(user, schema);
+        const rights = isPostgres ? rightsOnPostgres(user, schema) : rightsOnMysql(user, schema);
         const admin = databases.connect(url);
-        const run = async (statements: string) => {
-          for (const statement of statements.split('; ')) await admin.raw(statement);
+        const run = async (statements: readonly string[]) => {
+          for (const statement of statements) await admin.raw(statement);
         };
         await openStore(url).then((storage) => storage.close());
-        await run(`${create}; ${restrict}`);
+        await run(rights.restrict);
         try {
           const restricted = Object.assign(new URL(url), { username: user }).href;
           const [storage, other] = [await openStore(restricted), await openStore(restricted)];
           const insert = () => other.knex('plants').insert({ id: 1, name: 'Aloe' });
+          const add = () => storage.add([toPlant({ id: 2n, name: 'Ficus' })]);
           expect(await catchError(insert())).to.be.instanceOf(Error);
-          expect(await catchError(storage.add([toPlant({ id: 2n, name: 'Ficus' })]))).to.be.instanceOf(
-            StorageUnavailable,
-          );
+          expect(await catchError(add())).to.be.instanceOf(StorageUnavailable);
           expect(await catchError(storage.ready())).to.be.instanceOf(StorageUnavailable);
-          await run(allow);
+          await run(rights.allow);
           await storage.ready();
           await insert();
-          expect(await storage.add([toPlant({ id: 2n, name: 'Ficus' })])).to.deep.equal([{ kind: 'added' }]);
+          expect(await add()).to.deep.equal([{ kind: 'added' }]);
           await Promise.all([storage.close(), other.close()]);
         } finally {
-          await run(drop);
+          await run(rights.drop);
         }
       });
 
@@ -145,21 +144,24 @@ describe('A storage on a server', () => {
   }
 });
 
-/** Statements that create a user, restrict it, end the restriction and drop it. */
-function postgresUser(user: string, schema: string): readonly [string, string, string, string] {
-  return [
-    `CREATE ROLE ${user} LOGIN; GRANT ALL ON SCHEMA ${schema} TO ${user}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}`,
-    `ALTER ROLE ${user} SET default_transaction_read_only = on`,
-    `ALTER ROLE ${user} RESET default_transaction_read_only`,
-    `DROP OWNED BY ${user}; DROP ROLE ${user}`,
-  ];
+/** Statements that create a user with restricted rights, end the restriction, and drop the user. */
+function rightsOnPostgres(user: string, schema: string) {
+  return {
+    restrict: [
+      `CREATE ROLE ${user} LOGIN`,
+      `GRANT ALL ON SCHEMA ${schema} TO ${user}`,
+      `GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}`,
+      `ALTER ROLE ${user} SET default_transaction_read_only = on`,
+    ],
+    allow: [`ALTER ROLE ${user} RESET default_transaction_read_only`],
+    drop: [`DROP OWNED BY ${user}`, `DROP ROLE ${user}`],
+  };
 }
 
-function mysqlUser(user: string, database: string): readonly [string, string, string, string] {
-  return [
-    `CREATE USER ${user}`,
-    `GRANT SELECT ON ${database}.* TO ${user}`,
-    `GRANT INSERT, UPDATE ON ${database}.* TO ${user}`,
-    `DROP USER ${user}`,
-  ];
+function rightsOnMysql(user: string, database: string) {
+  return {
+    restrict: [`CREATE USER ${user}`, `GRANT SELECT ON ${database}.* TO ${user}`],
+    allow: [`GRANT INSERT, UPDATE ON ${database}.* TO ${user}`],
+    drop: [`DROP USER ${user}`],
+  };
 }

@@ -20,7 +20,9 @@ describe('exportPlants', () => {
       fc.asyncProperty(newPlants, async (plants) => {
         const [from, to] = [new MemoryPlantRepository(), new MemoryPlantRepository()];
         await new CreatePlants(from).execute(plants);
-        const exported = Readable.from(exportPlants(new ReadPlants(from), codec)).map((lines: string) => Buffer.from(lines));
+        const exported = Readable.from(exportPlants(new ReadPlants(from), codec)).map((lines: string) =>
+          Buffer.from(lines),
+        );
         const onReject = (rejected: object) => expect.fail(JSON.stringify(rejected));
         await importPlants(exported, { createPlants: new CreatePlants(to), codec, bodyLimitBytes: 10_000, onReject });
         expect(await readPlants(to.readAll())).to.deep.equal(await readPlants(from.readAll()));
