@@ -13,22 +13,13 @@ const NEITHER = 'must be an https URL without user and password, or an http URL 
 describe('The configuration', () => {
   const folder = temporaryFolder();
 
-  it('treats an empty variable as unset, and ignores other variables', () => {
-    const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
-    expect(readConfig({ ...empty, PATH: '/bin', POTS: 'many' })).to.deep.equal(readConfig({}));
-  });
-
-  it('removes white space around a value, and treats white space alone as unset', () => {
+  it('removes white space around a value, treats none or white space alone as unset, and ignores other variables', () => {
     for (const { variable, default: value } of Object.values(settings)) {
-      expect(readConfig({ [variable]: ' \r\n' }), variable).to.deep.equal(readConfig({}));
-      if (value) expect(readConfig({ [variable]: ` ${value}\n` }), variable).to.deep.equal(readConfig({}));
+      for (const blank of ['', ' \r\n', value && ` ${value}\n`])
+        expect(readConfig({ [variable]: blank, POTS: 'many' }), variable).to.deep.equal(readConfig({}));
     }
-    const jwt = {
-      JWT_ISSUER: 'https://issuer.example/\n',
-      JWT_AUDIENCE: '\ufeffplants\r\n',
-      JWT_JWKS_URL: `\t${JWKS_URL} `,
-    };
-    expect(readConfig(jwt)).to.deep.equal(readConfig(JWT));
+    const JWT_AUDIENCE = '\ufeffplants\r\n';
+    expect(readConfig({ ...JWT, JWT_AUDIENCE, JWT_JWKS_URL: `\t${JWKS_URL} ` })).to.deep.equal(readConfig(JWT));
   });
 
   it('rejects quotes around a whole value, also in a file, and says where they come from', () => {
@@ -88,12 +79,16 @@ describe('The configuration', () => {
       ACCESS_TOKENS: `good,${CANARY} ${CANARY}`,
       HEADERS_TIMEOUT: '31s',
       MAX_IN_FLIGHT_BYTES: '1kb',
-      JWT_ISSUER: 'i',
     });
-    expect(problems.map((problem) => problem.slice(0, 16))).to.deep.equal([
-      ...['PORT: must be a ', 'ACCESS_TOKENS: t', 'REQUEST_TIMEOUT ', 'MAX_IN_FLIGHT_BY', 'JWT_ISSUER, JWT_'],
+    expect(problems.map((problem) => problem.slice(0, 24))).to.deep.equal([
+      ...[
+        'PORT: must be a port fro',
+        'ACCESS_TOKENS: token 2 m',
+        'REQUEST_TIMEOUT must not',
+        'MAX_IN_FLIGHT_BYTES must',
+      ],
     ]);
-    expect(problems.join()).to.include('token 2').and.not.to.include(CANARY);
+    expect(problems.join()).not.to.include(CANARY);
   });
 
   it('allows equal limits, and one port only if it is any free port', () => {
@@ -111,24 +106,13 @@ describe('The configuration', () => {
   });
 
   it('prints no invalid value of a setting into which a secret may be pasted', () => {
+    const paths = [CANARY, 'a/b', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'];
     for (const [variable, problem, ...texts] of [
-      [
-        'BASE_PATH',
-        'must be a path such as /garden',
-        CANARY,
-        'a/b',
-        '/garden/',
-        '/',
-        '//',
-        '/a b',
-        '/a?b',
-        '/a%20b',
-        '/ü',
-      ],
+      ['BASE_PATH', 'must be a path such as /garden', ...paths],
       ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
       ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
       ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
-      ['PLUGINS', 'must be a list of packages and paths', `./a.js,postgres://u:${CANARY}@db`, `@a/b.js,u:${CANARY}@db`],
+      ['PLUGINS', 'must be a list of packages and paths', `./a.js,postgres://u:${CANARY}@db`],
     ] as const)
       for (const text of texts) expect(problemsOf({ [variable]: text })).to.deep.equal([`${variable}: ${problem}`]);
   });

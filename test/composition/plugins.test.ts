@@ -91,7 +91,7 @@ describe('Plugins', () => {
   });
 
   it('run in order, and may replace or wrap any service', async () => {
-    const replace = plugin('container.rebind(services.Storage).toDynamicValue(() => new MemoryPlantRepository());');
+    const replace = plugin('container.rebind(services.Storage).toConstantValue(new MemoryPlantRepository());');
     const wrap = plugin(
       'container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { audited: true }));',
     );

@@ -47,13 +47,15 @@ describe('The storage', () => {
     expect([...rejecting.lines, ...reading.lines]).to.deep.equal([]);
   });
 
+  const open = async (environment: Readonly<Record<string, string>>) =>
+    (await createContainer(readConfig(environment))).getAsync(services.Storage);
+
   it('of SQLite is a file, which must exist if the URL says mode=rw', async () => {
-    const open = async (DATABASE_URL: string) =>
-      (await createContainer(readConfig({ DATABASE_URL }))).getAsync(services.Storage);
     const path = join(folder, 'new.db');
-    expect(await catchError(open(`sqlite:${path}?mode=rw`))).to.match(/cannot open sqlite:/);
-    for (const url of [`sqlite:${path}`, `sqlite:${path}?mode=rw`]) {
-      const storage = await open(url);
+    const existing = { DATABASE_URL: `sqlite:${path}?mode=rw` };
+    expect(await catchError(open(existing))).to.match(/cannot open sqlite:/);
+    for (const environment of [{ DATABASE_URL: `sqlite:${path}` }, existing]) {
+      const storage = await open(environment);
       expect(storage.name).to.equal(`sqlite:${path}`);
       await storage.close();
     }
@@ -63,8 +65,7 @@ describe('The storage', () => {
     const path = join(folder, 'url');
     for (const url of ['sqlite://x', 'sqlite:none/plants.db', 'x', 'mysql://u@db']) {
       writeFileSync(path, url);
-      const container = await createContainer(readConfig({ DATABASE_URL_FILE: path }));
-      expect(`${await catchError(container.getAsync(services.Storage))}`).to.match(/: DATABASE_URL_FILE: /);
+      expect(`${await catchError(open({ DATABASE_URL_FILE: path }))}`).to.match(/: DATABASE_URL_FILE: /);
     }
   });
 
@@ -83,8 +84,7 @@ describe('The storage', () => {
       ['sqlite:plants.db?key=canary', /must be sqlite:PATH or/],
       ['mysql://u:canary@db/plants?tls=on', /^DATABASE_URL: unknown parameter tls/],
     ] as const) {
-      const container = await createContainer(readConfig({ DATABASE_URL: url }));
-      const error = await catchError(container.getAsync(services.Storage));
+      const error = await catchError(open({ DATABASE_URL: url }));
       expect(error, url).to.be.instanceOf(InvalidConfig).with.property('message').that.matches(problem);
       expect(`${error}`).not.to.include('canary');
     }

@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { importsIn } from '../support/imports.js';
 import { PACKAGES, readManifest } from '../support/packages.js';
-import { inRepository } from '../support/paths.js';
 
 const service = readManifest('');
 const adapters = readManifest('adapters');
@@ -42,33 +38,3 @@ describe('The manifests', () => {
     );
   });
 });
-
-describe('adapters/README.md', () => {
-  it('names the packages that each entry point imports', () => {
-    const rows = readFileSync(inRepository('adapters/README.md'), 'utf8').matchAll(
-      /^\| `(\.\/[\w-]+)` \|[^|]*\|([^|]*)\|/gm,
-    );
-    const named = Array.from(rows, ([, entry, names = '']) => [
-      entry,
-      [...names.matchAll(/`(@?[a-z][\w/-]*)@\d+`/g)].map(([, name]) => name).sort(),
-    ]);
-    const expected = Object.entries(adapters.exports).map(([entry, path]) => {
-      const folder = posix.join('/adapters', path.replace('/dist', ''), '..');
-      // Knex itself imports the drivers of servers.
-      const drivers = entry === './knex' ? ['mysql2', 'pg'] : [];
-      return [entry, [...packagesOf(folder), ...drivers].sort()];
-    });
-    expect(named).to.deep.equal(expected);
-  });
-});
-
-/** Returns the third parties that the files of a folder import, themselves or through another adapter. */
-function packagesOf(folder: string, found = new Set<string>()): Set<string> {
-  for (const { to } of importsIn(folder)) {
-    const other = /^(\/adapters\/\w+\/[\w-]+)\/index$/.exec(to)?.[1];
-    const [name = ''] = /^(@[^/]+\/)?[^/]+/.exec(to) ?? [];
-    if (other !== undefined && other !== folder) packagesOf(other, found);
-    else if (name in thirdParties) found.add(name);
-  }
-  return found;
-}

@@ -49,7 +49,6 @@ describe('The linter finds', () => {
     { title: 'an adapter in the core, by path', file: 'core/c.ts', code: "import '../adapters/driven/jwt/index.js';" },
     { title: 'a built-in module of Node in the core', file: 'core/e.ts', code: "import 'node:fs';" },
     { title: 'a date in the core', file: 'core/d.ts', code: 'export const now = new Date();' },
-    { title: 'an adapter in the contract', file: 'test/contract/a.ts', code: "import '@plant-store/adapters/jwt';" },
     { title: 'a package that the adapters do not declare', file: 'adapters/driving/api/a.ts', code: "import 'pino';" },
     { title: 'the service in an adapter', file: 'adapters/driven/jwt/a.ts', code: "import 'plant-store';" },
     { title: 'the core by path', file: 'adapters/driven/jwt/b.ts', code: "import '../../../core/index.js';" },

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toLines } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { runInProcess } from './in-process.js';
 
@@ -23,35 +22,30 @@ describe('import', () => {
   });
 
   it('writes rejected lines to standard output, stores the others, and exits with 1', async () => {
-    const plants = ['a', 'b', 'x'.repeat(70_000), 'c'].map((name, at) => `{"id":${Math.max(1, at)},"name":"${name}"}`);
-    const environment = { ...folder.newDatabase(), BODY_LIMIT: '64kb' };
-    const { exitCode, stdout, stderr } = await run(['import'], environment, `no JSON\n${plants.join('\n')}`);
-    expect(stderr).to.equal('2 plants created, 0 already stored, 3 lines rejected\n');
+    const environment = { DATABASE_URL: 'memory:', BODY_LIMIT: '64kb' };
+    const lines = ['{"id":1,"name":"a"}', `{"id":2,"name":"${'x'.repeat(70_000)}"}`];
+    const { exitCode, stdout, stderr } = await run(['import'], environment, lines.join('\n'));
+    expect(stderr).to.equal('1 plant created, 0 already stored, 1 line rejected\n');
     expect(exitCode).to.equal(1);
-    expect(toLines(stdout).map((line) => JSON.parse(line))).to.deep.equal([
-      { line: 1, error: 40001, message: 'The input is not valid JSON' },
-      { line: 3, error: 40901, message: 'id belongs to a different plant' },
-      { line: 4, error: 41301, message: 'The line is larger than 65536 bytes' },
-    ]);
+    expect(stdout).to.equal('{"line":2,"error":41301,"message":"The line is larger than 65536 bytes"}\n');
   });
 
-  it('counts in the singular and in the plural, and exits with 1 and a hint if the input has another format', async () => {
-    const environment = { DATABASE_URL: 'memory:' };
-    const one = await run(['import'], environment, '{"id":1,"name":"a"}\n\nno JSON\n');
-    expect(one.stderr).to.equal('1 plant created, 0 already stored, 1 line rejected\n');
+  it('exits with 1 and a hint if the input has another format', async () => {
     const stderr = 'plant-store: the input is a JSON array; write one object per line, without commas\n';
-    expect(await run(['import'], environment, '[]')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
+    expect(await run(['import'], { DATABASE_URL: 'memory:' }, '[]')).to.deep.equal({ exitCode: 1, stdout: '', stderr });
   });
 
   it('exits with 1 and names the reason if it cannot read its file', async () => {
     for (const [file, reason] of [
       ['none.ndjson', "ENOENT: no such file or directory, open 'none.ndjson'"],
       ['.', 'EISDIR: illegal operation on a directory, read'],
-    ] as const)
+    ] as const) {
+      const stderr = `plant-store: ${reason}\n`;
       expect(await run(['import', file], { DATABASE_URL: 'memory:' })).to.deep.equal({
         exitCode: 1,
         stdout: '',
-        stderr: `plant-store: ${reason}\n`,
+        stderr,
       });
+    }
   });
 });

@@ -52,10 +52,6 @@ describe('A failure', () => {
 describe('Standard output', () => {
   const folder = new CommandFolder();
 
-  it('gets what a command prints', async () => {
-    expect(await withStreams(() => print('Monstera\n'))).to.include({ stdout: 'Monstera\n', stderr: '' });
-  });
-
   it('rejects if it cannot be written, unless its reader has closed it', async () => {
     const printWith = (code: string) =>
       withStreams(() => {
