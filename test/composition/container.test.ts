@@ -5,7 +5,6 @@ import { describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
 import { createContainer } from '../../composition/container.js';
 import { services } from '../../composition/services.js';
-import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 
 const create = (environment: Readonly<Record<string, string>>) =>
@@ -27,21 +26,6 @@ describe('The container', () => {
       await setImmediate();
     }
     expect(writes).to.equal(3);
-  });
-
-  it('opens nothing if a service that needs the storage cannot be created', async () => {
-    const container = await create({ DATABASE_URL: 'garden:' });
-    let opened = 0;
-    const open = () => {
-      opened++;
-      return new MemoryPlantRepository();
-    };
-    container.bind(services.OpenStorage).toConstantValue(open).whenNamed('garden');
-    container.unbind(services.TokenVerifier);
-    expect(await catchError(container.getAsync(services.RequestListener))).to.match(
-      /No bindings? found.*TokenVerifier/is,
-    );
-    expect(opened).to.equal(0);
   });
 
   it('closes what decorates the storage', async () => {

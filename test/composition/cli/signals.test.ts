@@ -36,12 +36,4 @@ describe('A signal', () => {
     expect(await finish().readResponse()).to.include({ outcome: 200 });
     expect(await service.exited()).to.equal(0);
   });
-
-  it('that stops the service also reaches the listeners of others, such as a tracer', async () => {
-    writeFileSync(join(folder, 'tracer.mjs'), "process.on('SIGTERM', () => console.log('traced'));");
-    const service = serve(folder, { DATABASE_URL: 'memory:', NODE_OPTIONS: '--import=./tracer.mjs' });
-    await service.port();
-    expect(await service.stop()).to.equal(0);
-    expect(service.stdout).to.match(/^traced$/m);
-  });
 });
