@@ -14,9 +14,9 @@ export interface Key {
 
 let lastKeyNumber = 0;
 
-/** Generates a key pair with a unique id. */
-export async function newKey(algorithm = 'ES256'): Promise<Key> {
-  return { kid: `key-${++lastKeyNumber}`, algorithm, ...(await generateKeyPair(algorithm, { extractable: true })) };
+/** Generates a key pair, by default with a unique id. */
+export async function newKey(algorithm = 'ES256', kid: string | null = `key-${++lastKeyNumber}`): Promise<Key> {
+  return { kid: kid ?? undefined, algorithm, ...(await generateKeyPair(algorithm, { extractable: true })) };
 }
 
 export const ISSUER = 'https://issuer.example/garden';
@@ -29,25 +29,29 @@ export function inSeconds(seconds: number): number {
 }
 
 /** Signs a JWT that is valid for five minutes, except for the overrides. `undefined` removes a claim. */
-export function sign(key: Key, claims: object = {}, header: object = {}): Promise<string> {
+export function sign({ kid, algorithm: alg, privateKey }: Key, claims: object = {}, header: object = {}) {
   return new SignJWT({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: inSeconds(300), ...claims })
-    .setProtectedHeader({ alg: key.algorithm, ...(key.kid !== undefined && { kid: key.kid }), ...header })
-    .sign(key.privateKey);
+    .setProtectedHeader({ alg, ...(kid !== undefined && { kid }), ...header })
+    .sign(privateKey);
 }
 
 /** An HTTP server on loopback that publishes keys. */
 export class Issuer {
-  readonly #server = createServer((_, response) => this.#respond(response));
+  readonly #server = createServer((_, response) => {
+    this.requests++;
+    this.respond(response);
+  });
   #port = 0;
-  #published: object = { keys: [] };
-  #respondWith: ((response: ServerResponse) => unknown) | undefined;
+  #keySet = '';
   /** Number of requests received. */
   requests = 0;
+  /** Sends the keys, unless a test replaces it. */
+  respond = (response: ServerResponse): unknown => response.end(this.#keySet);
 
   static async start(...keys: readonly Key[]): Promise<Issuer> {
     const issuer = new Issuer();
     await issuer.publish(...keys);
-    await issuer.restore();
+    await issuer.restart();
     issuer.#port = portOf(issuer.#server);
     return issuer;
   }
@@ -56,20 +60,16 @@ export class Issuer {
     return new URL(`http://127.0.0.1:${this.#port}/jwks.json`);
   }
 
-  /** Replaces the published keys. */
+  /** Replaces the published keys, and sends them. */
   async publish(...keys: readonly Key[]): Promise<void> {
     const toJwk = async ({ kid, algorithm: alg, publicKey }: Key) => {
       return { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
     };
-    this.#published = { keys: await Promise.all(keys.map(toJwk)) };
+    this.#keySet = JSON.stringify({ keys: await Promise.all(keys.map(toJwk)) });
+    this.respond = (response) => response.end(this.#keySet);
   }
 
-  /** Replaces the response until {@link restore}. */
-  respondWith(respond: (response: ServerResponse) => unknown): void {
-    this.#respondWith = respond;
-  }
-
-  /** Rejects every connection until {@link restore}. */
+  /** Refuses every connection until {@link restart}. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server.close(), 'close');
@@ -77,15 +77,7 @@ export class Issuer {
     await closed;
   }
 
-  /** Serves the keys again. */
-  async restore(): Promise<void> {
-    this.#respondWith = undefined;
-    if (!this.#server.listening) await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
-  }
-
-  #respond(response: ServerResponse): void {
-    this.requests++;
-    if (this.#respondWith) this.#respondWith(response);
-    else response.setHeader('Content-Type', 'application/jwk-set+json').end(JSON.stringify(this.#published));
+  async restart(): Promise<void> {
+    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
   }
 }
