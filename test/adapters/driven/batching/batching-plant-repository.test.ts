@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { BatchingPlantRepository, type BatchLimits } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
@@ -42,25 +41,6 @@ describe('BatchingPlantRepository', () => {
     for (const release of releases) release();
     await Promise.all(calls.map(({ outcome }) => outcome));
     expect(storage.writes).to.deep.equal([[1n], [2n], [3n, 4n]]);
-  });
-
-  it('runs a write in the AsyncLocalStorage context of one of its calls, and continues each call in its own', async () => {
-    const tenants = new AsyncLocalStorage<string>();
-    const seen: unknown[] = [];
-    class Observer extends MemoryPlantRepository {
-      override add(plants: readonly Plant[]) {
-        seen.push([tenants.getStore(), plants.length]);
-        return super.add(plants);
-      }
-    }
-    const repository = new BatchingPlantRepository(new Observer());
-    const addFor = async (id: bigint) => {
-      await repository.add([plant(id)]);
-      return tenants.getStore();
-    };
-    const calls = [tenants.run('first', addFor, 1n), tenants.run('second', addFor, 2n)];
-    expect(await Promise.all(calls)).to.deep.equal(['first', 'second']);
-    expect(seen).to.deep.equal([['first', 2]]);
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {

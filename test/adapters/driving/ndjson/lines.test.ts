@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
@@ -23,22 +21,15 @@ describe('splitLines', () => {
   });
 
   it('needs constant memory for an endless line', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage: () => void = runInNewContext('gc');
-    const used = () => {
-      collectGarbage();
-      return process.memoryUsage().arrayBuffers;
-    };
-    const before = used();
-    let peak = 0;
+    let peakBytes = 0;
     async function* endless() {
-      for (let chunk = 0; chunk < 1000; chunk++) {
+      for (let chunk = 0; chunk < 10_000; chunk++) {
         yield Buffer.alloc(65_536, 'x');
-        if (chunk % 100 === 0) peak = Math.max(peak, used() - before);
+        peakBytes = Math.max(peakBytes, process.memoryUsage().arrayBuffers);
       }
     }
     for await (const lines of splitLines(endless(), 2 ** 20)) expect(lines).to.deep.equal([undefined]);
-    expect(peak, 'bytes held of a 62 MiB line').to.be.below(16 * 2 ** 20);
+    expect(peakBytes, 'bytes held of a line of 625 MiB').to.be.below(200 * 2 ** 20);
   });
 });
 
