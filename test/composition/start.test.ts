@@ -192,20 +192,19 @@ describe('stop', () => {
     await client.ended();
   });
 
-  it('resolves to false if the storage fails to close, and logs the failure', async () => {
-    const recorder = Object.assign(new Recorder(), { close: () => Promise.reject(new Error('no water')) });
-    const { stop } = await recorder.start();
-    expect(await stop()).to.equal(false);
-    const failure = { level: 'error', part: 'storage', msg: 'a part failed to close' };
-    expect(recorder.lines[1]).to.include(failure).and.to.have.nested.property('err.message', 'no water');
-    expect(recorder.lines[2]).to.include({ msg: 'stopped', closed: false });
-  });
-
-  it('resolves to true if only another part fails to close', async () => {
-    const recorder = new Recorder();
-    const { container, stop } = await recorder.start();
-    container.onClose('management', () => Promise.reject(new Error('no water')));
-    expect(await stop()).to.equal(true);
-    expect(recorder.lines[1]).to.include({ part: 'management', msg: 'a part failed to close' });
-  });
+  for (const { title, part, expected } of [
+    { title: 'resolves to false and logs the failure if the storage fails to close', part: 'storage', expected: false },
+    { title: 'resolves to true and logs the failure if another part does', part: 'management', expected: true },
+  ] as const) {
+    it(title, async () => {
+      const recorder = new Recorder();
+      const { container, stop } = await recorder.start();
+      container.onClose(part, () => Promise.reject(new Error('no water')));
+      expect(await stop()).to.equal(expected);
+      const [, failure, stopped] = recorder.lines;
+      expect(failure).to.include({ level: 'error', part, msg: 'a part failed to close' });
+      expect(failure).to.have.nested.property('err.message', 'no water');
+      expect(stopped).to.include({ msg: 'stopped', closed: expected });
+    });
+  }
 });

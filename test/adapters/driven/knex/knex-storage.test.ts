@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { isStorageUnavailable, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { chooseDriver } from '#adapters/driven/knex/sqlite-file.js';
 import { catchError } from '../../../support/catch-error.js';
 import { sqliteEngine } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
@@ -14,15 +12,6 @@ const PLANTS = [toPlant({ id: 2n, name: 'Monstera' })];
 
 describe('KnexStorage', () => {
   const stores = sqliteEngine.stores();
-
-  it('returns its name with the whole path, and what an operator should know', async () => {
-    const { path } = await stores.create();
-    const storage = await openSqlite({ path: relative('.', path) });
-    const { name, driver, maxWrites, warning } = storage;
-    expect({ name, maxWrites, warning }).to.deep.equal({ name: `sqlite:${path}`, maxWrites: 1, warning: undefined });
-    expect(driver).to.equal(chooseDriver());
-    await storage.close();
-  });
 
   it('fails to open with the reason and the codes of the driver, such as for a file that is no database', async () => {
     const { path } = await stores.create();

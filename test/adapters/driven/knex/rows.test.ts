@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { fitsStatement } from '#adapters/driven/knex/rows.js';
 import { enginesOfTier } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 
@@ -20,23 +19,4 @@ describe('The rows of a store', () => {
       });
     });
   }
-});
-
-describe('A statement', () => {
-  const fits = (count: number, name: string, tag?: string) =>
-    fitsStatement(Array(count).fill(toPlant({ id: 1n, name, tag })));
-
-  it('inserts at most 4000 plants', () => {
-    expect(fits(4000, 'Aloe')).to.equal(true);
-    expect(fits(4001, 'Aloe')).to.equal(false);
-  });
-
-  it('inserts at most a megabyte of names and tags, or one plant', () => {
-    const [half, quarter] = ['x'.repeat(512 * 1024), 'x'.repeat(256 * 1024)];
-    expect(fits(2, half)).to.equal(true);
-    expect(fits(2, `${half}x`)).to.equal(false);
-    expect(fits(2, quarter, quarter)).to.equal(true);
-    expect(fits(2, quarter, `${quarter}x`)).to.equal(false);
-    expect(fits(1, half, half + half)).to.equal(true);
-  });
 });

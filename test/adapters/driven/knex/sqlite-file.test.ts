@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
@@ -8,22 +8,6 @@ import { temporaryFolder } from '../../../support/temporary.js';
 
 describe('A SQLite file', () => {
   const folder = temporaryFolder();
-
-  it('is created for its owner only', async () => {
-    const path = join(folder, 'new.db');
-    const storage = await openSqlite({ path });
-    expect((statSync(path).mode & 0o777).toString(8)).to.equal('600');
-    await storage.close();
-  });
-
-  it('is not created if it must exist', async () => {
-    const path = join(folder, 'missing.db');
-    const error = await catchError(openSqlite({ path, mustExist: true }));
-    expect(`${error}`).to.equal(`StorageUnavailable: cannot open sqlite:${path}: it does not exist`);
-    const storage = await openSqlite({ path });
-    await storage.close();
-    await openSqlite({ path, mustExist: true }).then((existing) => existing.close());
-  });
 
   it('is neither a folder nor a device', async () => {
     for (const path of [folder, '/dev/null']) {
