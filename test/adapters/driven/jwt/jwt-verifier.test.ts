@@ -50,16 +50,18 @@ describe('JwtVerifier', () => {
   });
 
   describe('accepts a token', () => {
-    for (const { title, getClaims = () => ({}), header } of [
-      { title: 'that expired within the clock tolerance', getClaims: () => ({ exp: inSeconds(-15) }) },
-      { title: 'that becomes valid within the clock tolerance', getClaims: () => ({ nbf: inSeconds(25) }) },
+    for (const { title, header } of [
       { title: 'of the type JWT', header: { typ: 'JWT' } },
       { title: 'of the type application/AT+JWT', header: { typ: 'application/AT+JWT' } },
-    ]) {
+    ])
       it(title, async () => {
-        expect(await create().verify(await sign(key, getClaims(), header))).to.deep.equal(ACCEPTED);
+        expect(await create().verify(await sign(key, {}, header))).to.deep.equal(ACCEPTED);
       });
-    }
+
+    it('that expired, or becomes valid, within the clock tolerance', async () => {
+      const tokens = [await sign(key, { exp: inSeconds(-15) }), await sign(key, { nbf: inSeconds(25) })];
+      for (const each of tokens) expect(await create().verify(each)).to.deep.equal(ACCEPTED);
+    });
 
     it('signed with any asymmetric algorithm', async () => {
       const keys = await Promise.all(['RS256', 'PS512', 'ES384', 'EdDSA'].map((algorithm) => newKey(algorithm)));

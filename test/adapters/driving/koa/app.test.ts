@@ -20,16 +20,12 @@ import { CANARY } from '../../../support/secret-leaks.js';
 import { TOKEN } from '../../../support/service.js';
 import { waitUntil } from '../../../support/wait-until.js';
 
-/** Headers on which a parser of a library takes, or took, long. */
+/** Headers on which a parser takes, or took, long. */
 const HOSTILE = [
   ['Accept', hostile(',', '"')],
-  ['Accept', hostile('W/"a",')],
   ['Host', hostile('o', '@xn--')],
-  ['Host', hostile('\xe9\xfc', '@')],
   ['If-None-Match', hostile('",')],
-  ['If-None-Match', hostile(', ')],
   ['Cache-Control', hostile(' ', ',')],
-  ['Cache-Control', hostile('no-cache ')],
   ['Content-Type', hostile(';', 'application/json')],
   ['Content-Encoding', hostile(', ')],
   ['Authorization', hostile(' ', 'Bearer')],
@@ -39,12 +35,9 @@ const HOSTILE = [
 /** Requests to which a hostile header is added. */
 const REQUESTS = {
   'GET /': {},
-  'HEAD /docs': {},
   'HEAD /docs/swagger-ui-bundle.js': { 'If-None-Match': '"x"' },
-  'GET /openapi.json': {},
   'POST /plants': CREATE_HEADERS,
   'POST /plants?without-a-credential': {},
-  'GET /plants': {},
   'GET /nowhere': {},
 };
 

@@ -127,11 +127,6 @@ describe('Requests in flight', () => {
 describe('A create', () => {
   const start = httpServers();
 
-  it('is accepted with an empty Expect and an empty Content-Encoding', async () => {
-    const server = await start();
-    expect(await server.send(post(newPlant(), { Expect: '', 'Content-Encoding': '' }))).to.equal(200);
-  });
-
   it('calls the use case of the authenticated client, which may decline a plant with an error of its own', async () => {
     const tokenVerifier: TokenVerifier = { verify: async (subject) => ({ kind: 'valid', principal: { subject } }) };
     const message = 'Too many plants today';
