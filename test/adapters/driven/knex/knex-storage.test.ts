@@ -31,7 +31,7 @@ describe('KnexStorage', () => {
 
   it('is ready after a start or a failed add once a write has succeeded, which stores no plant', async () => {
     const store = await stores.create();
-    const storage = await stores.open(store, { timeoutMs: 100 });
+    const storage = await stores.open(store, { timeoutMs: 500 });
     const other = await SqliteFile.open(store.path);
     await other.exec('BEGIN IMMEDIATE');
     const checks = [succeeds(storage.ready()), succeeds(storage.ready())];
