@@ -45,7 +45,7 @@ describe('importPlants', () => {
       ['no JSON', 40001, 'The input is not valid JSON'],
       ['{"id":1,"name":"another"}', 40901, 'id belongs to a different plant'],
       ['{"id":2,"name":"a\\u0000"}', 40003, 'name must not contain U+0000 or a lone surrogate'],
-      ['null', 40002, 'The JSON value must be an object'],
+      ['[]', 40002, 'The JSON value must be an object'],
       [`{"id":2,"name":"${'a'.repeat(200_000)}"}`, 41301, TOO_LONG],
     ] as const;
     const repository = new MemoryPlantRepository();
