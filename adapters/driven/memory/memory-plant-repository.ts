@@ -10,14 +10,12 @@ export class MemoryPlantRepository implements PlantRepository {
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     this.#assertOpen();
-    return plants.map((plant) => this.#addOne(plant));
-  }
-
-  #addOne(plant: Plant): AddOutcome {
-    const stored = this.#plants.get(plant.id);
-    if (stored !== undefined) return { kind: 'conflict', stored };
-    this.#plants.set(plant.id, plant);
-    return { kind: 'added' };
+    return plants.map((plant) => {
+      const stored = this.#plants.get(plant.id);
+      if (stored !== undefined) return { kind: 'conflict', stored };
+      this.#plants.set(plant.id, plant);
+      return { kind: 'added' };
+    });
   }
 
   async *readAll(): AsyncGenerator<readonly Plant[]> {
