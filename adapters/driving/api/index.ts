@@ -1,4 +1,4 @@
 export { type ApiError, apiErrors, type Declined, failureToApiError, toApiError, toStatus } from './api-errors.js';
 export { type Authentication, authenticate } from './credential.js';
 export { type OpenApiDescription, openApiDescription } from './description.js';
-export { type DecodeResult, JsonPlantCodec, type PlantCodec } from './plant-codec.js';
+export { type DecodeResult, JsonPlantCodec } from './plant-codec.js';

@@ -4,28 +4,15 @@ import addFormats from 'ajv-formats';
 import { type ApiError, apiErrors, toSentence } from './api-errors.js';
 import { type OpenApiDescription, openApiDescription } from './description.js';
 
-/** The result of {@link PlantCodec.decodeNewPlant}. */
+/** The result of {@link JsonPlantCodec.decodeNewPlant}. */
 export type DecodeResult =
   | { readonly kind: 'decoded'; readonly newPlant: NewPlant }
   | { readonly kind: 'rejected'; readonly error: ApiError };
 
-/** Converts plants to and from JSON, for every driving adapter. */
-export interface PlantCodec {
-  /**
-   * Decodes a NewPlant: checks UTF-8, JSON, the schema and the digits of the id. One message names all violations.
-   * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
-   */
-  decodeNewPlant(bytes: Uint8Array): DecodeResult;
-  /** Encodes a plant as a NewPlant with an exact id, as {@link decodeNewPlant} reads it. */
-  encodeNewPlant(plant: Plant): string;
-  /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
-  encodePlant(plant: Plant): string;
-}
-
 const ID_RANGE = toSentence({ field: 'id', rule: 'range' });
 
-/** Reads ids exactly, and validates with the schemas of an OpenAPI description. */
-export class JsonPlantCodec implements PlantCodec {
+/** Converts plants to and from JSON with exact ids, for every driving adapter. Validates with the schemas of a description. */
+export class JsonPlantCodec {
   readonly #isNewPlant: ValidateFunction<Omit<NewPlant, 'id'>>;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -38,6 +25,10 @@ export class JsonPlantCodec implements PlantCodec {
     this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
   }
 
+  /**
+   * Decodes a NewPlant: checks UTF-8, JSON, the schema and the digits of the id. One message names all violations.
+   * @param bytes One JSON text. A leading byte order mark is ignored (RFC 8259 §8.1).
+   */
   decodeNewPlant(bytes: Uint8Array): DecodeResult {
     if (bytes.length === 0) return rejected(apiErrors.notJson, 'The input is empty');
     let text: string;
@@ -66,12 +57,14 @@ export class JsonPlantCodec implements PlantCodec {
     return rejected(apiErrors.notANewPlant, [...violations].join('; '));
   }
 
+  /** Encodes a plant as a NewPlant with an exact id, as {@link decodeNewPlant} reads it. */
   encodeNewPlant({ id, name, tag }: Plant): string {
     const json = JSON.stringify({ id: 0, name, tag } satisfies Record<keyof NewPlant, unknown>);
     // The first 0 stands for the id, because JSON.stringify throws for a bigint.
     return json.replace('0', `${id}`);
   }
 
+  /** Encodes the body of a successful response: the strings, never the id (`Plant` in docs/openapi.yaml). */
   encodePlant({ name, tag }: Plant): string {
     return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
   }

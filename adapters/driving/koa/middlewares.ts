@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Router } from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import type { Middleware } from 'koa';
-import { apiErrors, authenticate, type PlantCodec, toApiError } from '../api/index.js';
+import { apiErrors, authenticate, type JsonPlantCodec, toApiError } from '../api/index.js';
 import type { ApiMiddleware, CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
 import { fail, reject } from './context.js';
 
@@ -81,7 +81,7 @@ export const checkHeaders: ApiMiddleware = (ctx, next) => {
 /** Creates the plant, with the use case or with a function that returns it for the authenticated client. */
 export function create(
   createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant | Promise<HttpCreatePlant>),
-  codec: PlantCodec,
+  codec: JsonPlantCodec,
 ): Middleware<CreateState> {
   return async (ctx) => {
     const decoded = codec.decodeNewPlant(ctx.state.body);

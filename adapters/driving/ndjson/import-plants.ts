@@ -1,5 +1,5 @@
 import type { CreatePlantOutcome, NewPlant } from '@plant-store/core';
-import { apiErrors, type Declined, type DecodeResult, type PlantCodec, toApiError } from '../api/index.js';
+import { apiErrors, type Declined, type DecodeResult, type JsonPlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
 /** An exported id may be longer than in the body that created its plant: `1e18` has 4 characters, and 19 digits. */
@@ -11,7 +11,7 @@ interface ImportOptions {
   readonly createPlants: {
     execute(newPlants: readonly NewPlant[]): Promise<readonly (CreatePlantOutcome | Declined)[]>;
   };
-  readonly codec: PlantCodec;
+  readonly codec: JsonPlantCodec;
   /** Maximum size of the bodies that created the plants. A line may be 15 bytes longer. */
   readonly bodyLimitBytes: number;
   /** Called for each rejected line, in order, with its number, starting at 1, and its error. */
