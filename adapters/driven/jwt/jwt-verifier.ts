@@ -53,14 +53,14 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Authenticates JWTs (RFC 7519) of one issuer for one audience, signed with a key that the issuer publishes. */
 export class JwtVerifier implements TokenVerifier {
-  readonly #options: JwtVerifierOptions;
+  readonly #checks;
   readonly #getKey: jose.JWTVerifyGetKey;
 
   /** @throws {TypeError} The issuer or the audience is empty: jose would then accept any. */
-  constructor(options: JwtVerifierOptions) {
-    const { issuer, audience, jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 } = options;
+  constructor({ issuer, audience, jwksUrl, timeoutMs = 5000, cooldownMs = 30_000 }: JwtVerifierOptions) {
     if (!issuer || !audience) throw new TypeError('issuer and audience must be non-empty strings');
-    this.#options = options;
+    const clockTolerance = CLOCK_TOLERANCE_SECONDS;
+    this.#checks = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'], clockTolerance };
     const keySet = jose.createRemoteJWKSet(jwksUrl, {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
@@ -80,17 +80,12 @@ export class JwtVerifier implements TokenVerifier {
   async verify(token: string): Promise<Verification> {
     if (!COMPACT_JWS.test(token)) return invalid('malformed');
     try {
-      const { issuer, audience } = this.#options;
-      const checks = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'] };
-      const { payload, protectedHeader } = await this.#verify(token, {
-        ...checks,
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      });
+      const { payload, protectedHeader } = await this.#verify(token);
       const { typ = 'JWT' } = protectedHeader;
       if (typeof typ !== 'string' || !TYPES.test(typ)) return invalid('type');
       const { sub: subject } = payload;
       if (typeof subject !== 'string' || subject === '') return invalid('subject');
-      return { kind: 'valid', principal: { subject, issuer } };
+      return { kind: 'valid', principal: { subject, issuer: this.#checks.issuer } };
     } catch (error) {
       if (isTokenIssuerUnavailable(error)) throw error;
       if (error instanceof jose.errors.JWTClaimValidationFailed) return invalid(REASONS[error.claim]);
@@ -99,14 +94,14 @@ export class JwtVerifier implements TokenVerifier {
   }
 
   /** Tries each key that matches: without `kid` (optional, RFC 7515 §4.1.4), each of the algorithm, as during a rotation. */
-  async #verify(token: string, checks: jose.JWTVerifyOptions): Promise<jose.JWTVerifyResult> {
+  async #verify(token: string): Promise<jose.JWTVerifyResult> {
     try {
-      return await jose.jwtVerify(token, this.#getKey, checks);
+      return await jose.jwtVerify(token, this.#getKey, this.#checks);
     } catch (error) {
       if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
       for await (const key of error) {
         try {
-          return await jose.jwtVerify(token, key, checks);
+          return await jose.jwtVerify(token, key, this.#checks);
         } catch (failure) {
           // An error of another class is that of a key which jose cannot use.
           const isOfToken = failure instanceof jose.errors.JOSEError;
