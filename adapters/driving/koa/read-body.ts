@@ -20,12 +20,11 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     if (load.inFlightBytes + reserved > maxInFlightBytes) return reject(ctx, apiErrors.overloaded);
     load.inFlightBytes += reserved;
     try {
-      prepare(ctx);
+      // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
+      if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
       if (reserved > MAX_CHUNKS) limitChunks(ctx);
-      const isParsed = await tryParse(ctx, parse);
-      if (!isParsed) return reject(ctx, tooLarge);
-      const body = toBytes(ctx.request.rawBody);
-      if (body.length > limitBytes) return reject(ctx, tooLarge);
+      const body = await tryParse(ctx, parse);
+      if (body === undefined || body.length > limitBytes) return reject(ctx, tooLarge);
       load.inFlightBytes += body.length - reserved;
       reserved = body.length;
       ctx.state.body = body;
@@ -34,14 +33,6 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
       load.inFlightBytes -= reserved;
     }
   };
-}
-
-function prepare(ctx: CreateContext): void {
-  // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
-  if (ctx.headers.expect && ctx.req.httpVersion === '1.1') ctx.res.writeContinue();
-  // An outer app may have disabled the parser, or have one of other types, which has left an empty object.
-  Object.assign(ctx, { disableBodyParser: false });
-  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
 }
 
 /** Makes the parser, which must start in this turn of the event loop, reject a body of very small chunks. */
@@ -57,20 +48,20 @@ function limitChunks({ req }: CreateContext): void {
   req.on('data', onData).on('error', () => {});
 }
 
-/** Reads the body. Resolves to `false` if it is too large or the client has left. */
-async function tryParse(ctx: CreateContext, parse: Middleware<CreateState>): Promise<boolean> {
+/** Reads the body. Resolves to `undefined` if it is too large or the client has left. */
+async function tryParse(ctx: CreateContext, parse: Middleware<CreateState>): Promise<Uint8Array | undefined> {
+  // An outer app may have disabled the parser, or have one of other types, which has left an empty object.
+  Object.assign(ctx, { disableBodyParser: false });
+  if (ctx.request.rawBody === undefined) ctx.request.body = undefined;
   try {
     await parse(ctx, async () => {});
-    return true;
+    const rawBody: unknown = ctx.request.rawBody ?? '';
+    // A parser of an outer app has read it as UTF-8.
+    return rawBody instanceof Uint8Array ? rawBody : Buffer.from(`${rawBody}`);
   } catch (error) {
     if (Object(error).status !== 413 && !ctx.req.errored) throw error;
     // Discards the rest, which the parser leaves unread.
     ctx.req.resume();
-    return false;
+    return undefined;
   }
-}
-
-/** Converts a body, which a parser of an outer app has read as UTF-8. */
-function toBytes(rawBody: unknown = ''): Uint8Array {
-  return rawBody instanceof Uint8Array ? rawBody : Buffer.from(`${rawBody}`);
 }
