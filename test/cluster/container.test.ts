@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 import { create, toLines } from '../support/client.js';
 import { Program } from '../support/executable.js';
+import { runCommands } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 import { freePort } from '../support/port.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { run } from '../system/operate/guide.js';
 
 /** Image that replaces the official Node image. */
 const NODE_IMAGE = 'localhost/node:test';
@@ -62,19 +62,19 @@ describe('The container', () => {
       `[containers]\nnetns = "host"\nlog_driver = "none"\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
        [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
     );
-    await run(BUILD_NODE_IMAGE, folder, environment);
+    await runCommands(BUILD_NODE_IMAGE, folder, environment);
     const comments = readFileSync(inRepository('Containerfile'), 'utf8').matchAll(/^# {3}(.*\n)/gm);
     const commands = Array.from(comments, ([, line]) => line).join('');
     const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
     const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
-    await run(`cd '${inRepository('.')}'; ${podmanBuild}`, folder, environment);
+    await runCommands(`cd '${inRepository('.')}'; ${podmanBuild}`, folder, environment);
 
     const root = podman('image', 'mount', 'plant-store');
     expect(readdirSync(join(root, 'opt/plant-store/node_modules')))
       .to.include.members(['pg', 'mysql2'])
       .and.not.include('sqlite3');
     const [port, managementPort] = [await freePort(), await freePort()];
-    const token = await run(printToken.replace('docker', 'podman'), folder, environment);
+    const token = await runCommands(printToken.replace('docker', 'podman'), folder, environment);
     const [credential, , digest = ''] = toLines(token);
     // In the foreground and in place of the shell, so that signals reach it, and without restarts, which would follow.
     const podmanRun = serve.replace(/docker run -d(.*) --restart \S+/, 'exec podman run$1 -e PORT -e MANAGEMENT_PORT');

@@ -7,12 +7,12 @@ import { create, serve } from '../support/client.js';
 import { connectTo } from '../support/database-servers.js';
 import { serverStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
-import { configuration } from '../support/guide.js';
+import { configuration, runCommands } from '../support/guide.js';
 import { freePort } from '../support/port.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { Load } from './load.js';
-import { run } from './operate/guide.js';
+
 import { PrivateServer, privateServers } from './private-server.js';
 
 /** Only pgbouncer connects as the user of the service, with its password. */
@@ -45,7 +45,7 @@ describe('Behind pgbouncer configured as in the guide', () => {
     await root.raw(limitStatements);
     await root.raw('CREATE DATABASE plants OWNER plants');
     await root.destroy();
-    await run(copyUser, folder, { PGHOST: postgres.hostname, PGPORT: postgres.port, PGUSER: 'postgres' });
+    await runCommands(copyUser, folder, { PGHOST: postgres.hostname, PGPORT: postgres.port, PGUSER: 'postgres' });
     const file = join(folder, 'pgbouncer.ini');
     writeFileSync(file, ini);
     // pgbouncer refuses to run as root.

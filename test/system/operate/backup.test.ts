@@ -5,11 +5,11 @@ import { before, describe, it } from 'mocha';
 import { catchError } from '../../support/catch-error.js';
 import { create, serve } from '../../support/client.js';
 import { postgresEngine, sqliteStore } from '../../support/engines.js';
+import { commandsUnder, runCommands } from '../../support/guide.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { conclusive, violationsOf } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
-import { commandsUnder, run } from './guide.js';
 
 /** Minimum number of plants before the backup. */
 const MIN_PLANTS = 2000;
@@ -37,7 +37,7 @@ for (const [title, heading] of [
     it('leaves the previous backup unchanged and creates no store if it fails', async () => {
       const { variables } = createStore('failing');
       writeFileSync(BACKUP, 'previous backup');
-      const failing = run(backUp, folder, { ...variables, DATABASE_URL: `sqlite:${variables.DATA}/none` });
+      const failing = runCommands(backUp, folder, { ...variables, DATABASE_URL: `sqlite:${variables.DATA}/none` });
       expect(await catchError(failing)).to.be.instanceOf(Error);
       expect(readFileSync(BACKUP, 'utf8')).to.equal('previous backup');
       expect(readdirSync(variables.DATA)).to.deep.equal([]);
@@ -50,7 +50,7 @@ for (const [title, heading] of [
 
       const before = load.history.length;
       const startedAt = performance.now();
-      await run(backUp, folder, variables);
+      await runCommands(backUp, folder, variables);
       const endedAt = performance.now();
       expect(load.history.length, 'created during the backup').to.be.above(before);
       await load.waitForOutcomes(2 * CLIENTS, 200);
@@ -60,7 +60,7 @@ for (const [title, heading] of [
 
       expect(readdirSync(folder).filter((name) => /^backup./.test(name))).to.deep.equal([]);
       const target = (await postgres?.create()) ?? store;
-      await run(restore, folder, { ...variables, DATABASE_URL: target.url });
+      await runCommands(restore, folder, { ...variables, DATABASE_URL: target.url });
       const restored = await target.readPlants();
       // The backup may or may not contain creates that ended after it started.
       const history = load.history.map((operation) =>

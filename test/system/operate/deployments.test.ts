@@ -6,10 +6,10 @@ import { afterEach, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { create, serve } from '../../support/client.js';
 import { databasesOn, postgresServer } from '../../support/database-servers.js';
+import { runCommands } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
-import { run } from './guide.js';
 
 const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
 
@@ -29,12 +29,12 @@ describe('compose.yaml', () => {
     const secrets = join(folder, 'secrets');
     mkdirSync(secrets);
     const prepare = [...read('compose.yaml').matchAll(/^# {3}((?:openssl|echo) .*)$/gm)].map(([, line]) => line);
-    await run(prepare.join('\n'), secrets, {});
+    await runCommands(prepare.join('\n'), secrets, {});
     const script = read('create-database.sql').replaceAll('/run/secrets', secrets);
     writeFileSync(join(folder, 'create-database.sql'), script.replaceAll(/ plants\b/g, ` ${name}`));
     // As the entry point of the image does.
     const options = '--no-psqlrc --quiet --set=ON_ERROR_STOP=1';
-    await run(`psql ${options} --file=create-database.sql "$SERVER"`, folder, { SERVER: postgresServer.url });
+    await runCommands(`psql ${options} --file=create-database.sql "$SERVER"`, folder, { SERVER: postgresServer.url });
     const columns = ['rolsuper', 'rolcreaterole', 'rolcreatedb', 'rolreplication', 'rolbypassrls'];
     const [role] = await databases.connect()('pg_roles').where({ rolname: name }).select(columns);
     expect(Object.values(role)).to.deep.equal(columns.map(() => false));

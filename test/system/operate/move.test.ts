@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { postgresEngine, sqliteStore } from '../../support/engines.js';
+import { commandsUnder, runCommands } from '../../support/guide.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { Load } from '../load.js';
-import { commandsUnder, run } from './guide.js';
 
 describe('A store that moves from SQLite to PostgreSQL according to the guide', () => {
   const folder = temporaryFolder();
@@ -19,7 +19,8 @@ describe('A store that moves from SQLite to PostgreSQL according to the guide', 
     const { url: DATABASE_URL } = sqliteStore(join(folder, 'plants.db'));
     const target = await stores.create();
     writeFileSync(join(folder, 'database-url'), target.url);
-    const follow = (commands: string) => run(commands.replaceAll('/etc/plant-store', folder), folder, { DATABASE_URL });
+    const follow = (commands: string) =>
+      runCommands(commands.replaceAll('/etc/plant-store', folder), folder, { DATABASE_URL });
 
     const service = serve(folder, { DATABASE_URL, LOG_LEVEL: 'error' });
     const load = await Load.on(await service.port(), 2000);

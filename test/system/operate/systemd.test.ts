@@ -6,13 +6,13 @@ import { create, toLines } from '../../support/client.js';
 import { databasesOn, postgresServer } from '../../support/database-servers.js';
 import { type CommandResult, Program } from '../../support/executable.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
+import { commandsUnder } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { freePort } from '../../support/port.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { TOKEN } from '../../support/service.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { waitUntil } from '../../support/wait-until.js';
-import { commandsUnder } from './guide.js';
 
 /** The commands of the guide: those before the service can be configured, and those that start it. */
 const [INSTALL, START] = commandsUnder('Under systemd')
