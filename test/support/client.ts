@@ -33,13 +33,6 @@ export async function beginCreate(port: number, plant: TestPlant) {
   return { client, finish: () => client.send(bytes.subarray(bodyAt)) };
 }
 
-/** Returns the status of `GET /readyz` and of its check of the storage. */
-export async function readiness(managementPort: number): Promise<string> {
-  const response = await exchange(managementPort, request('GET /readyz'));
-  const body: { checks?: { storage?: string } } = Object(response?.json());
-  return `${response?.status} ${body.checks?.storage}`;
-}
-
 /** Splits a string into lines; it is empty or ends with a line break. */
 export function toLines(text: string): string[] {
   return text.split('\n').slice(0, -1);

@@ -61,12 +61,6 @@ describe('Behind pgbouncer configured as in the guide', () => {
   });
   after(() => admin?.destroy());
 
-  it('PostgreSQL ends statements after the limit of the role', async () => {
-    const client = connectTo({ client: 'pg', url });
-    const { rows } = await client.raw('SHOW statement_timeout').finally(() => client.destroy());
-    expect(rows).to.deep.equal([{ statement_timeout: '10s' }]);
-  });
-
   it('two services create plants', async () => {
     const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
     const ports = await Promise.all(services.map((service) => service.port()));

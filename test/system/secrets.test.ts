@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { create, serve } from '../support/client.js';
+import { exchange, request } from '../support/raw-http.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -12,12 +13,12 @@ const STEPS = [
   ['DROP TRIGGER reject; ALTER TABLE plants RENAME TO canary_table', 50301],
 ] as const;
 
-describe('The log and the responses of a process', () => {
+describe('The log, the metrics and the responses of a process', () => {
   const folder = temporaryFolder();
 
   it('contain no token, plant or SQL when the storage fails, even at level trace', async () => {
-    const service = serve(folder, { ACCESS_TOKENS: 'canary-token', LOG_LEVEL: 'trace' });
-    const port = await service.port();
+    const service = serve(folder, { ACCESS_TOKENS: 'canary-token', LOG_LEVEL: 'trace', MANAGEMENT_PORT: '0' });
+    const [port, managementPort] = [await service.port(), await service.managementPort()];
     const file = await SqliteFile.open(join(folder, 'plants.db'));
     for (const [id, [sql, outcome]] of STEPS.entries()) {
       await file.exec(sql);
@@ -28,8 +29,10 @@ describe('The log and the responses of a process', () => {
       if (outcome !== 200) expect(JSON.stringify(response)).not.to.include('canary');
     }
     await file.close();
+    await exchange(port, request('CANARY /?canary-query', { Authorization: 'Bearer canary-token' }));
+    const metrics = (await exchange(managementPort, request('GET /metrics')))?.body;
     expect(await service.stop()).to.equal(0);
-    expect(service.stdout + service.stderr).not.to.match(/canary|insert into|select /i);
+    expect(service.stdout + service.stderr + metrics).not.to.match(/canary|insert into|select /i);
     // A log without failures would contain no secrets either.
     expect(service.stderr.match(/"error":5\d+,"err":\{"type":"\w+"/g)).to.have.lengthOf(2);
   });
