@@ -68,31 +68,23 @@ function problemsIn(document: string, markdown: string): string[] {
   ].map(([, link = '']) => link);
   const codePaths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   return [
-    ...links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, document, text)),
+    ...links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, document)),
     ...codePaths.filter((code) => FILE.test(code) && !NOT_IN_REPOSITORY.test(code) && !isInRepository(code)),
   ];
 }
 
-function leadsSomewhere(link: string, document: string, text: string): boolean {
-  const [path = '', anchor] = link.split('#');
+/** Returns whether the file or folder of a link exists, for a packed document also in the packages. */
+function leadsSomewhere(link: string, document: string): boolean {
+  const [path = ''] = link.split('#');
   const target = path === '' ? document : join(dirname(document), path).replace(/\/$/, '');
-  if (path !== '' && !files.includes(target) && !folders.has(target)) return false;
-  if (isPacked(document) && !isPacked(`${target}${folders.has(target) ? '/' : ''}`)) return false;
-  if (anchor === undefined) return true;
-  return anchorsOf(path === '' ? text : withoutFences(read(target))).includes(anchor);
+  const isFolder = folders.has(target);
+  if (!files.includes(target) && !isFolder) return false;
+  return !isPacked(document) || isPacked(isFolder ? `${target}/` : target);
 }
 
 /** Returns whether the path of a file or a folder is `path` or ends with it: guides may shorten paths. */
 function isInRepository(path: string): boolean {
   return [...files, ...[...folders].map((folder) => `${folder}/`)].some((each) => `/${each}`.endsWith(`/${path}`));
-}
-
-/** Returns the anchors that GitHub generates for headings (https://github.com/gjtorikian/html-pipeline). */
-function anchorsOf(text: string): string[] {
-  return [...text.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading = '']) => {
-    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
-    return words.replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '').replaceAll(' ', '-');
-  });
 }
 
 function withoutFences(text: string): string {

@@ -15,20 +15,14 @@ export async function findFailedCases(target: HttpContractTarget): Promise<HttpC
   return failed;
 }
 
-/** Expects that an example has the lines, and meets the cases, that docs/embed.md states. */
+/** Expects that an example meets the specification, and as many other cases as docs/embed.md states. */
 export async function expectStatedCases(example: string, target: HttpContractTarget): Promise<void> {
   const failed = await findFailedCases(target);
   expect(failed.filter(({ group }) => group === 'specification').map(({ name }) => name)).to.deep.equal([]);
   const guide = readFileSync(inRepository('docs/embed.md'), 'utf8');
   const row = guide.split('\n').find((line) => line.startsWith('| ') && line.includes(`(examples/${example})`)) ?? '';
-  const [, lines, met, ownTopics = ''] = row.split(' | ');
-  const [below = ''] = /miss some of:[^.]*/.exec(guide) ?? [];
-  const topics = ownTopics.replace('those below', below.replaceAll('\n', ' '));
-  const files = [...row.matchAll(/\((examples\/\S+)\)/g)].map(([, file]) => inRepository(`docs/${file}`));
-  const code = files.map((file) => readFileSync(file, 'utf8')).join('');
-  expect(lines, 'lines').to.equal(`${code.split('\n').length - 1}`);
+  const [, , met] = row.split(' | ');
   const all = httpContract.filter(({ group }) => group === 'plant-store').length;
   // Some cases depend on whether a response is sent, or read, before the connection ends.
   expect(all - failed.length, 'cases').to.be.closeTo(Number(met), 2);
-  for (const { topic, name } of failed) expect(topics, name).to.include(topic);
 }

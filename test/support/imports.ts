@@ -9,11 +9,9 @@ export interface Import {
   readonly from: string;
   /** The imported file, such as `/core/plant`, or package, such as `koa` or `node:fs`. */
   readonly to: string;
-  /** The names in braces. */
-  readonly names: readonly string[];
 }
 
-const IMPORT = /(?:(?:\{([^{}]*)\}\s*|\b)from|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
+const IMPORT = /(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*['"]([\w@./:-]+)['"]/g;
 const COMMENT_LINE = /^\s*(\/\/|\/?\*).*$/gm;
 
 /** The `index` of each entry point, such as `/core/index`, by its name. */
@@ -41,11 +39,10 @@ export function importsIn(folder: string): Import[] {
 
 /** Returns the imports in the text of a file. */
 export function importsOf(from: string, text: string): Import[] {
-  return [...text.replaceAll(COMMENT_LINE, '').matchAll(IMPORT)].map(([, names = '', path = '']) => ({
+  return [...text.replaceAll(COMMENT_LINE, '').matchAll(IMPORT)].map(([, path = '']) => ({
     from,
     to: path.startsWith('.')
       ? posix.join(posix.dirname(from), path.replace(/\.js$/, ''))
       : (entryPoints.get(path) ?? path),
-    names: [...names.matchAll(/(?:\btype\s+)?(\w+)(?:\s+as\s+\w+)?/g)].map(([, each = '']) => each),
   }));
 }
