@@ -9,6 +9,7 @@ import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { runContract } from '../support/run-contract.js';
 
+const EXAMPLE = inRepository('docs/examples/introspection/verifier.js');
 /** The only token that the issuer knows. */
 const VALID_TOKEN = 'Correct-horse.battery~staple+/9';
 
@@ -24,15 +25,12 @@ describe('The introspection example', () => {
   before(() => once(issuer.listen(0, '127.0.0.1'), 'listening'));
   after(() => issuer.close());
 
-  const create = async () => {
-    process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
-    const container = await createContainer(readConfig({}));
-    const plugin = await import(inRepository('docs/examples/introspection/verifier.js'));
-    await plugin.default(container);
-    return container.getAsync(services.TokenVerifier);
-  };
   const { cases, leftOut } = tokenVerifierContract({
-    create,
+    create: async () => {
+      const { IntrospectionVerifier } = await import(EXAMPLE);
+      // The contract makes a hundred calls at once, on a machine that may be busy.
+      return new IntrospectionVerifier(`http://127.0.0.1:${portOf(issuer)}`, 60_000);
+    },
     validToken: VALID_TOKEN,
     async withIssuerUnavailable(work) {
       isAvailable = false;
@@ -41,11 +39,15 @@ describe('The introspection example', () => {
       });
     },
   });
-  // That case takes ten seconds with an issuer, and the verifier has no cache.
-  runContract({ cases: cases.filter(({ name }) => !name.includes('memory')), leftOut });
+  runContract({ cases, leftOut });
 
-  it('returns the subject and the issuer', async () => {
+  it('is the token verifier of the service, and returns the subject and the issuer', async () => {
+    process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
+    const container = await createContainer(readConfig({}));
+    const plugin = await import(EXAMPLE);
+    await plugin.default(container);
+    const verifier = await container.getAsync(services.TokenVerifier);
     const principal = { subject: 'gardener', issuer: 'https://issuer.example' };
-    expect(await (await create()).verify(VALID_TOKEN)).to.deep.equal({ kind: 'valid', principal });
+    expect(await verifier.verify(VALID_TOKEN)).to.deep.equal({ kind: 'valid', principal });
   });
 });

@@ -35,12 +35,13 @@ export class Program {
 
   /**
    * @param folder the working directory
-   * @param environment in addition to PATH, HOME and NODE_V8_COVERAGE; MANAGEMENT_PORT is `off` by default
+   * @param environment in addition to PATH, HOME, NODE_V8_COVERAGE and NODE_OPTIONS; MANAGEMENT_PORT is `off` by default
    */
   constructor(folder: string, [program, ...args]: readonly [string, ...string[]], environment: Environment = {}) {
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
-    // Node passes no variable whose value is undefined.
-    const env = { PATH, HOME, NODE_V8_COVERAGE, MANAGEMENT_PORT: 'off', ...environment };
+    // Node 22 and 24 warn of node:sqlite. Node passes no variable whose value is undefined.
+    const NODE_OPTIONS = '--disable-warning=ExperimentalWarning';
+    const env = { PATH, HOME, NODE_V8_COVERAGE, NODE_OPTIONS, MANAGEMENT_PORT: 'off', ...environment };
     this.process = spawn(program, args, { cwd: folder, env, detached: true });
     runningPrograms.add(this);
     for (const stream of ['stdout', 'stderr'] as const) {

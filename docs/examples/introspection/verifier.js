@@ -5,13 +5,15 @@ import { services } from 'plant-store';
 
 export class IntrospectionVerifier {
   #url;
+  #timeoutMs;
 
-  constructor(url) {
+  constructor(url, timeoutMs = 5000) {
     this.#url = url;
+    this.#timeoutMs = timeoutMs;
   }
 
   async verify(token) {
-    const signal = AbortSignal.timeout(5000);
+    const signal = AbortSignal.timeout(this.#timeoutMs);
     try {
       const response = await fetch(this.#url, { method: 'POST', body: new URLSearchParams({ token }), signal });
       if (!response.ok) throw new Error(`status ${response.status}`);
