@@ -5,7 +5,6 @@ import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { createContainer, InvalidConfig, readConfig, services } from '../../composition/index.js';
-import { toStorageName } from '../../composition/storages.js';
 import { catchError } from '../support/catch-error.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -67,11 +66,6 @@ describe('The storage', () => {
       writeFileSync(path, url);
       expect(`${await catchError(open({ DATABASE_URL_FILE: path }))}`).to.match(/: DATABASE_URL_FILE: /);
     }
-  });
-
-  it('without a name has that of its scheme', () => {
-    const config = readConfig({ DATABASE_URL: 'garden://u:canary@db' });
-    expect(toStorageName(new MemoryPlantRepository(), config)).to.equal('garden:');
   });
 
   it('is rejected without printing its URL, if that is invalid', async () => {

@@ -1,6 +1,4 @@
 import { fstatSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { print, reportFailure, UsageError } from '../../../composition/cli/output.js';
@@ -19,13 +17,6 @@ describe('A failure', () => {
     const lines = 'plant-store: one\nplant-store: two\n';
     expect(await report(new InvalidConfig('one\ntwo'))).to.deep.equal([78, lines]);
     expect(await report(new UsageError('one'))).to.deep.equal([64, 'plant-store: one\n']);
-  });
-
-  it('of the storage or the system is reported by its message', async () => {
-    expect(await report(new StorageUnavailable('no disk'))).to.deep.equal([1, 'plant-store: no disk\n']);
-    const [exitCode, stderr] = await report(await catchError(readFile('none')));
-    expect(exitCode).to.equal(1);
-    expect(stderr).to.equal("plant-store: ENOENT: no such file or directory, open 'none'\n");
   });
 
   it('of any other kind is reported without its message, which may contain user data', async () => {
