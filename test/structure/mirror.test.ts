@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { filesIn } from '../support/imports.js';
 import { inRepository } from '../support/paths.js';
 
 /** Product files without a test of their name, and why. */
@@ -20,6 +19,12 @@ const WITHOUT_FILE: Readonly<Record<string, string>> = {
 };
 
 const read = (path: string) => readFileSync(inRepository(path.slice(1)), 'utf8');
+/** Returns the TypeScript files in a folder, such as `/core`. */
+const filesIn = (folder: string) => {
+  const names = readdirSync(inRepository(folder.slice(1)), { recursive: true, encoding: 'utf8' });
+  const isSource = (name: string) => name.endsWith('.ts') && !/(^|\/)(dist|node_modules)\//.test(name);
+  return names.filter(isSource).map((name) => `${folder}/${name}`);
+};
 const isDeclaration = (path: string) => /\/index\.ts$|\.d\.ts$|^\/core\/ports\//.test(path);
 
 describe('The tests mirror the product:', () => {
