@@ -7,7 +7,6 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
-import { plantStore } from '../../support/executable.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -64,23 +63,15 @@ describe('A service on SQLite', () => {
     const folder = temporaryFolder();
     const file = (name: string) => join(folder, name);
 
-    it('if its file is a mount point, whose newest plants are elsewhere; check says the same', async function () {
+    it('if its file is a mount point, whose newest plants are elsewhere', async function () {
       skipUnless(this, spawnSync('unshare', ['--mount', 'true']).status === 0, 'the privileges of root');
       const name = 'plants and\\pots.db';
       for (const each of ['host.db', name]) writeFileSync(file(each), '');
       const mount = ['unshare', '--mount', 'sh', '-c', 'mount --bind host.db "$0"; exec "$@"', name];
-      for (const command of ['serve', 'check']) {
-        const { exitCode, stderr } = await plantStore(
-          folder,
-          [command],
-          { DATABASE_URL: `sqlite:${name}` },
-          mount,
-        ).result();
-        expect([exitCode, stderr]).to.deep.equal([
-          1,
-          `plant-store: DATABASE_URL: cannot open sqlite:${file(name)}: the file itself is mounted, so the newest plants would be lost; mount the folder\n`,
-        ]);
-      }
+      const { exitCode, stderr } = await serve(folder, { DATABASE_URL: `sqlite:${name}` }, mount).result();
+      const reason = 'the file itself is mounted, so the newest plants would be lost; mount the folder';
+      expect(stderr).to.equal(`plant-store: DATABASE_URL: cannot open sqlite:${file(name)}: ${reason}\n`);
+      expect(exitCode).to.equal(1);
     });
 
     it('if its user lacks a permission, which names the user', async function () {
@@ -88,28 +79,22 @@ describe('A service on SQLite', () => {
       // Root without the capabilities to ignore permissions.
       const drop = '--bounding-set=-dac_override,-dac_read_search';
       const wrapper = process.getuid?.() === 0 ? ['setpriv', drop] : [];
-      const start = async (settings: Readonly<Record<string, string>>) =>
-        (await serve(folder, settings, wrapper).result()).stderr.replaceAll(folder, '…');
-      for (const name of ['tokens', 'read-only.db', 'unreadable.db']) writeFileSync(file(name), '');
       const user = userInfo().username;
+      for (const name of ['tokens', 'plants.db']) writeFileSync(file(name), '');
       for (const [name, mode, settings, reason] of [
         ['tokens', 0o200, { ACCESS_TOKENS_FILE: 'tokens' }, 'ACCESS_TOKENS_FILE: EACCES: permission denied'],
+        ['plants.db', 0o400, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: …/plants.db is not writable (EACCES)'],
+        ['plants.db', 0o200, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: …/plants.db is not readable (EACCES)'],
         [
-          'read-only.db',
-          0o400,
-          { DATABASE_URL: 'sqlite:read-only.db' },
-          'DATABASE_URL: cannot open sqlite:…/read-only.db: …/read-only.db is not writable (EACCES)',
+          '',
+          0o500,
+          { DATABASE_URL: 'sqlite:new.db' },
+          'DATABASE_URL: cannot open sqlite:…/new.db: … is not writable (EACCES)',
         ],
-        [
-          'unreadable.db',
-          0o200,
-          { DATABASE_URL: 'sqlite:unreadable.db' },
-          'DATABASE_URL: cannot open sqlite:…/unreadable.db: …/unreadable.db is not readable (EACCES)',
-        ],
-        ['', 0o500, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: … is not writable (EACCES)'],
       ] as const) {
         chmodSync(file(name), mode);
-        expect(await start(settings)).to.equal(`plant-store: ${reason} for user ${user}\n`);
+        const { stderr } = await serve(folder, settings, wrapper).result();
+        expect(stderr.replaceAll(folder, '…')).to.equal(`plant-store: ${reason} for user ${user}\n`);
       }
       chmodSync(folder, 0o700);
     });
