@@ -83,6 +83,9 @@ describe('The executable, with default settings and', () => {
     const tokens = { ACCESS_TOKENS: 'ali=of-a-gardener,beri=of-a-visitor' };
     const service = await startWith('plugins/http-use-case.js', tokens);
     expect([await service.create('of-a-gardener'), await service.create('of-a-visitor')]).to.deep.equal([200, 40301]);
+    expect(await service.get('/openapi.json')).to.include(
+      '"403":{"description":"Only gardeners create plants (error 40301)."}',
+    );
     const requests = (await service.stop()).filter(({ msg }) => msg === 'request');
     expect(requests[1]).to.include({ subject: 'beri', status: 403, error: 40301 });
   });
