@@ -57,8 +57,8 @@ export function selectCases<Harness, Context>(
 /** Most cases take milliseconds. The rest is for slow storage, timeouts of the adapter and busy machines. */
 const DEFAULT_TIMEOUT_MS = 90_000;
 
-/** Absent in browsers, partial in other runtimes. */
-export const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
+/** Absent in browsers, partial in other runtimes. Not exported, because the types of the contract need none of Node. */
+const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
 
 /** Runs a case. Rejects if `check` does, takes too long, or leaves a rejection without a handler, as far as Node tells. */
 async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '@plant-store/core';
-import { assertEqual, ContractViolation, describe, pause, runtime } from './contract.js';
+import { assertEqual, ContractViolation, describe, pause } from './contract.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
 /** Maximum number of plants per batch of a reader, which must not collect them all. */
@@ -166,6 +166,8 @@ export function assertConfidential(error: Error, plant: Plant = CONFIDENTIAL): v
 
 /** Asserts that a repository that `openAndClose` opens and closes leaves no timer running, if the runtime can tell. */
 export async function assertTimersEnd(openAndClose: () => Promise<void>): Promise<void> {
+  // Absent in browsers, partial in other runtimes.
+  const runtime: Partial<NodeJS.Process> | undefined = globalThis.process;
   const countTimers = () => runtime?.getActiveResourcesInfo?.().filter((type) => type === 'Timeout').length ?? 0;
   // The first repository starts what a driver or the harness shares between repositories.
   await openAndClose();
