@@ -18,7 +18,8 @@ describe('A SQL repository', () => {
 
       describe('meets the contract:', () => {
         let store: TestStore;
-        const reopen = () => openStore(store.url);
+        // Many calls at once take long on a busy machine.
+        const reopen = () => openStore(store.url, { timeoutMs: 60_000 });
         const openNew = async () => {
           store = await stores.create();
           const storage = await reopen();
