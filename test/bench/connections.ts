@@ -49,3 +49,21 @@ export async function measureIdle(contender: Contender): Promise<Figures> {
   await kill();
   return figures;
 }
+
+/**
+ * Measures the peak memory while 100 or 500 connections without a credential send 199 requests with 14.5 kB of headers
+ * each; infinite if the program does not survive.
+ */
+export async function measureFloods(contender: Contender): Promise<Figures> {
+  const request = `POST /plants HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\nX: ${'x'.repeat(14_500)}\r\n\r\n`;
+  const figures: Record<string, number> = {};
+  for (const count of [100, 500]) {
+    const { program, port, kill } = await startServer(contender);
+    const sockets = openAll(port, count, () => request.repeat(199));
+    await Promise.race([Promise.all(sockets.map((socket) => once(socket, 'close'))), setTimeout(10_000)]);
+    figures[`${count} connections, MiB`] = program.isRunning ? program.memoryMib('VmHWM') : Number.POSITIVE_INFINITY;
+    for (const socket of sockets) socket.destroy();
+    await kill();
+  }
+  return figures;
+}

@@ -3,7 +3,7 @@ import { openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Comparison, type Figures } from './compare.js';
-import { measureIdle } from './connections.js';
+import { measureFloods, measureIdle } from './connections.js';
 import { LoadedServer } from './load.js';
 import { type Contender, contenders, newFolder, startServer } from './programs.js';
 
@@ -76,6 +76,7 @@ const measures = {
   bulk: oneByOne(measureBulk),
   start: oneByOne(measureStart),
   idle: oneByOne(measureIdle),
+  floods: oneByOne(measureFloods),
 };
 
 const isTable = (name: string): name is keyof typeof contenders => name in contenders;

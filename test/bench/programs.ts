@@ -30,6 +30,7 @@ const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
 const withoutLog = { ACCESS_LOG: 'off' };
 const inMemory = { DATABASE_URL: 'memory:' };
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=256' };
 
 const koaEcho: Contender = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
 const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
@@ -66,6 +67,7 @@ export const contenders = {
   bulk: [plantStore],
   start: [singleFile, plantStore, koaKnex],
   idle: [singleFile, plantStore, koaEcho],
+  floods: [singleFile, plantStore, { name: 'Plant Store, heap of 256 MiB', args: [CLI], env: smallHeap }],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
 
 const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
