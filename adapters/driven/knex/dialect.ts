@@ -21,19 +21,26 @@ export interface Dialect {
   readonly migrationLock?: string;
   /** SQL that runs at startup after the migrations. */
   readonly afterMigrations?: string;
-  /** SQL that selects, as `finding`, each reason not to store plants in the table `plants`, such as a missing key. */
-  readonly faults: string;
+  /** SQL that selects `name`, `type`, `nullable`, `has_default` and `is_key` of each column of the table `plants`. */
+  readonly columns: string;
+  /** The types that keep every id. */
+  readonly idType: RegExp;
+  /** The types that keep every name and tag. */
+  readonly textType: RegExp;
+  /** SQL that selects, as `finding`, each other reason why the table cannot keep every plant. */
+  readonly faults?: string;
   /** SQL that selects, as `finding`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
-  /** SQL of a write that stores no plant, and whose commit waits until every earlier commit is durable. */
-  readonly syncWrite: string;
   /** Whether a transaction keeps reading what it read first, unless it locks the rows. @default false */
   readonly readsSnapshot?: boolean;
+  /** Commits a small write that stores no plant. The commit waits until every earlier one is durable. */
+  sync(knex: Knex): Promise<unknown>;
   /** Inserts all rows or, if it fails, none. In the caller's transaction, a failure undoes nothing else. */
   insert(knex: Knex, rows: readonly Row[]): Promise<unknown>;
   /**
    * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
-   * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see.
+   * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see;
+   * `damaged`: a file may not be as the engine believes, and a new connection would rely on it.
    */
-  classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'unavailable';
+  classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'damaged' | 'unavailable';
 }

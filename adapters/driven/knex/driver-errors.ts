@@ -5,6 +5,14 @@ export class MissingDriver extends Error {
   override readonly name = 'MissingDriver';
 }
 
+/** Codes for errors of Knex, pg and mysql2 that have none, by their messages. Knex puts the SQL before them. */
+const CODES: readonly (readonly [message: RegExp, code: string])[] = [
+  [/^Knex: Timeout|^timeout expired$/, 'ETIMEDOUT'],
+  [/(Connection terminated( unexpectedly)?|is not queryable|in closed state)$/, 'ECONNRESET'],
+  [/SSL connections?$/, 'ERR_SSL'],
+  [/^SASL: /, '28P01'],
+];
+
 /** How a driver identifies an error. Its message may quote values, and Knex adds the SQL. */
 interface DriverCodes {
   readonly code?: string | undefined;
@@ -16,15 +24,13 @@ interface DriverCodes {
 /** Returns the codes that a driver gave an error. */
 export function toCodes(error: unknown): DriverCodes {
   if (!(error instanceof Error)) return {};
-  // The timeouts of Knex and pg, which have no code.
-  if (error.name === 'KnexTimeoutError' || error.message === 'timeout expired') return { code: 'ETIMEDOUT' };
-  // The errors of pg and mysql2 about a connection that has ended, which have no code. Knex puts the SQL before them.
-  if (/(Connection terminated( unexpectedly)?|is not queryable|in closed state)$/.test(error.message))
-    return { code: 'ECONNRESET' };
   // A Unix socket does not exist while its server is down. A missing certificate file has this code, too.
   if (error.message.startsWith('connect ENOENT')) return { code: 'ECONNREFUSED' };
   const { code, errno, sqlState }: Error & DriverCodes = error;
-  return { code, errno, sqlState };
+  if (code !== undefined) return { code, errno, sqlState };
+  const [, substitute] = CODES.find(([message]) => message.test(error.message)) ?? [];
+  // mysql2 names only some numbers of MariaDB.
+  return { code: substitute ?? errno?.toString(), errno, sqlState };
 }
 
 /** Returns the code of a driver or system error, or the class of another one. */

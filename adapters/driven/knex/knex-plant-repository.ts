@@ -69,7 +69,7 @@ export class KnexPlantRepository implements PlantRepository {
       if (!outcome) outcomes.set(plant.id, { kind: 'conflict', stored: plant });
     }
     // A stored plant may be visible before it is durable.
-    if (progress.mustSync) await this.#run(async () => this.#knex.raw(this.#dialect.syncWrite));
+    if (progress.mustSync) await this.#run(() => this.#dialect.sync(this.#knex));
     return results;
   }
 
@@ -85,7 +85,7 @@ export class KnexPlantRepository implements PlantRepository {
       return;
     } catch (error) {
       const kind = this.#dialect.classify(error);
-      if (kind === 'busy' || kind === 'unavailable') throw error;
+      if (kind !== 'rejected' && kind !== 'duplicate') throw error;
       rejection = error;
     }
     const stored = await this.#run(() => selectStored(this.#knex, this.#dialect, plants));

@@ -1,13 +1,21 @@
 import { resolve } from 'node:path';
-import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import {
+  type AddOutcome,
+  isStorageUnavailable,
+  type Plant,
+  type PlantRepository,
+  StorageUnavailable,
+} from '@plant-store/core';
 import type { Knex } from 'knex';
+import { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCode, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
-import { KnexPlantRepository, type MakeCall, retryWhileBusy } from './knex-plant-repository.js';
+import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
 import { selectRows } from './rows.js';
 import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
+import { InvalidServerUrl } from './server-url.js';
 import { sqlite } from './sqlite.js';
 import { chooseDriver, configureSqlite } from './sqlite-file.js';
 
@@ -106,21 +114,27 @@ async function open(
 ): Promise<KnexStorage> {
   const { driver, name } = database;
   try {
+    // Loaded here, because programs that only parse settings do not need it.
+    const { default: createKnex } = await import('knex');
     const config = { client: driver, acquireConnectionTimeout: timeoutMs, ...(await configure(timeoutMs)) };
     return await retryWhileBusy(dialect, timeoutMs, async () => {
-      const { ownKnex, repository, ...others } = await createStorage(config, dialect, timeoutMs, readOnly);
+      const own = new Connections(createKnex, config, dialect);
       try {
-        const schema = await (readOnly ? readSchema(ownKnex, dialect) : migrate(ownKnex, dialect));
-        const settings = readOnly ? [] : await readFindings(ownKnex, dialect.nonDurableSettings);
+        const schema = await (readOnly ? readSchema(own.knex, dialect) : migrate(own.knex, dialect));
+        const settings = readOnly ? [] : await readFindings(own.knex, dialect.nonDurableSettings);
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
-        return Object.assign(repository, database, schema, others, { warning });
+        // Others for the caller, who may leave a transaction open, until an idle connection closes, or change a session.
+        const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
+        const callers = new Connections(createKnex, { ...config, pool }, dialect);
+        const repository = new PooledPlantRepository(own, callers, dialect, timeoutMs, readOnly);
+        return Object.assign(repository, { ...database, ...schema, warning });
       } catch (error) {
-        await others.close();
+        await own.knex.destroy();
         throw error;
       }
     });
   } catch (error) {
-    if (error instanceof MissingDriver) throw error;
+    if (error instanceof MissingDriver || error instanceof InvalidServerUrl) throw error;
     if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
     if (error instanceof Error && error.message.startsWith('Knex: run'))
       throw new MissingDriver(`the driver ${driver} is not installed: npm install ${driver}`);
@@ -129,71 +143,78 @@ async function open(
   }
 }
 
-/** Creates a storage. Its caller has another Knex, because a caller may leave a transaction open or change a session. */
-async function createStorage(config: Knex.Config, dialect: Dialect, timeoutMs: number, readOnly: boolean) {
-  // Loaded here, because programs that only parse settings do not need it.
-  const { default: knexFactory } = await import('knex');
-  // After a failure, no older connection is used again: a session keeps the privileges and settings with which it began.
-  const createKnex = (pool: Knex.PoolConfig, countFailures: () => number) => {
-    const failuresBefore = new WeakMap<object, number>();
-    const validate = (connection: object) => {
-      if (!failuresBefore.has(connection)) failuresBefore.set(connection, countFailures());
-      return failuresBefore.get(connection) === countFailures();
-    };
-    return knexFactory({
-      // Keep a statement's values out of the log and of error messages.
-      compileSqlOnError: false,
-      log: { warn() {}, error() {}, deprecate() {}, debug() {} },
-      ...config,
-      pool: { ...config.pool, ...pool, validate },
-    });
-  };
-  let failures = 0;
-  let callersFailures = 0;
-  const ownKnex = createKnex({}, () => failures);
-  // An idle connection closes, because the caller may have left a transaction open on it.
-  const knex = createKnex({ min: 0, idleTimeoutMillis: timeoutMs }, () => failures + callersFailures);
-  knex.on('query-error', (error, { sql }) => {
-    // After a COMMIT that fails, the transaction may stay open.
-    if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') callersFailures++;
-  });
+/** A repository on a pool of connections. */
+class PooledPlantRepository implements PlantRepository {
+  readonly knex: Knex;
+  readonly #own: Connections;
+  readonly #dialect: Dialect;
+  readonly #timeoutMs: number;
+  readonly #isReadOnly: boolean;
+  readonly #repository: KnexPlantRepository;
+  readonly #calls = new Set<Promise<unknown>>();
+  #failures = 0;
+  /** The number of failures before the last write of `ready` that succeeded. */
+  #failuresAtWrite = -1;
+  #closing: Promise<void> | undefined;
 
-  const calls = new Set<Promise<unknown>>();
-  let closing: Promise<void> | undefined;
-  const makeCall: MakeCall = async (work) => {
-    if (closing) throw new StorageUnavailable('the repository is closed');
+  constructor(own: Connections, callers: Connections, dialect: Dialect, timeoutMs: number, isReadOnly: boolean) {
+    this.knex = callers.knex;
+    this.#own = own;
+    this.#dialect = dialect;
+    this.#timeoutMs = timeoutMs;
+    this.#isReadOnly = isReadOnly;
+    this.#repository = new KnexPlantRepository(own.knex, dialect, (work) => this.#makeCall(work), timeoutMs);
+    for (const { knex } of [own, callers])
+      knex.on('query-error', (error) => {
+        if (dialect.classify(error) === 'damaged') own.keep();
+      });
+  }
+
+  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
+    return this.#repository.add(plants);
+  }
+
+  readAll(): AsyncIterable<readonly Plant[]> {
+    return this.#repository.readAll();
+  }
+
+  ready(): Promise<void> {
+    return this.#makeCall(async () => {
+      const { knex } = this.#own;
+      const failures = this.#failures;
+      await selectRows(knex, this.#dialect, 'id = 0');
+      if (this.#isReadOnly || this.#failuresAtWrite === failures) return;
+      for (const write of [async () => knex.raw(EMPTY_INSERT), () => this.#dialect.sync(knex)])
+        await retryWhileBusy(this.#dialect, this.#timeoutMs, write);
+      this.#failuresAtWrite = failures;
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+    await this.knex.destroy();
+    // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
+    await this.#own.knex.destroy();
+  }
+
+  async #makeCall<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing) throw new StorageUnavailable('the repository is closed');
     const call = work();
-    calls.add(call);
+    this.#calls.add(call);
     try {
       return await call;
     } catch (error) {
-      failures++;
+      this.#failures++;
+      // If SQLite could not release a lock, its connection is busy until it is closed.
+      if (this.#dialect.classify(error) === 'busy') this.#own.renew();
       throw toStorageUnavailable(error);
     } finally {
-      calls.delete(call);
+      this.#calls.delete(call);
     }
-  };
-  /** The number of failures before the last write of `ready` that succeeded. */
-  let failuresAtWrite = -1;
-  const checkReadiness = async () => {
-    const before = failures;
-    await selectRows(ownKnex, dialect, 'id = 0');
-    if (readOnly || failuresAtWrite === before) return;
-    for (const write of [EMPTY_INSERT, dialect.syncWrite])
-      await retryWhileBusy(dialect, timeoutMs, async () => ownKnex.raw(write));
-    failuresAtWrite = before;
-  };
-  const destroyAll = async () => {
-    await Promise.allSettled(calls);
-    await knex.destroy();
-    // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
-    await ownKnex.destroy();
-  };
-  return {
-    ownKnex,
-    knex,
-    repository: new KnexPlantRepository(ownKnex, dialect, makeCall, timeoutMs),
-    ready: () => makeCall(checkReadiness),
-    close: () => (closing ??= destroyAll()),
-  };
+  }
 }

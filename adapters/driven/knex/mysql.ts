@@ -3,11 +3,11 @@ import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { InvalidServerUrl, parseServerUrl } from './server-url.js';
+import { assertCertificate, InvalidServerUrl, parseServerUrl } from './server-url.js';
 
 // By number, because their SQLSTATE is general (https://mariadb.com/kb/en/mariadb-error-code-reference/).
-/** A row or a table has changed since it was read, also by another node of a Galera cluster. */
-const BUSY = [1020, 1050, 1412];
+/** A row or a table has changed since it was read, also by another node of a cluster (3101: found at COMMIT). */
+const BUSY = [1020, 1050, 1412, 3101];
 /** A type, character set, expression, partition, trigger, index or CHECK rejects a row. */
 const REJECTED = [1265, 1366, 1411, 1526, 1644, 3751, 3819];
 
@@ -28,11 +28,13 @@ export const mysql: Dialect = {
       'CREATE TABLE IF NOT EXISTS plant_store_log_syncs (id TINYINT PRIMARY KEY, syncs BIGINT NOT NULL) ENGINE = InnoDB',
     ],
   },
-  faults: `SELECT 'its primary key is not id' AS finding FROM DUAL WHERE COALESCE((
-      SELECT GROUP_CONCAT(column_name) FROM information_schema.statistics
-      WHERE table_schema = DATABASE() AND table_name = 'plants' AND index_name = 'PRIMARY'), '') <> 'id'
-    UNION ALL SELECT 'name may be NULL' FROM information_schema.columns
-      WHERE table_schema = DATABASE() AND table_name = 'plants' AND column_name = 'name' AND is_nullable = 'YES'`,
+  columns: `SELECT LOWER(column_name) AS name, CONCAT_WS(' ', column_type, character_set_name) AS type,
+      is_nullable = 'YES' AS nullable, column_key = 'PRI' AS is_key,
+      column_default IS NOT NULL OR extra REGEXP 'auto_increment|GENERATED' AS has_default
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'plants'`,
+  idType: /^bigint(\(\d+\))?$/,
+  // The others are shorter than the default BODY_LIMIT.
+  textType: /^(medium|long)text utf8mb4$/,
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS finding
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1
@@ -41,12 +43,14 @@ export const mysql: Dialect = {
       WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'
     /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
       WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
-  // One of several rows, because a transaction of a caller may keep its row locked.
-  syncWrite: `INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
-    ON DUPLICATE KEY UPDATE syncs = syncs + 1`,
   readsSnapshot: true,
 
   insert: async (knex, rows) => knex('plants').insert(rows),
+
+  // One of several rows, because a transaction of a caller may keep its row locked.
+  sync: async (knex) =>
+    knex.raw(`INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
+      ON DUPLICATE KEY UPDATE syncs = syncs + 1`),
 
   // By SQLSTATE or number, because the names that the driver gives are wrong for MariaDB.
   classify(error) {
@@ -66,6 +70,7 @@ export function parseMysqlUrl(text: string) {
     tls = JSON.parse(ssl);
   } catch {}
   if (!(tls instanceof Object)) throw new InvalidServerUrl('ssl must be a percent-encoded JSON object');
+  if ('ca' in tls) assertCertificate('ca', tls.ca);
   if ('verifyIdentity' in tls && tls.verifyIdentity && isIP(host))
     throw new InvalidServerUrl('verifyIdentity needs a host name, because mysql2 does not compare IP addresses');
   return { name, settings: { ...settings, ssl: tls } };

@@ -1,8 +1,14 @@
+import { accessSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
 const { DatabaseSync }: { readonly DatabaseSync: new (filename: string) => SyncDatabase } = require('node:sqlite');
+
+/** The names of the primary result codes, by number (https://sqlite.org/rescode.html). */
+const RESULT_CODES =
+  `OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN
+  PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB`.split(/\s+/);
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface SyncDatabase {
@@ -24,6 +30,8 @@ class Database {
   readonly #statements = new Map<string, Statement>();
 
   constructor(filename: string, _flags: number, done: Callback) {
+    // `DatabaseSync` would create a file in place of one that is away.
+    if (filename !== ':memory:') accessSync(filename);
     this.#database = new DatabaseSync(filename);
     // Waits for locks only briefly, because the wait blocks the event loop.
     this.#database.exec('PRAGMA busy_timeout = 20');
@@ -62,8 +70,10 @@ function attempt<T>(work: () => T): { readonly error: unknown; readonly value?: 
     return { error: null, value: work() };
   } catch (error) {
     // The primary result code is the low byte of the extended one.
-    if (error instanceof Error && 'errcode' in error)
-      Object.assign(error, { code: `SQLITE_ERROR ${error.errcode}`, errno: Number(error.errcode) & 0xff });
+    if (error instanceof Error && 'errcode' in error) {
+      const errno = Number(error.errcode) & 0xff;
+      Object.assign(error, { code: `SQLITE_${RESULT_CODES[errno]}`, errno });
+    }
     return { error };
   }
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
-import { InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
+import { assertCertificate, InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
 import { endStalledConnection, type PostgresClient } from './standby.js';
 
 const INSERT = `INSERT INTO plants (id, name, tag)
@@ -18,14 +19,18 @@ export const postgres: Dialect = {
   },
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
+  // The type of a domain is the type behind it.
+  columns: `SELECT attname AS name, NOT attnotnull AS nullable, atthasdef OR attidentity <> '' AS has_default,
+      CASE typtype WHEN 'd' THEN format_type(typbasetype, typtypmod) ELSE format_type(atttypid, atttypmod) END AS type,
+      EXISTS (SELECT 1 FROM pg_index WHERE indrelid = attrelid AND indisprimary
+        AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1])) AS is_key
+    FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'plants'::regclass AND attnum > 0`,
+  idType: /^bigint$/,
+  textType: /^(text|character varying|citext)$/,
   // EUC_JP would store ¦ as ￤. SQL_ASCII stores bytes.
-  faults: `SELECT 'its primary key is not id' AS finding WHERE NOT EXISTS (
-      SELECT 1 FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
-      WHERE indrelid = 'plants'::regclass AND indisprimary AND indnkeyatts = 1 AND attname = 'id')
-    UNION ALL SELECT 'name may be NULL' FROM pg_attribute
-      WHERE attrelid = 'plants'::regclass AND attname = 'name' AND NOT attnotnull
-    UNION ALL SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8'
-      WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')`,
+  faults: `SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8' AS finding
+      WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
+    UNION ALL SELECT 'row-level security hides rows' WHERE row_security_active('plants')`,
   // client_min_messages=error hides cancelled waits for a standby; one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS finding FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
@@ -34,9 +39,6 @@ export const postgres: Dialect = {
           AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))
     UNION ALL SELECT 'the table plants is not logged' FROM pg_class
       WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
-  // Also waits until the synchronous standby, if any, has every earlier commit.
-  syncWrite: "SELECT pg_logical_emit_message(true, 'plant-store', '')",
-
   async insert(knex, rows) {
     const bindings = [JSON.stringify(rows)];
     if (!knex.isTransaction) return knex.raw(INSERT, bindings);
@@ -51,6 +53,9 @@ export const postgres: Dialect = {
       await knex.raw('RELEASE SAVEPOINT plants');
     }
   },
+
+  // Also waits until the synchronous standby, if any, has every earlier commit.
+  sync: async (knex) => knex.raw("SELECT pg_logical_emit_message(true, 'plant-store', '')"),
 
   // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
@@ -67,6 +72,10 @@ export function parsePostgresUrl(text: string): ServerUrl {
   const parameters = `sslmode sslrootcert sslcert sslkey host port user password application_name options
     statement_timeout lock_timeout idle_in_transaction_session_timeout`;
   const url = parseServerUrl(text, parameters.split(/\s+/));
+  // pg would read 30s as 30 ms.
+  for (const [name, value] of Object.entries(url.settings))
+    if (/(timeout|port)$/.test(name) && !/^\d+$/.test(value))
+      throw new InvalidServerUrl(`${name} must consist of digits; times are in milliseconds`);
   // libpq's other modes verify less than Node does.
   if (!['disable', 'verify-full', 'no-verify'].includes(url.settings['sslmode'] ?? 'disable'))
     throw new InvalidServerUrl('sslmode must be disable, verify-full or no-verify');
@@ -76,21 +85,29 @@ export function parsePostgresUrl(text: string): ServerUrl {
 /** Returns Knex's settings for a PostgreSQL server. */
 export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
-  const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
   const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert ?? sslkey) !== undefined : sslmode !== 'disable';
-  const tls = { ca: read(sslrootcert), cert: read(sslcert), key: read(sslkey) };
+  const [ca, cert, key] = [sslrootcert, sslcert, sslkey].map((path) => path && readFileSync(path, 'utf8'));
+  for (const [parameter, pem] of Object.entries({ sslrootcert: ca, sslcert: cert }))
+    if (pem !== undefined) assertCertificate(parameter, pem);
   const connection = {
     application_name: 'plant-store',
     statement_timeout: timeoutMs,
     ...settings,
     // Without this member, PGSSLMODE would decide.
-    ssl: hasTls && { ...tls, rejectUnauthorized: sslmode !== 'no-verify' },
+    ssl: hasTls && { ca, cert, key, rejectUnauthorized: sslmode !== 'no-verify' },
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
   };
-  const afterCreate = (client: PostgresClient, done: (error: null, client: PostgresClient) => void) => {
+  const prepare = async (client: PostgresClient) => {
     endStalledConnection(client, timeoutMs);
-    done(null, client);
+    try {
+      // A statement that would not see some rows fails.
+      await client.query('SET row_security = off');
+    } catch (error) {
+      // Knex does not close it.
+      client.connection.stream.destroy();
+      throw error;
+    }
   };
-  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate } };
+  return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
 }

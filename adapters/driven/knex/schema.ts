@@ -1,8 +1,8 @@
-import { StorageUnavailable } from '@plant-store/core';
+import { isStorageUnavailable, MAX_PLANT_ID, type NewPlant, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes, toMessage } from './driver-errors.js';
-import { selectRows } from './rows.js';
+import { selectPage } from './rows.js';
 
 /** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
@@ -72,14 +72,37 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
   return known.filter((name) => !done.includes(name));
 }
 
-/** Checks the table of plants. @throws {StorageUnavailable} It is missing, belongs to another program, or lacks its key. */
+/** Checks the table of plants. @throws {StorageUnavailable} It cannot be read, or cannot keep every plant. */
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
-  await selectRows(knex, dialect, 'id = 0').catch((error) => {
-    if (dialect.classify(error) === 'busy') throw error;
+  try {
+    const faults = await findFaults(knex, dialect);
+    if (faults.length > 0)
+      throw new StorageUnavailable(`the table plants cannot keep every plant: ${faults.join(', ')}`);
+    // As an export does: SQLite before 3.43 lacks OCTET_LENGTH.
+    await selectPage(knex, dialect, MAX_PLANT_ID);
+  } catch (error) {
+    if (isStorageUnavailable(error) || dialect.classify(error) === 'busy') throw error;
     throw new StorageUnavailable(`cannot read the table plants: ${toMessage(error)}`, { cause: toCodes(error) });
-  });
-  const [fault] = await readFindings(knex, dialect.faults);
-  if (fault !== undefined) throw new StorageUnavailable(`the table plants cannot store plants: ${fault}`);
+  }
+}
+
+/** Returns why the table cannot keep every plant. */
+async function findFaults(knex: Knex, dialect: Dialect): Promise<readonly string[]> {
+  const { columns, idType, textType } = dialect;
+  const types = { id: idType, name: textType, tag: textType } satisfies Record<keyof NewPlant, RegExp>;
+  type Column = Record<'name' | 'type', string> & Record<'nullable' | 'has_default' | 'is_key', boolean>;
+  const rows: readonly Column[] = await knex.from(knex.raw(`(${columns}) AS found`)).select();
+  const key = rows.filter(({ is_key }) => is_key).map(({ name }) => name);
+  const faults = [...(await readFindings(knex, dialect.faults))];
+  if (`${key}` !== 'id') faults.push('its primary key is not id');
+  for (const { name, type, nullable, has_default } of rows) {
+    const [, expected] = Object.entries(types).find(([field]) => field === name) ?? [];
+    if (expected?.test(type) === false) faults.push(`the type of ${name} is ${type}`);
+    if (name === 'name' && nullable) faults.push('name may be NULL');
+    const isOptional = name === 'tag' || (expected === undefined && !has_default);
+    if (isOptional && !nullable) faults.push(`${name} (${type}) must have a value`);
+  }
+  return faults;
 }
 
 /** Returns what SQL selects as `finding`. */

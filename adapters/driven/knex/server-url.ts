@@ -35,6 +35,12 @@ export function parseServerUrl(text: string, knownParameters: readonly string[])
   return { name: `${protocol}//${host}${pathname}`, settings };
 }
 
+/** Checks the content of a certificate: if it is empty, Node trusts every authority. @throws {InvalidServerUrl} */
+export function assertCertificate(parameter: string, pem: unknown): void {
+  if (!/CERTIFICATE-----/.test(`${pem}`))
+    throw new InvalidServerUrl(`${parameter} must be a certificate in PEM format`);
+}
+
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -12,9 +12,12 @@ export async function configureSqlite(name: string, driver: string, mustExist: b
   const path = existsSync(name) ? realpathSync(name) : name;
   assertAccess(dirname(path), constants.W_OK);
   if (existsSync(path)) {
-    if (!statSync(path).isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
+    const status = statSync(path);
+    if (!status.isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
     if (isMountPoint(path))
       throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
+    if (status.nlink > 1)
+      throw new StorageUnavailable('it has another hard link, whose newest plants are in another log; remove the link');
     for (const mode of readOnly ? [constants.R_OK] : [constants.R_OK, constants.W_OK]) assertAccess(path, mode);
   } else if (mustExist) throw new StorageUnavailable('it does not exist');
   else if (!readOnly) closeSync(openSync(path, 'a', 0o600));

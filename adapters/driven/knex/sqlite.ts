@@ -3,18 +3,16 @@ import { toCodes } from './driver-errors.js';
 
 // https://sqlite.org/rescode.html
 const BUSY = [5, 15]; // SQLITE_BUSY, SQLITE_PROTOCOL
+const DAMAGED = [10, 11, 13, 26]; // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_NOTADB
 const REJECTED = [18, 19, 20]; // SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
 
 /** Maximum number of prepared statements that a connection keeps. When it has more, it drops them all. */
 export const MAX_STATEMENTS = 50;
 
-/** A small write, whose commit waits for a sync. Sets "PLNT", for programs such as file(1). */
-const SET_APPLICATION_ID = `PRAGMA application_id = ${0x504c4e54}`;
-
 const INSERT = `INSERT INTO plants (id, name, tag)
   SELECT CAST(value ->> 'id' AS INTEGER), value ->> 'name', value ->> 'tag' FROM json_each(?)`;
 
-/** SQLite. Ids are bound as decimal text: `sqlite3` binds a bigint as NULL and a large number as a double. */
+/** SQLite. Ids are bound as decimal text: `sqlite3` binds a large number as a double. */
 export const sqlite: Dialect = {
   textToId: 'CAST(? AS INTEGER)',
   idToText: 'CAST(id AS TEXT)',
@@ -23,21 +21,30 @@ export const sqlite: Dialect = {
   migrations: {
     '001_plants': ['CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT'],
   },
-  // A transaction that reads before it writes fails with SQLITE_BUSY_SNAPSHOT. Its commit also syncs what a killed
-  // process left in the write-ahead log.
-  migrationLock: SET_APPLICATION_ID,
   // Later than the migrations, so that the schema is in the file itself, and not in the write-ahead log.
   afterMigrations: 'PRAGMA journal_mode = WAL',
-  faults: `SELECT 'its primary key is not id' AS finding
-      WHERE (SELECT GROUP_CONCAT(name) FROM pragma_table_info('plants') WHERE pk > 0) IS NOT 'id'
-    UNION ALL SELECT 'name may be NULL' FROM pragma_table_info('plants') WHERE name = 'name' AND NOT "notnull"`,
-  syncWrite: SET_APPLICATION_ID,
+  columns: `SELECT LOWER(name) AS name, type, NOT "notnull" AS nullable, dflt_value IS NOT NULL AS has_default, pk AS is_key
+    FROM pragma_table_info('plants')`,
+  // Those with this affinity (https://sqlite.org/datatype3.html, 3.1), or without a type.
+  idType: /INT/i,
+  textType: /^(?!.*INT)(.*CHAR|.*CLOB|.*TEXT|$)/i,
+  // UTF-16 would store U+FFFE and U+FFFF as U+FFFD.
+  faults: "SELECT 'the encoding of the file is ' || encoding AS finding FROM pragma_encoding WHERE encoding <> 'UTF-8'",
 
   insert: async (knex, rows) => knex.raw(INSERT, [JSON.stringify(rows)]),
 
+  async sync(knex) {
+    // What it is, because it belongs to the caller. SQLite writes it nevertheless.
+    const [{ id }] = await knex.raw('SELECT application_id AS id FROM pragma_application_id');
+    await knex.raw(`PRAGMA application_id = ${id}`);
+  },
+
+  // After a sync that failed, the log in the page cache may have frames that the disk lacks. An open connection writes
+  // them again; a new one would add plants behind them, which a power cut would lose.
   classify(error) {
     const { errno = 0 } = toCodes(error);
     if (BUSY.includes(errno)) return 'busy';
+    if (DAMAGED.includes(errno)) return 'damaged';
     return REJECTED.includes(errno) ? 'rejected' : 'unavailable';
   },
 };

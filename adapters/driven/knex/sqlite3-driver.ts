@@ -2,7 +2,10 @@ import { createRequire } from 'node:module';
 import { MAX_STATEMENTS } from './sqlite.js';
 
 const require = createRequire(import.meta.url);
-const sqlite3: { readonly Database: new (...options: readonly unknown[]) => Database } = require('sqlite3');
+const sqlite3: {
+  readonly Database: new (filename: string, flags: number, done: Callback) => Database;
+  readonly OPEN_CREATE: number;
+} = require('sqlite3');
 
 type Callback = (error: Error | null, rows?: unknown) => void;
 
@@ -12,7 +15,8 @@ interface Database {
   /** Calls `work` when the calls before it have ended. */
   wait(work: () => void): void;
   prepare(sql: string, done: Callback): Statement;
-  all(sql: string, bindings: unknown, done: Callback): void;
+  all(sql: string, bindings: readonly unknown[], done: Callback): void;
+  run(sql: string, bindings: readonly unknown[], done: Callback): void;
   close(done: Callback): void;
 }
 
@@ -25,13 +29,14 @@ interface Statement {
 class Connection extends sqlite3.Database {
   readonly #statements = new Map<string, Statement>();
 
-  constructor(...options: readonly unknown[]) {
-    super(...options);
+  constructor(filename: string, flags: number, done: Callback) {
+    // Knex would let it create a file in place of one that is away.
+    super(filename, flags & ~sqlite3.OPEN_CREATE, done);
     // Otherwise, a ROLLBACK of the caller may overtake an insert, which then commits by itself.
     this.serialize();
   }
 
-  override all(sql: string, bindings: unknown, done: Callback): void {
+  override all(sql: string, bindings: readonly unknown[] = [], done: Callback): void {
     const end: Callback = (error, rows) => {
       // A statement that failed with SQLITE_BUSY is still running: the next ones would not commit.
       if (error) this.#finalize(sql);
@@ -45,8 +50,12 @@ class Connection extends sqlite3.Database {
       };
       const statement = this.#statements.get(sql) ?? this.prepare(sql, onPrepared);
       this.#statements.set(sql, statement);
-      statement.all(bindings, end);
+      statement.all(bindings.map(toBinding), end);
     });
+  }
+
+  override run(sql: string, bindings: readonly unknown[] = [], done: Callback): void {
+    super.run(sql, bindings.map(toBinding), done);
   }
 
   override close(done: Callback): void {
@@ -60,6 +69,12 @@ class Connection extends sqlite3.Database {
       this.#statements.delete(sql);
     }
   }
+}
+
+/** Converts a bigint, which `sqlite3` would bind as NULL. It binds a number of more than 32 bits as a double. */
+function toBinding(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return value === BigInt.asIntN(32, value) ? Number(value) : `${value}`;
 }
 
 /** `sqlite3` with statements that stay prepared. */

@@ -10,6 +10,7 @@ export interface PostgresClient {
   readonly port: number;
   readonly processID: number;
   readonly secretKey: number;
+  query(sql: string): Promise<unknown>;
   readonly connection: EventEmitter & { readonly stream: Socket };
 }
 
@@ -21,11 +22,13 @@ export function endStalledConnection(client: PostgresClient, timeoutMs: number):
   const { connection } = client;
   const { stream } = connection;
   const unresponsive = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
+  // With the code of a statement that was cancelled.
+  const cancelled = Object.assign(new Error('the wait for the standby was cancelled'), { code: '57014' });
   // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
   stream.setTimeout(timeoutMs + 1000, () => requestCancel(client).once('close', () => stream.destroy(unresponsive)));
   connection.on('notice', ({ routine }) => {
     // A cancelled wait for the standby: a success with a warning, known by the function of the server that raised it.
-    if (routine === 'SyncRepWaitForLSN') connection.emit('error', new Error('the wait for the standby was cancelled'));
+    if (routine === 'SyncRepWaitForLSN') connection.emit('error', cancelled);
   });
 }
 

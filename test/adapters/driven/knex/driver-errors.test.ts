@@ -20,12 +20,22 @@ describe('The error of a driver', () => {
     expect(failure.cause).to.deep.equal({ code: 'ER_DUP_ENTRY', errno: 1062, sqlState: '23000' });
   });
 
-  const knexTimeout = driverError('Knex: Timeout acquiring a connection', { name: 'KnexTimeoutError' });
+  const knexTimeout = driverError('Knex: Timeout acquiring a connection. The pool is probably full.');
   const missingFile = driverError("ENOENT: no such file or directory, open '/ca.pem'", { code: 'ENOENT' });
   // The tests of servers have other codes.
   for (const { title, error, code } of [
     { title: 'has the code ETIMEDOUT after a timeout of Knex', error: knexTimeout, code: 'ETIMEDOUT' },
     { title: 'has the code ENOENT if a file is missing', error: missingFile, code: 'ENOENT' },
+    {
+      title: 'has its number as the code if the driver names none',
+      error: driverError('', { errno: 1969 }),
+      code: '1969',
+    },
+    {
+      title: 'has a code if the server lacks TLS',
+      error: driverError('The server does not support SSL connections'),
+      code: 'ERR_SSL',
+    },
     { title: 'has the class as its code if the driver gives none', error: new TypeError('secret'), code: 'TypeError' },
     { title: 'has the type as its code if it is no error', error: 'secret', code: 'string' },
   ]) {

@@ -31,6 +31,19 @@ describe('MariaDB', () => {
     });
   }
 
+  it('repeats a write that the cluster rolls back at COMMIT', async () => {
+    const url = await databases.create();
+    const storage = await openMysql({ url });
+    const admin = databases.connect(url);
+    await admin.raw('CREATE TABLE conflicts (id INT) ENGINE = MyISAM');
+    await admin.raw(`CREATE TRIGGER conflict BEFORE INSERT ON plants FOR EACH ROW BEGIN
+      INSERT INTO conflicts VALUES (1);
+      IF (SELECT COUNT(*) FROM conflicts) < 3 THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 3101; END IF;
+    END`);
+    expect(await storage.add([toPlant({ id: 1n, name: 'Aloe' })])).to.deep.equal([{ kind: 'added' }]);
+    await storage.close();
+  });
+
   it('warns about a table of another engine than InnoDB, and leaves no plant in it', async () => {
     const url = await databases.create();
     await openMysql({ url }).then((storage) => storage.close());

@@ -9,6 +9,7 @@ import { enginesOfTier, openStore, sqliteEngine } from '../../../support/engines
 import { toPlant } from '../../../support/plants.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
 import { EARLIER_PLANTS, EARLIER_STORES } from './earlier-store.js';
+import { tablesOf } from './tables.js';
 
 const PLANT = toPlant({ id: 1n, name: 'Monstera' });
 const ADDED = [{ kind: 'added' }];
@@ -17,6 +18,7 @@ describe('The schema', () => {
   for (const engine of enginesOfTier) {
     describe(engine.name, () => {
       const stores = engine.stores();
+      const { text, ids, texts, accepted } = tablesOf(engine.dialect);
 
       it('creates the schema once for four instances that start concurrently', async () => {
         const store = await stores.create();
@@ -38,39 +40,41 @@ describe('The schema', () => {
         expect(await storage.add([PLANT])).to.deep.equal(ADDED);
       });
 
-      for (const { title, columns, reason } of [
-        {
-          title: 'does not open a table without its key',
-          columns: 'id BIGINT, name TEXT NOT NULL, tag TEXT',
-          reason: /the table plants cannot store plants: its primary key is not id$/,
-        },
-        {
-          title: 'does not open a table whose key has another column, too',
-          columns: 'id BIGINT, name TEXT NOT NULL, tag TEXT, number INTEGER, PRIMARY KEY (id, number)',
-          reason: /the table plants cannot store plants: its primary key is not id$/,
-        },
-        {
-          title: 'does not open a table in which a name may be missing',
-          columns: 'id BIGINT PRIMARY KEY, name TEXT, tag TEXT',
-          reason: /the table plants cannot store plants: name may be NULL$/,
-        },
-        {
-          title: 'does not open the table of another program',
-          columns: 'number INTEGER',
-          reason: /cannot read the table plants: /,
-        },
-      ]) {
-        it(title, async () => {
+      it('does not open a table that cannot keep every plant, and says why', async () => {
+        const id = 'id BIGINT PRIMARY KEY';
+        const [name, tag] = [`name ${text} NOT NULL`, `tag ${text}`];
+        const toReason = (column: string, type: string) =>
+          RegExp(`every plant: the type of ${column} is ${/\w+/.exec(type)}`, 'i');
+        const tables: readonly (readonly [columns: readonly string[], reason: RegExp])[] = [
+          [['number INTEGER'], /every plant: its primary key is not id$/],
+          [[id, 'title INTEGER'], /: cannot read the table plants: \w/],
+          [['id BIGINT', name, tag], /every plant: its primary key is not id$/],
+          [['id BIGINT', 'number INTEGER', name, tag, 'PRIMARY KEY (id, number)'], /: its primary key is not id/],
+          [[id, `name ${text}`, tag], /every plant: name may be NULL$/],
+          [[id, name, `${tag} NOT NULL`], /every plant: tag \(\w*text.*\) must have a value$/i],
+          [[id, name, tag, 'pots BIGINT NOT NULL'], /every plant: pots \(bigint.*\) must have a value$/i],
+          ...ids.map((type) => [[`id ${type} PRIMARY KEY`, name, tag], toReason('id', type)] as const),
+          ...texts.map((type) => [[id, `name ${type} NOT NULL`, tag], toReason('name', type)] as const),
+          ...texts.map((type) => [[id, name, `tag ${type}`], toReason('tag', type)] as const),
+        ];
+        for (const [columns, reason] of tables) {
           const store = await stores.create();
           await store.run(`CREATE TABLE plants (${columns})`);
-          const [writing, reading] = [
-            await catchError(openStore(store.url)),
-            await catchError(openStore(store.url, { readOnly: true })),
-          ];
-          expect(`${writing}`).to.match(reason);
-          expect(`${reading}`).to.equal(`${writing}`);
-        });
-      }
+          for (const readOnly of [false, true])
+            expect(`${await catchError(openStore(store.url, { readOnly }))}`, `${columns}`).to.match(reason);
+        }
+      });
+
+      it('opens a table of other types that keeps every plant', async () => {
+        const plants = EARLIER_PLANTS.map(toPlant);
+        for (const statements of accepted) {
+          const store = await stores.create();
+          for (const statement of statements) await store.run(statement);
+          const storage = await stores.open(store);
+          expect(await storage.add(plants)).to.deep.equal(plants.map(() => ({ kind: 'added' })));
+          expect(await readPlants(storage.readAll())).to.deep.equal(plants);
+        }
+      });
 
       it('has pending migrations if only the table of plants was restored', async () => {
         const store = await stores.create();

@@ -24,6 +24,17 @@ describe('The URL of a server is rejected without printing its password', () => 
     },
     { title: 'with a repeated parameter', url: `${postgres}?sslmode=verify-full&sslmode=disable`, message: ONE_VALUE },
     { title: 'with an empty parameter, which a driver ignores', url: `${postgres}?host=`, message: ONE_VALUE },
+    {
+      title: 'with a time in seconds',
+      url: `${postgres}?lock_timeout=2s`,
+      message: /^lock_timeout must consist of digits/,
+    },
+    { title: 'with a port that is no number', url: `${postgres}?port=5432x`, message: /^port must consist of digits/ },
+    {
+      title: 'with an empty certificate',
+      url: `${postgres}?sslrootcert=/dev/null`,
+      message: /^sslrootcert must be a certificate/,
+    },
     { title: 'with an sslmode that pg misreads', url: `${postgres}?sslmode=require`, message: /^sslmode must be/ },
     { title: 'without a database', url: `mysql://u:${CANARY}@db`, message: /^must name a database after the host/ },
     { title: 'without slashes', url: `postgres:u:${CANARY}@db/plants`, message: ENCODE },
@@ -37,6 +48,11 @@ describe('The URL of a server is rejected without printing its password', () => 
       title: 'with verifyIdentity for an IP address',
       url: `mysql://u:${CANARY}@[::1]/plants?ssl=${IDENTITY}`,
       message: /needs a host name/,
+    },
+    {
+      title: 'with the path of a certificate on MySQL',
+      url: `${mysql}?ssl=${encodeURIComponent('{"ca":"/ca.pem"}')}`,
+      message: /^ca must be a certificate in PEM format$/,
     },
     { title: 'with an ssl that is no JSON object', url: `${mysql}?ssl=true`, message: OBJECT },
   ]) {
@@ -91,14 +107,15 @@ describe('The URL of a server is handed to the driver in parts', () => {
 
   it('with TLS and the certificates of files on PostgreSQL', () => {
     const none = { ca: undefined, cert: undefined, key: undefined, rejectUnauthorized: true };
-    const path = (name: string) => {
-      writeFileSync(join(folder, name), name);
+    const path = (name: string, content: string) => {
+      writeFileSync(join(folder, name), content);
       return join(folder, name);
     };
+    const pem = '-----BEGIN CERTIFICATE-----\n';
     for (const [parameters, ssl] of [
       ['sslmode=verify-full', none],
-      [`sslrootcert=${path('ca')}`, { ...none, ca: 'ca' }],
-      [`sslcert=${path('cert')}&sslkey=${path('key')}`, { ...none, cert: 'cert', key: 'key' }],
+      [`sslrootcert=${path('ca', pem)}`, { ...none, ca: pem }],
+      [`sslcert=${path('cert', pem)}&sslkey=${path('key', 'key')}`, { ...none, cert: pem, key: 'key' }],
       ['sslmode=no-verify', { ...none, rejectUnauthorized: false }],
     ] as const)
       expect(toConnection(`postgres://db/plants?${parameters}`)).to.have.deep.property('ssl', ssl);

@@ -10,6 +10,7 @@ import {
   mysqlServer,
   newestPostgresServer,
   postgresServer,
+  waitForLock,
 } from '../../../support/database-servers.js';
 import { openStore } from '../../../support/engines.js';
 import { FaultyProxy } from '../../../support/faulty-proxy.js';
@@ -101,6 +102,38 @@ describe('A storage on a server', () => {
         }
       });
 
+      it('keeps the connections that work if the server accepts no other one', async () => {
+        const url = await databases.create();
+        const user = `plant_store_limit_${process.pid}`;
+        const schema = isPostgres ? url.replace(/.*search_path%3D/, '') : new URL(url).pathname.slice(1);
+        const rights = isPostgres ? limitedOnPostgres(user, schema) : limitedOnMysql(user, schema);
+        const admin = databases.connect(url);
+        for (const statement of rights.create) await admin.raw(statement);
+        try {
+          const storage = await openStore(Object.assign(new URL(url), { username: user }).href);
+          const readConnections = async () => {
+            const result = await admin.raw(rights.connections, [user]);
+            return (result.rows ?? result[0]).map(({ id }: { id: number }) => id);
+          };
+          const before = await readConnections();
+          const holder = await databases.connect(url).transaction();
+          await holder('plants').insert({ id: 1, name: 'held' });
+          const adding = storage.add([toPlant({ id: 1n, name: 'Aloe' })]);
+          await waitForLock(admin);
+          // The only connection waits, and the server accepts no other one.
+          expect(await catchError(storage.ready())).to.have.nested.property('cause.code', rights.code);
+          await holder.rollback();
+          expect(await adding).to.deep.equal([{ kind: 'added' }]);
+          await storage.ready();
+          expect(await readConnections())
+            .to.deep.equal(before)
+            .and.to.have.lengthOf(1);
+          await storage.close();
+        } finally {
+          for (const statement of rights.drop) await admin.raw(statement);
+        }
+      });
+
       it('opens at most maxConnections for transactions of the caller', async () => {
         const storage = await openStore(await databases.create(), { maxConnections: 1, timeoutMs: 300 });
         const first = await storage.knex.transaction();
@@ -162,6 +195,25 @@ function rightsOnMysql(user: string, database: string) {
   return {
     restrict: [`CREATE USER ${user}`, `GRANT SELECT ON ${database}.* TO ${user}`],
     allow: [`GRANT INSERT, UPDATE ON ${database}.* TO ${user}`],
+    drop: [`DROP USER ${user}`],
+  };
+}
+
+/** Statements that create a user with one connection, read the ids of its connections, and drop the user. */
+function limitedOnPostgres(user: string, schema: string) {
+  return {
+    create: [`CREATE ROLE ${user} LOGIN CONNECTION LIMIT 1`, `GRANT ALL ON SCHEMA ${schema} TO ${user}`],
+    code: '53300',
+    connections: 'SELECT pid AS id FROM pg_stat_activity WHERE usename = ?',
+    drop: [`DROP OWNED BY ${user}`, `DROP ROLE ${user}`],
+  };
+}
+
+function limitedOnMysql(user: string, database: string) {
+  return {
+    create: [`CREATE USER ${user} WITH MAX_USER_CONNECTIONS 1`, `GRANT ALL ON ${database}.* TO ${user}`],
+    code: 'ER_USER_LIMIT_REACHED',
+    connections: 'SELECT id FROM information_schema.processlist WHERE user = ?',
     drop: [`DROP USER ${user}`],
   };
 }

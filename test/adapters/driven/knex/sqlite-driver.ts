@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import knexFactory, { type Knex } from 'knex';
@@ -19,7 +19,13 @@ export function testSqliteDriver(driver: 'sqlite3' | 'node:sqlite'): void {
 
   beforeEach(async () => {
     path = join(folder, `${++files}.db`);
-    knex = knexFactory({ client: await loadClient(driver), connection: { filename: path }, useNullAsDefault: true });
+    writeFileSync(path, '');
+    knex = knexFactory({
+      client: await loadClient(driver),
+      connection: { filename: path },
+      useNullAsDefault: true,
+      log: { error() {} },
+    });
     await knex.raw('PRAGMA journal_mode = WAL');
     await knex.raw('CREATE TABLE pots (id INTEGER PRIMARY KEY)');
     other = await SqliteFile.open(path, driver);
@@ -37,10 +43,33 @@ export function testSqliteDriver(driver: 'sqlite3' | 'node:sqlite'): void {
     expect(await knex.raw('SELECT id FROM pots WHERE id = ?', [7])).to.deep.equal([{ id: 7 }]);
   });
 
+  it('binds a bigint exactly, to a column of numbers and to one of strings, also in a transaction', async () => {
+    await knex.raw('CREATE TABLE labels (pot_id BIGINT, text TEXT)');
+    for (const id of [7n, -(2n ** 31n) - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+      await knex('labels').insert({ pot_id: id, text: id });
+      const row = knex('labels')
+        .where({ pot_id: id, text: id })
+        .select(knex.raw("typeof(pot_id) AS type, pot_id || '' AS id"));
+      expect(await row).to.deep.equal([{ type: 'integer', id: `${id}` }]);
+    }
+  });
+
+  it('does not create a file', async () => {
+    await knex.destroy();
+    renameSync(path, `${path}.away`);
+    knex.initialize();
+    expect(await catchError(knex('pots').select()))
+      .to.have.property('code')
+      .that.matches(/^(SQLITE_CANTOPEN|ENOENT)$/);
+    expect(existsSync(path)).to.equal(false);
+    renameSync(`${path}.away`, path);
+    expect(await knex('pots').select()).to.deep.equal([]);
+  });
+
   it("reports SQLite's primary result code", async () => {
     await knex('pots').insert({ id: 1 });
-    const SQLITE_CONSTRAINT = 19;
-    expect(await catchError(knex('pots').insert({ id: 1 }))).to.have.property('errno', SQLITE_CONSTRAINT);
+    const error = await catchError(knex('pots').insert({ id: 1 }));
+    expect(error).to.include({ code: 'SQLITE_CONSTRAINT', errno: 19 });
   });
 
   it('runs a kept statement after the table was changed or dropped, also by another program', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
@@ -14,6 +14,19 @@ describe('A SQLite file', () => {
       const error = await catchError(openSqlite({ path }));
       expect(`${error}`).to.match(/: cannot open sqlite:\/.*: it is a folder or a device, not a file$/);
     }
+  });
+
+  it('has one name, but symbolic links may lead to it', async () => {
+    const [path, link] = [join(folder, 'linked.db'), join(folder, 'link.db')];
+    await openSqlite({ path }).then((storage) => storage.close());
+    linkSync(path, link);
+    for (const readOnly of [false, true]) {
+      const error = await catchError(openSqlite({ path: link, readOnly }));
+      expect(`${error}`).to.match(/link\.db: it has another hard link, .*; remove the link$/);
+    }
+    unlinkSync(link);
+    symlinkSync(path, link);
+    await openSqlite({ path: link }).then((storage) => storage.close());
   });
 
   it('needs a folder, which the error names, also if the file is only read', async () => {

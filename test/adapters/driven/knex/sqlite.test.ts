@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { sqliteEngine, sqliteStore } from '../../../support/engines.js';
+import { toPlant } from '../../../support/plants.js';
 
 describe('SQLite', () => {
   const stores = sqliteEngine.stores();
@@ -15,8 +16,27 @@ describe('SQLite', () => {
     expect(await sqliteStore(copy).readPlants()).to.deep.equal([]);
   });
 
-  it('classifies BUSY and PROTOCOL as busy, and TOOBIG, CONSTRAINT and MISMATCH as rejected', () => {
-    const classes = [5, 15, 18, 19, 20, 13].map((errno) => sqlite.classify(Object.assign(new Error(), { errno })));
-    expect(classes).to.deep.equal(['busy', 'busy', 'rejected', 'rejected', 'rejected', 'unavailable']);
+  it('keeps the application id of the caller', async () => {
+    const store = await stores.create();
+    await store.run('PRAGMA application_id = 7');
+    const storage = await stores.open(store);
+    for (const kind of ['added', 'conflict']) {
+      const [outcome] = await storage.add([toPlant({ id: 1n, name: 'Aloe' })]);
+      expect(outcome).to.have.property('kind', kind);
+    }
+    await storage.ready();
+    expect(await storage.knex.raw('PRAGMA application_id')).to.deep.equal([{ application_id: 7 }]);
+  });
+
+  it('classifies errors by their primary result codes', () => {
+    const classes = {
+      busy: { BUSY: 5, PROTOCOL: 15 },
+      rejected: { TOOBIG: 18, CONSTRAINT: 19, MISMATCH: 20 },
+      damaged: { IOERR: 10, CORRUPT: 11, FULL: 13, NOTADB: 26 },
+      unavailable: { ERROR: 1, READONLY: 8, CANTOPEN: 14 },
+    };
+    for (const [kind, codes] of Object.entries(classes))
+      for (const [code, errno] of Object.entries(codes))
+        expect(sqlite.classify(Object.assign(new Error(), { errno })), code).to.equal(kind);
   });
 });
