@@ -228,4 +228,15 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
       return rejected ? outcomes.map(() => rejected) : outcomes;
     }
   },
+
+  'adds another plant with the id of a rejected one in the same batch': class AddsFirstOfId extends DiskRepository {
+    override async add(plants: readonly Plant[]) {
+      const outcomes = new Map<PlantId, AddOutcome>();
+      return plants.map((plant) => {
+        const outcome = outcomes.get(plant.id) ?? this.addOne(plant);
+        if (outcome.kind === 'rejected') outcomes.set(plant.id, outcome);
+        return outcome;
+      });
+    }
+  },
 };

@@ -14,6 +14,7 @@ import {
   type Expected,
   isAvailable,
   readPlants,
+  toOther,
 } from './repository-checks.js';
 import type { TestStorage } from './repository-harness.js';
 import {
@@ -255,6 +256,16 @@ export const rejectingCases: Cases<TestStorage> = {
         .toSpliced(position, 0, 'rejected');
       await assertOutcomes(repository, others.toSpliced(position, 0, rejected), expected);
     }
+  },
+
+  'adds another plant with the id of a rejected one in the same batch': async ({ repository, open, rejectedPlant }) => {
+    const rejected = rejectedPlant();
+    const [other, later] = [toOther(rejected), plant(rejected.id, 'later')];
+    // The storage may reject any plant with the id.
+    const isFree = (await repository.add([other]))[0]?.kind === 'added';
+    const expected: Expected[] = isFree ? ['added', other] : ['rejected', 'rejected'];
+    const batch = [rejected, rejected, ...createOthers(rejected, 1), other, later];
+    await assertOutcomes(await open(), batch, ['rejected', 'rejected', 'added', ...expected]);
   },
 
   'adds the plants of concurrent calls': async ({ repository, rejectedPlant }) => {

@@ -43,16 +43,6 @@ describe('KnexPlantRepository', () => {
     expect(otherId).to.deep.equal({ kind: 'added' });
   });
 
-  it('adds the second of two plants with the same id if the engine rejects the first', async () => {
-    const store = await stores.create();
-    const storage = await stores.open(store);
-    await store.run(sqliteEngine.rejectPoison);
-    const [poison, first, second] = [toPlant({ id: 1n, name: 'poison' }), toPlant({ id: 1n, name: 'Aloe' }), PLANT];
-    const outcomes = await storage.add([poison, poison, first, toPlant({ id: 2n, name: 'Ficus' }), second]);
-    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['rejected', 'rejected', 'added', 'added', 'conflict']);
-    expect(outcomes[4]).to.deep.equal({ kind: 'conflict', stored: first });
-  });
-
   it('reveals no values and no SQL in errors', async () => {
     const store = await stores.create();
     const storage = await stores.open(store);

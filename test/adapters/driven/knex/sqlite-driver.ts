@@ -45,13 +45,14 @@ export function testSqliteDriver(driver: 'sqlite3' | 'node:sqlite'): void {
 
   it('binds a bigint exactly, to a column of numbers and to one of strings, also in a transaction', async () => {
     await knex.raw('CREATE TABLE labels (pot_id BIGINT, text TEXT)');
-    for (const id of [7n, -(2n ** 31n) - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-      await knex('labels').insert({ pot_id: id, text: id });
-      const row = knex('labels')
-        .where({ pot_id: id, text: id })
-        .select(knex.raw("typeof(pot_id) AS type, pot_id || '' AS id"));
-      expect(await row).to.deep.equal([{ type: 'integer', id: `${id}` }]);
-    }
+    await knex.transaction(async (transaction) => {
+      for (const id of [7n, -(2n ** 31n) - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+        await transaction('labels').insert({ pot_id: id, text: id });
+        const columns = transaction.raw("typeof(pot_id) AS type, pot_id || '' AS id");
+        const rows = await transaction('labels').where({ pot_id: id, text: id }).select(columns);
+        expect(rows).to.deep.equal([{ type: 'integer', id: `${id}` }]);
+      }
+    });
   });
 
   it('does not create a file', async () => {
