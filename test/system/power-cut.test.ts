@@ -19,8 +19,9 @@ const CLIENTS = 8;
 const CALLS = 'pwrite64,ftruncate,fsync,fdatasync,write,writev,sendto,sendmsg';
 
 /** Returns the command prefix that writes the system calls of a program to `file`, with every byte as `\xNN`. */
-function strace(file: string): readonly string[] {
-  return ['strace', '-f', '-y', '-xx', '-s', '10000000', '-e', 'signal=none', '-e', `trace=${CALLS}`, '-o', file];
+function strace(file: string, ...options: readonly string[]): readonly string[] {
+  const format = ['-f', '-y', '-xx', '-s', '10000000', '-e', 'signal=none', '-e', `trace=${CALLS}`];
+  return ['strace', ...format, ...options, '-o', file];
 }
 
 describe('A power cut while a response is sent', () => {
@@ -66,6 +67,28 @@ describe('A power cut while a response is sent', () => {
     expect(checkpoints).to.have.lengthOf.above(1);
   });
 
+  it('loses no plant that was acknowledged before and after syncs that failed', async () => {
+    const [trace, database, cut] = [join(folder, 'failed'), join(folder, 'failed.db'), join(folder, 'failed-cut.db')];
+    const failure = ['-e', 'inject=fsync,fdatasync:error=EIO:when=20..21'];
+    // strace counts the calls of each thread.
+    const settings = { DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal', UV_THREADPOOL_SIZE: '1' };
+    const service = serve(folder, settings, strace(trace, ...failure));
+    const port = await service.port();
+    const acknowledged: bigint[] = [];
+    for (let id = 1n; id <= 60n; id++) {
+      const response = await create(port, { id, name: `${id} `.repeat(1000) });
+      if (response?.status === 200) acknowledged.push(id);
+    }
+    process.kill(Number.parseInt(readFileSync(trace, 'utf8'), 10), 'SIGKILL');
+    await service.exited();
+    const calls = systemCalls(trace);
+    expect(calls.filter(({ hasFailed }) => hasFailed)).to.have.lengthOf(2);
+    const last = calls.findLast(({ bytes }) => bytes.includes('HTTP/1.1 200 '));
+    if (last) cutPower(calls, last, new Map(['', '-wal'].map((suffix) => [database + suffix, cut + suffix])));
+    const stored = (await sqliteStore(cut).readPlants()).map(({ id }) => id);
+    expect(stored).to.include.members(acknowledged.slice(0, -1));
+  });
+
   it('loses neither a new file nor a plant that a killed service left in the log, because both are synced before', async () => {
     const plant = { id: 1n, name: 'Strelitzia reginae' };
     const log = join(folder, 'new.db-wal');
@@ -91,7 +114,7 @@ describe('A power cut while a response is sent', () => {
   });
 });
 
-/** A system call that succeeded. */
+/** A system call that succeeded, or a sync that failed. */
 interface SystemCall {
   readonly name: string;
   /** Path of its file. */
@@ -99,6 +122,8 @@ interface SystemCall {
   /** What it writes, and at which offset; or the new length of the file. */
   readonly bytes: Buffer;
   readonly at: number;
+  /** Whether it is a sync that failed. Linux does not write its pages later, unless they change (fsync(2), errors). */
+  readonly hasFailed: boolean;
   /** Positions of its start and end among the events of all threads. */
   readonly began: number;
   readonly ended: number;
@@ -121,12 +146,13 @@ function systemCalls(trace: string): SystemCall[] {
     const [, rest] = /^<\.\.\. \w+ resumed>(.*)$/.exec(event) ?? [];
     const { start, began } = (rest !== undefined && unfinished.get(pid)) || { start: '', began: place };
     // The first argument is `FD<PATH>`; the last one is an offset or a length, if the call has one.
-    const call = /^(\w+)\(\d+<([^>]*)>(.*?)(\d*)\) += \d/.exec(rest === undefined ? event : start + rest);
+    const call = /^(\w+)\(\d+<([^>]*)>(.*?)(\d*)\) += (\d|-1 EIO)/.exec(rest === undefined ? event : start + rest);
     if (call === null) continue;
-    const [, name = '', path = '', args = '', last = '0'] = call;
+    const [, name = '', path = '', args = '', last = '0', result] = call;
     const strings = [...args.matchAll(/"([^"]*)"/g)].map(([, string = '']) => parseHex(string));
     const bytes = Buffer.concat(strings);
-    calls.push({ name, path: parseHex(path).toString(), bytes, at: Number(last), began, ended: place });
+    const hasFailed = result === '-1 EIO';
+    calls.push({ name, path: parseHex(path).toString(), bytes, at: Number(last), hasFailed, began, ended: place });
   }
   return calls;
 }
@@ -156,7 +182,7 @@ function cutPower(calls: readonly SystemCall[], response: SystemCall, copies: Re
     unsynced.push(call);
     if (!call.name.endsWith('sync')) continue;
     const isSynced = (change: SystemCall) => change.path === call.path && isBefore(change, call);
-    for (const { name, bytes, at } of unsynced.filter(isSynced)) {
+    for (const { name, bytes, at } of call.hasFailed ? [] : unsynced.filter(isSynced)) {
       if (name === 'ftruncate') ftruncateSync(file, at);
       else writeSync(file, bytes, 0, bytes.length, at);
     }

@@ -1,4 +1,10 @@
-import { type AddOutcome, isStorageUnavailable, type Plant, type PlantRepository } from '@plant-store/core';
+import {
+  type AddOutcome,
+  isStorageUnavailable,
+  type Plant,
+  type PlantRepository,
+  type StorageUnavailable,
+} from '@plant-store/core';
 import { DURATION_BUCKETS, type Metrics } from './metrics.js';
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
@@ -30,7 +36,7 @@ export class MeasuredPlantRepository implements PlantRepository {
       for (const [outcome, count] of counts) this.#countPlants({ outcome }, count);
       return outcomes;
     } catch (error) {
-      this.#countError({ code: isStorageUnavailable(error) ? error.code : 'DEFECT' });
+      this.#countError({ code: isStorageUnavailable(error) ? toCode(error) : 'DEFECT' });
       throw error;
     } finally {
       this.#observeSeconds((performance.now() - start) / 1000);
@@ -40,4 +46,9 @@ export class MeasuredPlantRepository implements PlantRepository {
   readAll(): AsyncIterable<readonly Plant[]> {
     return this.#repository.readAll();
   }
+}
+
+/** Returns the code of the driver, if there is one. */
+function toCode({ code, cause }: StorageUnavailable): string {
+  return cause instanceof Object && 'code' in cause ? `${cause.code}` : code;
 }

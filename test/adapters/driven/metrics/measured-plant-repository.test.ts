@@ -1,5 +1,6 @@
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { createMetrics, MeasuredPlantRepository } from '@plant-store/adapters/metrics';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
@@ -15,14 +16,17 @@ describe('MeasuredPlantRepository', () => {
     await repository.add(plants);
     await storage.close();
     await catchError(repository.add(plants));
+    storage.add = () => Promise.reject(new StorageUnavailable('full', { cause: { code: 'SQLITE_FULL' } }));
+    await catchError(repository.add(plants));
     storage.add = () => Promise.reject(new TypeError());
     await catchError(repository.add(plants));
     expect((await metrics.text()).split('\n')).to.include.members([
       'plant_store_plants_total{outcome="added"} 2',
       'plant_store_plants_total{outcome="conflict"} 1',
       'plant_store_storage_batch_plants_sum 3',
-      'plant_store_storage_operation_duration_seconds_count 3',
+      'plant_store_storage_operation_duration_seconds_count 4',
       'plant_store_storage_errors_total{code="STORAGE_UNAVAILABLE"} 1',
+      'plant_store_storage_errors_total{code="SQLITE_FULL"} 1',
       'plant_store_storage_errors_total{code="DEFECT"} 1',
     ]);
   });
