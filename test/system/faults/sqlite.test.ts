@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { serve } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
+import type { Program } from '../../support/executable.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -30,6 +31,14 @@ describe('Under load, a service on SQLite loses nothing and recovers if', () => 
     await other.close();
   }
 
+  let service: Program;
+  let strace: ChildProcess;
+  /** Makes every third call fail that sets or releases a lock, so that SQLite keeps a lock that it has released. */
+  async function breakLocks(): Promise<void> {
+    const inject = ['-e', 'trace=fcntl', '-e', 'inject=fcntl:error=EIO:when=3+3'];
+    strace = spawn('strace', ['-f', '-p', `${service.process.pid}`, ...inject, '-o', '/dev/null']);
+  }
+
   const faults: readonly Fault[] = [
     {
       title: 'another program locks the file for a moment',
@@ -41,10 +50,15 @@ describe('Under load, a service on SQLite loses nothing and recovers if', () => 
       },
     },
     { title: 'another program locks the file', creates: 'fail', inject: lock, heal: unlock },
+    { title: 'the system cannot release a lock', creates: 'fail', inject: breakLocks, heal: () => strace.kill() },
     { title: 'the disk is full', creates: 'fail', inject: () => disk.fill(), heal: () => disk.free() },
   ];
   for (const fault of faults) {
-    it(fault.title, () => expectRecovery(serve(disk.path, settingsFor(fault)), sqliteStore(path), fault));
+    it(fault.title, async function () {
+      if (fault.inject === breakLocks) skipUnlessInstalled(this, 'strace', '-o', '/dev/null', 'true');
+      service = serve(disk.path, settingsFor(fault));
+      await expectRecovery(service, sqliteStore(path), fault);
+    });
   }
 });
 
