@@ -11,10 +11,13 @@ import {
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCode } from './driver-errors.js';
-import { fitsStatement, type StoredRow, selectPage, selectStored, toRow } from './rows.js';
+import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
 
 /** Pause before a retry, in milliseconds. */
 const PAUSE_MS = 10;
+
+/** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
+const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
 
 /** Makes a call of the repository, perhaps later, and converts its failure. */
 export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
@@ -33,19 +36,29 @@ export class KnexPlantRepository implements PlantRepository {
   readonly #dialect: Dialect;
   readonly #makeCall: MakeCall;
   readonly #timeoutMs: number;
+  readonly #readOnly: boolean;
+  #failedAdds = 0;
+  /** The number of failed adds before the last write of {@link ready} that succeeded. */
+  #failedAddsAtWrite = -1;
 
-  /** @param timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
-  constructor(knex: Knex, dialect: Dialect, makeCall: MakeCall, timeoutMs = 0) {
+  /** @param options.timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
+  constructor(knex: Knex, dialect: Dialect, makeCall: MakeCall, { timeoutMs = 0, readOnly = false } = {}) {
     this.#knex = knex;
     this.#dialect = dialect;
     this.#makeCall = makeCall;
     this.#timeoutMs = timeoutMs;
+    this.#readOnly = readOnly;
   }
 
-  add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.
     const copy = [...plants];
-    return this.#makeCall(() => this.#add(copy));
+    try {
+      return await this.#makeCall(() => this.#add(copy));
+    } catch (error) {
+      this.#failedAdds++;
+      throw error;
+    }
   }
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -71,6 +84,18 @@ export class KnexPlantRepository implements PlantRepository {
     // A stored plant may be visible before it is durable.
     if (progress.mustSync) await this.#run(() => this.#dialect.sync(this.#knex));
     return results;
+  }
+
+  /** As declared by `KnexStorage`. */
+  ready(): Promise<void> {
+    return this.#makeCall(async () => {
+      const failedAdds = this.#failedAdds;
+      await selectRows(this.#knex, this.#dialect, 'id = 0');
+      if (this.#readOnly || this.#failedAddsAtWrite === failedAdds) return;
+      await this.#run(async () => this.#knex.raw(EMPTY_INSERT));
+      await this.#run(() => this.#dialect.sync(this.#knex));
+      this.#failedAddsAtWrite = failedAdds;
+    });
   }
 
   /** Inserts plants with distinct, ascending ids. */

@@ -1,26 +1,16 @@
 import { resolve } from 'node:path';
-import {
-  type AddOutcome,
-  isStorageUnavailable,
-  type Plant,
-  type PlantRepository,
-  StorageUnavailable,
-} from '@plant-store/core';
+import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
-import { MissingDriver, toCode, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
+import { MissingDriver, toCode, toCodes, toMessage } from './driver-errors.js';
 import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
-import { selectRows } from './rows.js';
 import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
 import { InvalidServerUrl } from './server-url.js';
 import { sqlite } from './sqlite.js';
 import { chooseDriver, configureSqlite } from './sqlite-file.js';
-
-/** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
-const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
 
 const NOT_DURABLE = 'the database acknowledges plants before they are durable; a power cut or failover may lose them';
 
@@ -61,7 +51,7 @@ export interface KnexStorage extends PlantRepository, SchemaState {
   /** A sentence that names the settings with which the server acknowledges plants before they are durable. */
   readonly warning: string | undefined;
   /**
-   * Checks that plants can be read. At first and after a call that failed, also commits an insert of no row and a small
+   * Checks that plants can be read. At first and after an `add` that failed, also commits an insert of no row and a small
    * write, unless the database is only read.
    * @throws {StorageUnavailable}
    */
@@ -126,8 +116,13 @@ async function open(
         // Others for the caller, who may leave a transaction open, until an idle connection closes, or change a session.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
         const callers = new Connections(createKnex, { ...config, pool }, dialect);
-        const repository = new PooledPlantRepository(own, callers, dialect, timeoutMs, readOnly);
-        return Object.assign(repository, { ...database, ...schema, warning });
+        for (const { knex } of [own, callers])
+          knex.on('query-error', (error) => {
+            if (dialect.classify(error) === 'damaged') own.keep();
+          });
+        const repository = new KnexPlantRepository(own.knex, dialect, own.call, { timeoutMs, readOnly });
+        const close = () => own.close(callers);
+        return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
       } catch (error) {
         await own.knex.destroy();
         throw error;
@@ -140,81 +135,5 @@ async function open(
       throw new MissingDriver(`the driver ${driver} is not installed: npm install ${driver}`);
     const cause = isStorageUnavailable(error) ? error.cause : toCodes(error);
     throw new StorageUnavailable(`cannot open ${name}: ${toMessage(error)}`, { cause });
-  }
-}
-
-/** A repository on a pool of connections. */
-class PooledPlantRepository implements PlantRepository {
-  readonly knex: Knex;
-  readonly #own: Connections;
-  readonly #dialect: Dialect;
-  readonly #timeoutMs: number;
-  readonly #isReadOnly: boolean;
-  readonly #repository: KnexPlantRepository;
-  readonly #calls = new Set<Promise<unknown>>();
-  #failures = 0;
-  /** The number of failures before the last write of `ready` that succeeded. */
-  #failuresAtWrite = -1;
-  #closing: Promise<void> | undefined;
-
-  constructor(own: Connections, callers: Connections, dialect: Dialect, timeoutMs: number, isReadOnly: boolean) {
-    this.knex = callers.knex;
-    this.#own = own;
-    this.#dialect = dialect;
-    this.#timeoutMs = timeoutMs;
-    this.#isReadOnly = isReadOnly;
-    this.#repository = new KnexPlantRepository(own.knex, dialect, (work) => this.#makeCall(work), timeoutMs);
-    for (const { knex } of [own, callers])
-      knex.on('query-error', (error) => {
-        if (dialect.classify(error) === 'damaged') own.keep();
-      });
-  }
-
-  add(plants: readonly Plant[]): Promise<readonly AddOutcome[]> {
-    return this.#repository.add(plants);
-  }
-
-  readAll(): AsyncIterable<readonly Plant[]> {
-    return this.#repository.readAll();
-  }
-
-  ready(): Promise<void> {
-    return this.#makeCall(async () => {
-      const { knex } = this.#own;
-      const failures = this.#failures;
-      await selectRows(knex, this.#dialect, 'id = 0');
-      if (this.#isReadOnly || this.#failuresAtWrite === failures) return;
-      for (const write of [async () => knex.raw(EMPTY_INSERT), () => this.#dialect.sync(knex)])
-        await retryWhileBusy(this.#dialect, this.#timeoutMs, write);
-      this.#failuresAtWrite = failures;
-    });
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await Promise.allSettled(this.#calls);
-    await this.knex.destroy();
-    // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
-    await this.#own.knex.destroy();
-  }
-
-  async #makeCall<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new StorageUnavailable('the repository is closed');
-    const call = work();
-    this.#calls.add(call);
-    try {
-      return await call;
-    } catch (error) {
-      this.#failures++;
-      // If SQLite could not release a lock, its connection is busy until it is closed.
-      if (this.#dialect.classify(error) === 'busy') this.#own.renew();
-      throw toStorageUnavailable(error);
-    } finally {
-      this.#calls.delete(call);
-    }
   }
 }

@@ -7,6 +7,9 @@ const MAX_ROWS = 4000;
 /** Maximum text of these rows, in UTF-16 code units; when read, the last one may exceed it, in UTF-8 bytes. */
 const MAX_TEXT = 1024 * 1024;
 
+/** The columns of strings. */
+export const TEXTS = { name: 'name', tag: 'tag' } satisfies Record<keyof Omit<NewPlant, 'id'>, string>;
+
 /** A row read from the table. */
 export interface StoredRow {
   readonly id: PlantId;
@@ -35,7 +38,7 @@ export async function selectRows(
   bindings: readonly (PlantId | string)[] = [],
   isLocking = false,
 ): Promise<readonly StoredRow[]> {
-  const columns = { id: knex.raw(idToText), name: 'name', tag: 'tag' } satisfies Record<keyof NewPlant, unknown>;
+  const columns = { id: knex.raw(idToText), ...TEXTS } satisfies Record<keyof NewPlant, unknown>;
   const query = knex('plants').select(columns).whereRaw(condition, bindings.map(String)).orderBy('plants.id');
   if (isLocking) query.forShare();
   const rows: readonly ReturnType<typeof toRow>[] = await query;

@@ -1,8 +1,8 @@
-import { isStorageUnavailable, MAX_PLANT_ID, type NewPlant, StorageUnavailable } from '@plant-store/core';
+import { isStorageUnavailable, MAX_PLANT_ID, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes, toMessage } from './driver-errors.js';
-import { selectPage } from './rows.js';
+import { selectPage, TEXTS } from './rows.js';
 
 /** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
@@ -88,19 +88,18 @@ async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
 
 /** Returns why the table cannot keep every plant. */
 async function findFaults(knex: Knex, dialect: Dialect): Promise<readonly string[]> {
-  const { columns, idType, textType } = dialect;
-  const types = { id: idType, name: textType, tag: textType } satisfies Record<keyof NewPlant, RegExp>;
   type Column = Record<'name' | 'type', string> & Record<'nullable' | 'has_default' | 'is_key', boolean>;
-  const rows: readonly Column[] = await knex.from(knex.raw(`(${columns}) AS found`)).select();
-  const key = rows.filter(({ is_key }) => is_key).map(({ name }) => name);
+  const columns: readonly Column[] = await knex.from(knex.raw(`(${dialect.columns}) AS found`)).select();
   const faults = [...(await readFindings(knex, dialect.faults))];
+  const key = columns.filter(({ is_key }) => is_key).map(({ name }) => name);
   if (`${key}` !== 'id') faults.push('its primary key is not id');
-  for (const { name, type, nullable, has_default } of rows) {
-    const [, expected] = Object.entries(types).find(([field]) => field === name) ?? [];
-    if (expected?.test(type) === false) faults.push(`the type of ${name} is ${type}`);
+  for (const { name, type, nullable, has_default } of columns) {
+    const isText = Object.hasOwn(TEXTS, name);
+    const expected = name === 'id' ? dialect.idType : isText && dialect.textType;
+    if (expected && !expected.test(type)) faults.push(`the type of ${name} is ${type}`);
     if (name === 'name' && nullable) faults.push('name may be NULL');
-    const isOptional = name === 'tag' || (expected === undefined && !has_default);
-    if (isOptional && !nullable) faults.push(`${name} (${type}) must have a value`);
+    const isOptional = name !== 'id' && name !== 'name';
+    if (isOptional && !nullable && (isText || !has_default)) faults.push(`${name} (${type}) must have a value`);
   }
   return faults;
 }
