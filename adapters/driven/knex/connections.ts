@@ -12,15 +12,17 @@ export class Connections {
   readonly #dialect: Dialect;
   readonly #calls = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
-  #renewals = 0;
-  #isKept = false;
+  /** Number of times that the connections were renewed. */
+  #generation = 0;
+  #mustStay = false;
 
-  constructor(createKnex: typeof knex, config: Knex.Config, dialect: Dialect) {
-    /** How often the pool had been renewed when each connection was first used. */
-    const renewalsBefore = new WeakMap<object, number>();
+  /** @param main The connections to the same file that stay after a file error. @default these */
+  constructor(createKnex: typeof knex, config: Knex.Config, dialect: Dialect, main?: Connections) {
+    this.#dialect = dialect;
+    const generations = new WeakMap<object, number>();
     const validate = (connection: object) => {
-      if (!renewalsBefore.has(connection)) renewalsBefore.set(connection, this.#renewals);
-      return this.#isKept || renewalsBefore.get(connection) === this.#renewals;
+      if (!generations.has(connection)) generations.set(connection, this.#generation);
+      return this.#mustStay || generations.get(connection) === this.#generation;
     };
     this.knex = createKnex({
       // Keep a statement's values out of the log and of error messages.
@@ -29,16 +31,17 @@ export class Connections {
       ...config,
       pool: { ...config.pool, validate },
     });
-    this.#dialect = dialect;
-    // Unlike an attempt to connect that fails, which must not end the connections that work.
+    // An attempt to connect that fails is no query error, so the connections that work stay.
     this.knex.on('query-error', (error, { sql }) => {
+      const kind = dialect.classify(error);
+      if (kind === 'fileError') (main ?? this).#mustStay = true;
       // After a COMMIT that fails, the transaction may stay open.
-      if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') this.renew();
+      if (kind === 'unavailable' || sql === 'COMMIT;') this.#generation++;
     });
   }
 
-  /** Makes a call, and converts its failure. Fails once {@link close} was called. @throws {StorageUnavailable} */
-  readonly call = async <T>(work: () => Promise<T>): Promise<T> => {
+  /** Makes a call, and converts its failure. @throws {StorageUnavailable} It failed, or {@link close} was called. */
+  async call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new StorageUnavailable('the repository is closed');
     const call = work();
     this.#calls.add(call);
@@ -46,32 +49,22 @@ export class Connections {
       return await call;
     } catch (error) {
       // If SQLite could not release a lock, its connection is busy until it is closed.
-      if (this.#dialect.classify(error) === 'busy') this.renew();
+      if (this.#dialect.classify(error) === 'busy') this.#generation++;
       throw toStorageUnavailable(error);
     } finally {
       this.#calls.delete(call);
     }
-  };
-
-  /** Lets later statements use only new connections. */
-  renew(): void {
-    this.#renewals++;
   }
 
-  /** Keeps the connections that are open, whatever fails later. */
-  keep(): void {
-    this.#isKept = true;
-  }
-
-  /** Waits for calls in flight, closes `others`, then these. Idempotent. */
-  close(others: Connections): Promise<void> {
-    this.#closing ??= this.#destroy(others);
+  /** Waits for calls in flight, closes those of the caller, then these. Idempotent. */
+  close(callers: Connections): Promise<void> {
+    this.#closing ??= this.#destroy(callers);
     return this.#closing;
   }
 
-  async #destroy(others: Connections): Promise<void> {
+  async #destroy(callers: Connections): Promise<void> {
     await Promise.allSettled(this.#calls);
-    await others.knex.destroy();
+    await callers.knex.destroy();
     // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
     await this.knex.destroy();
   }

@@ -40,7 +40,7 @@ export interface Dialect {
   /**
    * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
    * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see;
-   * `damaged`: a file may not be as the engine believes, and a new connection would rely on it.
+   * `fileError`: the engine cannot write or read its file, which a new connection would trust.
    */
-  classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'damaged' | 'unavailable';
+  classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'fileError' | 'unavailable';
 }

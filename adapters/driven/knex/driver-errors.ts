@@ -15,44 +15,41 @@ const CODES: readonly (readonly [message: RegExp, code: string])[] = [
 
 /** How a driver identifies an error. Its message may quote values, and Knex adds the SQL. */
 interface DriverCodes {
-  readonly code?: string | undefined;
+  /** A name or an SQLSTATE, or else the number or the class of the error. */
+  readonly code: string;
   /** The number of the error in SQLite and MySQL. */
   readonly errno?: number | undefined;
   readonly sqlState?: string | undefined;
 }
 
-/** Returns the codes that a driver gave an error. */
+/** Returns the codes of an error. */
 export function toCodes(error: unknown): DriverCodes {
-  if (!(error instanceof Error)) return {};
+  if (!(error instanceof Error)) return { code: typeof error };
   // A Unix socket does not exist while its server is down. A missing certificate file has this code, too.
   if (error.message.startsWith('connect ENOENT')) return { code: 'ECONNREFUSED' };
-  const { code, errno, sqlState }: Error & DriverCodes = error;
+  const { code, errno, sqlState }: Error & Partial<DriverCodes> = error;
   if (code !== undefined) return { code, errno, sqlState };
   const [, substitute] = CODES.find(([message]) => message.test(error.message)) ?? [];
   // mysql2 names only some numbers of MariaDB.
-  return { code: substitute ?? errno?.toString(), errno, sqlState };
-}
-
-/** Returns the code of a driver or system error, or the class of another one. */
-export function toCode(error: unknown): string {
-  return toCodes(error).code ?? (error instanceof Error ? error.name : typeof error);
+  return { code: substitute ?? errno?.toString() ?? error.name, errno, sqlState };
 }
 
 /** Converts the failure of a call. */
 export function toStorageUnavailable(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
-  const code = toCode(error);
+  const cause = toCodes(error);
   // PostgreSQL rejects every statement after one of the caller's that failed.
-  const reason = code === '25P02' ? 'an earlier statement failed; roll back' : 'the storage is unavailable';
-  return new StorageUnavailable(`${reason} (${code})`, { cause: toCodes(error) });
+  const reason = cause.code === '25P02' ? 'an earlier statement failed; roll back' : 'the storage is unavailable';
+  return new StorageUnavailable(`${reason} (${cause.code})`, { cause });
 }
 
 /** Returns the first line of an error message, without the SQL that Knex puts before it. */
 export function toMessage(error: unknown): string {
   if (isStorageUnavailable(error)) return error.message;
-  if (toCode(error) === 'ETIMEDOUT') return 'the server does not respond';
-  if (!(error instanceof Error)) return toCode(error);
+  const { code } = toCodes(error);
+  if (code === 'ETIMEDOUT') return 'the server does not respond';
+  if (!(error instanceof Error)) return code;
   // A failed system call has no SQL, but perhaps a path.
   const message = 'syscall' in error ? error.message : error.message.replace(/^.* - /s, '');
-  return message.split('\n', 1)[0] || toCode(error);
+  return message.split('\n', 1)[0] || code;
 }

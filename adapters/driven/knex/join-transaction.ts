@@ -7,7 +7,7 @@ import { mysql } from './mysql.js';
 import { postgres } from './postgres.js';
 import { sqlite } from './sqlite.js';
 
-/** The dialects by the drivers of Knex. */
+/** The dialects, by Knex's drivers. */
 const dialects = new Map<unknown, Dialect>([
   ['sqlite3', sqlite],
   ['pg', postgres],
@@ -18,7 +18,7 @@ const dialects = new Map<unknown, Dialect>([
 const queues = new WeakMap<Knex.Transaction, CallQueue>();
 
 /**
- * Returns a repository whose plants belong to the caller's transaction, in a database with the table `plants`.
+ * Returns a repository whose plants belong to the caller's transaction, in a database that a storage has migrated.
  *
  * - An outcome holds if the caller commits. Until then, no plant is durable.
  * - After `StorageUnavailable`, roll back the whole transaction, because the engine may have undone other statements.
@@ -48,19 +48,15 @@ class CallQueue {
   #hasFailed = false;
 
   add<T>(transaction: Knex.Transaction, work: () => Promise<T>): Promise<T> {
-    const call = this.#last.then(() => this.#make(transaction, work));
+    const call = this.#last.then(() => {
+      if (transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
+      if (this.#hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
+      return work().catch((error) => {
+        this.#hasFailed = true;
+        throw toStorageUnavailable(error);
+      });
+    });
     this.#last = call.catch(() => {});
     return call;
-  }
-
-  async #make<T>(transaction: Knex.Transaction, work: () => Promise<T>): Promise<T> {
-    if (transaction.isCompleted()) throw new StorageUnavailable('the transaction has ended');
-    if (this.#hasFailed) throw new StorageUnavailable('an earlier call failed; roll back the transaction');
-    try {
-      return await work();
-    } catch (error) {
-      this.#hasFailed = true;
-      throw toStorageUnavailable(error);
-    }
   }
 }

@@ -10,8 +10,8 @@ import {
 } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toCode } from './driver-errors.js';
-import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
+import { toCodes } from './driver-errors.js';
+import { fitsStatement, selectPage, selectRows, selectStored, toRow } from './rows.js';
 
 /** Pause before a retry, in milliseconds. */
 const PAUSE_MS = 10;
@@ -21,14 +21,6 @@ const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FR
 
 /** Makes a call of the repository, perhaps later, and converts its failure. */
 export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** What a call of `add` has found so far. */
-interface Progress {
-  /** The outcomes of plants that were not added, by id. */
-  readonly outcomes: Map<PlantId, AddOutcome>;
-  /** Whether a stored plant may not be durable yet, because no statement has committed a write since it was read. */
-  mustSync: boolean;
-}
 
 /** Stores plants in the table `plants` of a SQL database, through a pool of connections or in the caller's transaction. */
 export class KnexPlantRepository implements PlantRepository {
@@ -65,9 +57,9 @@ export class KnexPlantRepository implements PlantRepository {
     // Ascending ids prevent deadlocks between overlapping batches of several instances.
     const ascending = plants.toSorted((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
     const firsts = ascending.filter(({ id }, index) => id !== ascending[index - 1]?.id);
-    const progress: Progress = { outcomes: new Map(), mustSync: false };
-    const { outcomes } = progress;
-    await this.#insert(firsts, progress);
+    /** The outcomes of plants that were not added. */
+    const outcomes = new Map<PlantId, AddOutcome>();
+    let hasWrittenLast = await this.#insert(firsts, outcomes);
     // The usual case, without a lookup per plant.
     if (outcomes.size === 0 && firsts.length === plants.length) return plants.map(() => ({ kind: 'added' }));
     const results: AddOutcome[] = [];
@@ -75,18 +67,17 @@ export class KnexPlantRepository implements PlantRepository {
       // The engine may accept another plant with the id of one that it has rejected.
       if (outcomes.get(plant.id)?.kind === 'rejected' && !firsts.includes(plant)) {
         outcomes.delete(plant.id);
-        await this.#insert([plant], progress);
+        hasWrittenLast = await this.#insert([plant], outcomes);
       }
       const outcome = outcomes.get(plant.id);
       results.push(outcome ?? { kind: 'added' });
       if (!outcome) outcomes.set(plant.id, { kind: 'conflict', stored: plant });
     }
     // A stored plant may be visible before it is durable.
-    if (progress.mustSync) await this.#run(() => this.#dialect.sync(this.#knex));
+    if (!hasWrittenLast) await this.#run(() => this.#dialect.sync(this.#knex));
     return results;
   }
 
-  /** As declared by `KnexStorage`. */
   ready(): Promise<void> {
     return this.#makeCall(async () => {
       const failedAdds = this.#failedAdds;
@@ -98,16 +89,15 @@ export class KnexPlantRepository implements PlantRepository {
     });
   }
 
-  /** Inserts plants with distinct, ascending ids. */
-  async #insert(plants: readonly Plant[], progress: Progress): Promise<void> {
+  /** Inserts plants with distinct, ascending ids. Returns whether it has written, and not read stored plants since. */
+  async #insert(plants: readonly Plant[], outcomes: Map<PlantId, AddOutcome>): Promise<boolean> {
     const [plant] = plants;
-    if (plant === undefined) return;
-    if (!fitsStatement(plants)) return this.#insertHalves(plants, progress);
+    if (plant === undefined) return false;
+    if (!fitsStatement(plants)) return this.#insertHalves(plants, outcomes);
     let rejection: unknown;
     try {
       await this.#run(() => this.#dialect.insert(this.#knex, plants.map(toRow)));
-      progress.mustSync = false;
-      return;
+      return true;
     } catch (error) {
       const kind = this.#dialect.classify(error);
       if (kind !== 'rejected' && kind !== 'duplicate') throw error;
@@ -115,22 +105,23 @@ export class KnexPlantRepository implements PlantRepository {
     }
     const stored = await this.#run(() => selectStored(this.#knex, this.#dialect, plants));
     if (stored.length > 0) {
-      for (const row of stored) progress.outcomes.set(row.id, toConflict(row));
-      progress.mustSync = true;
-      // Ends, because there are fewer plants each time.
-      const free = plants.filter(({ id }) => !progress.outcomes.has(id));
-      return this.#insert(free, progress);
+      for (const { id, plant } of stored)
+        outcomes.set(id, plant ? { kind: 'conflict', stored: plant } : toRejected('its stored row is invalid'));
+      // The recursion ends, because there are fewer plants each time.
+      const free = plants.filter(({ id }) => !outcomes.has(id));
+      return this.#insert(free, outcomes);
     }
-    if (plants.length > 1) return this.#insertHalves(plants, progress);
+    if (plants.length > 1) return this.#insertHalves(plants, outcomes);
     // The plant that has the id was removed, or the snapshot of a transaction hides it. A retry tells.
     if (this.#dialect.classify(rejection) === 'duplicate') throw rejection;
-    progress.outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCode(rejection)})`));
+    outcomes.set(plant.id, toRejected(`the storage rejected the plant (${toCodes(rejection).code})`));
+    return false;
   }
 
-  async #insertHalves(plants: readonly Plant[], progress: Progress): Promise<void> {
+  async #insertHalves(plants: readonly Plant[], outcomes: Map<PlantId, AddOutcome>): Promise<boolean> {
     const middle = Math.ceil(plants.length / 2);
-    await this.#insert(plants.slice(0, middle), progress);
-    await this.#insert(plants.slice(middle), progress);
+    await this.#insert(plants.slice(0, middle), outcomes);
+    return this.#insert(plants.slice(middle), outcomes);
   }
 
   /** Reads pages, because a cursor would keep a transaction open while the caller works. */
@@ -165,10 +156,6 @@ export async function retryWhileBusy<T>(dialect: Dialect, timeoutMs: number, wor
       await setTimeout(PAUSE_MS);
     }
   }
-}
-
-function toConflict({ plant }: StoredRow): AddOutcome {
-  return plant ? { kind: 'conflict', stored: plant } : toRejected('its stored row is invalid');
 }
 
 function toRejected(message: string): AddOutcome {

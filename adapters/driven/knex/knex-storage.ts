@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
-import { MissingDriver, toCode, toCodes, toMessage } from './driver-errors.js';
-import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
+import { MissingDriver, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
+import { KnexPlantRepository, type MakeCall, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
 import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
@@ -113,14 +113,12 @@ async function open(
         const schema = await (readOnly ? readSchema(own.knex, dialect) : migrate(own.knex, dialect));
         const settings = readOnly ? [] : await readFindings(own.knex, dialect.nonDurableSettings);
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
-        // Others for the caller, who may leave a transaction open, until an idle connection closes, or change a session.
+        // The caller gets another pool, because a caller may change a session, or leave a transaction open: until its
+        // connection is idle for too long.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
-        const callers = new Connections(createKnex, { ...config, pool }, dialect);
-        for (const { knex } of [own, callers])
-          knex.on('query-error', (error) => {
-            if (dialect.classify(error) === 'damaged') own.keep();
-          });
-        const repository = new KnexPlantRepository(own.knex, dialect, own.call, { timeoutMs, readOnly });
+        const callers = new Connections(createKnex, { ...config, pool }, dialect, own);
+        const makeCall: MakeCall = (work) => own.call(work);
+        const repository = new KnexPlantRepository(own.knex, dialect, makeCall, { timeoutMs, readOnly });
         const close = () => own.close(callers);
         return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
       } catch (error) {
@@ -130,10 +128,11 @@ async function open(
     });
   } catch (error) {
     if (error instanceof MissingDriver || error instanceof InvalidServerUrl) throw error;
-    if (/MODULE_NOT_FOUND$/.test(toCode(error))) throw new MissingDriver('Knex is not installed: npm install knex');
+    const { cause } = toStorageUnavailable(error);
+    if (/MODULE_NOT_FOUND$/.test(toCodes(error).code))
+      throw new MissingDriver('Knex is not installed: npm install knex');
     if (error instanceof Error && error.message.startsWith('Knex: run'))
       throw new MissingDriver(`the driver ${driver} is not installed: npm install ${driver}`);
-    const cause = isStorageUnavailable(error) ? error.cause : toCodes(error);
     throw new StorageUnavailable(`cannot open ${name}: ${toMessage(error)}`, { cause });
   }
 }

@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl } from './server-url.js';
 
-// By number, because their SQLSTATE is general (https://mariadb.com/kb/en/mariadb-error-code-reference/).
+// The SQLSTATE of these is general, so they are told apart by number (https://mariadb.com/kb/en/mariadb-error-code-reference/).
 /** A row or a table has changed since it was read, also by another node of a cluster (3101: found at COMMIT). */
 const BUSY = [1020, 1050, 1412, 3101];
 /** A type, character set, expression, partition, trigger, index or CHECK rejects a row. */
@@ -52,7 +52,7 @@ export const mysql: Dialect = {
     knex.raw(`INSERT INTO plant_store_log_syncs (id, syncs) VALUES (CONNECTION_ID() % 128, 1)
       ON DUPLICATE KEY UPDATE syncs = syncs + 1`),
 
-  // By SQLSTATE or number, because the names that the driver gives are wrong for MariaDB.
+  // The names that the driver gives are wrong for MariaDB.
   classify(error) {
     const { sqlState = '', errno = 0 } = toCodes(error);
     if (sqlState.startsWith('40') || BUSY.includes(errno)) return 'busy';
@@ -85,15 +85,12 @@ interface MysqlConnection {
 
 /** Returns Knex's settings for a MySQL or MariaDB server. */
 export function configureMysql(settings: object, timeoutMs: number, max = 10): Knex.Config {
-  const prepare = async (connection: MysqlConnection) => {
-    try {
-      await prepareSession(connection, timeoutMs);
-    } catch (error) {
+  const prepare = (connection: MysqlConnection) =>
+    prepareSession(connection, timeoutMs).catch((error) => {
       // Knex does not close it.
       connection.destroy();
       throw error;
-    }
-  };
+    });
   return {
     connection: { ...settings, charset: 'utf8mb4', connectTimeout: timeoutMs },
     pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) },

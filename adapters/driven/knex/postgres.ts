@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toCode } from './driver-errors.js';
+import { toCodes } from './driver-errors.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
 import { endStalledConnection, type PostgresClient } from './standby.js';
 
@@ -20,7 +20,7 @@ export const postgres: Dialect = {
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
   // The type of a domain is the type behind it.
-  columns: `SELECT attname AS name, NOT attnotnull AS nullable, atthasdef OR attidentity <> '' AS has_default,
+  columns: `SELECT attname AS name, NOT (attnotnull OR typnotnull) AS nullable, atthasdef OR attidentity <> '' AS has_default,
       CASE typtype WHEN 'd' THEN format_type(typbasetype, typtypmod) ELSE format_type(atttypid, atttypmod) END AS type,
       EXISTS (SELECT 1 FROM pg_index WHERE indrelid = attrelid AND indisprimary
         AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1])) AS is_key
@@ -57,9 +57,9 @@ export const postgres: Dialect = {
   // Also waits until the synchronous standby, if any, has every earlier commit.
   sync: async (knex) => knex.raw("SELECT pg_logical_emit_message(true, 'plant-store', '')"),
 
-  // By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+  // The codes are SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   classify(error) {
-    const code = toCode(error);
+    const { code } = toCodes(error);
     // Its detail, in any language, has the columns of the index: Key (id)=(1) already exists.
     if (code === '23505' && /\(id\)=/.test(Object(error).detail)) return 'duplicate';
     if (/^(40|55P03)/.test(code)) return 'busy';
@@ -100,14 +100,12 @@ export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs:
   };
   const prepare = async (client: PostgresClient) => {
     endStalledConnection(client, timeoutMs);
-    try {
-      // A statement that would not see some rows fails.
-      await client.query('SET row_security = off');
-    } catch (error) {
+    // A statement that would not see some rows fails.
+    await client.query('SET row_security = off').catch((error) => {
       // Knex does not close it.
       client.connection.stream.destroy();
       throw error;
-    }
+    });
   };
   return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
 }

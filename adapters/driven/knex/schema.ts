@@ -1,7 +1,6 @@
-import { isStorageUnavailable, MAX_PLANT_ID, StorageUnavailable } from '@plant-store/core';
+import { MAX_PLANT_ID, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toCodes, toMessage } from './driver-errors.js';
 import { selectPage, TEXTS } from './rows.js';
 
 /** The table of applied migrations. */
@@ -72,36 +71,28 @@ async function readPending(knex: Knex, { migrations }: Dialect): Promise<readonl
   return known.filter((name) => !done.includes(name));
 }
 
-/** Checks the table of plants. @throws {StorageUnavailable} It cannot be read, or cannot keep every plant. */
+/** Checks the table of plants. @throws {StorageUnavailable} It is missing, or cannot keep every plant. */
 async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
-  try {
-    const faults = await findFaults(knex, dialect);
-    if (faults.length > 0)
-      throw new StorageUnavailable(`the table plants cannot keep every plant: ${faults.join(', ')}`);
-    // As an export does: SQLite before 3.43 lacks OCTET_LENGTH.
-    await selectPage(knex, dialect, MAX_PLANT_ID);
-  } catch (error) {
-    if (isStorageUnavailable(error) || dialect.classify(error) === 'busy') throw error;
-    throw new StorageUnavailable(`cannot read the table plants: ${toMessage(error)}`, { cause: toCodes(error) });
-  }
-}
-
-/** Returns why the table cannot keep every plant. */
-async function findFaults(knex: Knex, dialect: Dialect): Promise<readonly string[]> {
   type Column = Record<'name' | 'type', string> & Record<'nullable' | 'has_default' | 'is_key', boolean>;
   const columns: readonly Column[] = await knex.from(knex.raw(`(${dialect.columns}) AS found`)).select();
   const faults = [...(await readFindings(knex, dialect.faults))];
+  const fields = ['id', ...Object.keys(TEXTS)];
+  for (const field of fields) {
+    const type = columns.find(({ name }) => name === field)?.type;
+    const expected = field === 'id' ? dialect.idType : dialect.textType;
+    if (type === undefined) faults.push(`${field} is missing`);
+    else if (!expected.test(type)) faults.push(`the type of ${field} is ${type}`);
+  }
   const key = columns.filter(({ is_key }) => is_key).map(({ name }) => name);
   if (`${key}` !== 'id') faults.push('its primary key is not id');
   for (const { name, type, nullable, has_default } of columns) {
-    const isText = Object.hasOwn(TEXTS, name);
-    const expected = name === 'id' ? dialect.idType : isText && dialect.textType;
-    if (expected && !expected.test(type)) faults.push(`the type of ${name} is ${type}`);
     if (name === 'name' && nullable) faults.push('name may be NULL');
-    const isOptional = name !== 'id' && name !== 'name';
-    if (isOptional && !nullable && (isText || !has_default)) faults.push(`${name} (${type}) must have a value`);
+    const isLeftOut = fields.includes(name) ? name !== 'id' && name !== 'name' : !has_default;
+    if (isLeftOut && !nullable) faults.push(`${name} (${type}) must have a value`);
   }
-  return faults;
+  if (faults.length > 0) throw new StorageUnavailable(`the table plants cannot keep every plant: ${faults.join(', ')}`);
+  // As an export reads. SQLite before 3.43 lacks OCTET_LENGTH.
+  await selectPage(knex, dialect, MAX_PLANT_ID);
 }
 
 /** Returns what SQL selects as `finding`. */

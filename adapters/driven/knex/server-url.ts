@@ -35,7 +35,7 @@ export function parseServerUrl(text: string, knownParameters: readonly string[])
   return { name: `${protocol}//${host}${pathname}`, settings };
 }
 
-/** Checks the content of a certificate: if it is empty, Node trusts every authority. @throws {InvalidServerUrl} */
+/** Checks the content of a certificate: if it is empty, Node trusts its own authorities. @throws {InvalidServerUrl} */
 export function assertCertificate(parameter: string, pem: unknown): void {
   if (!/CERTIFICATE-----/.test(`${pem}`))
     throw new InvalidServerUrl(`${parameter} must be a certificate in PEM format`);

@@ -3,7 +3,7 @@ import { toCodes } from './driver-errors.js';
 
 // https://sqlite.org/rescode.html
 const BUSY = [5, 15]; // SQLITE_BUSY, SQLITE_PROTOCOL
-const DAMAGED = [10, 11, 13, 26]; // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_NOTADB
+const FILE_ERRORS = [10, 11, 13, 26]; // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_NOTADB
 const REJECTED = [18, 19, 20]; // SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
 
 /** Maximum number of prepared statements that a connection keeps. When it has more, it drops them all. */
@@ -34,7 +34,7 @@ export const sqlite: Dialect = {
   insert: async (knex, rows) => knex.raw(INSERT, [JSON.stringify(rows)]),
 
   async sync(knex) {
-    // What it is, because it belongs to the caller. SQLite writes it nevertheless.
+    // The id belongs to the caller. SQLite writes even an unchanged one.
     const [{ id }] = await knex.raw('SELECT application_id AS id FROM pragma_application_id');
     await knex.raw(`PRAGMA application_id = ${id}`);
   },
@@ -44,7 +44,7 @@ export const sqlite: Dialect = {
   classify(error) {
     const { errno = 0 } = toCodes(error);
     if (BUSY.includes(errno)) return 'busy';
-    if (DAMAGED.includes(errno)) return 'damaged';
+    if (FILE_ERRORS.includes(errno)) return 'fileError';
     return REJECTED.includes(errno) ? 'rejected' : 'unavailable';
   },
 };

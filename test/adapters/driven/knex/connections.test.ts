@@ -47,11 +47,17 @@ describe('Connections', () => {
     expect(await isMarked()).to.equal(true);
   });
 
-  it('that are kept are used again, even if they were renewed before', async () => {
-    connections.renew();
-    connections.keep();
+  it('are used again, whatever fails later, after an error of the file in any pool', async () => {
+    const callers = new Connections(
+      knexFactory,
+      await configureSqlite(path, chooseDriver(), true),
+      sqlite,
+      connections,
+    );
+    const SQLITE_IOERR = 10;
+    callers.knex.emit('query-error', Object.assign(new Error(), { errno: SQLITE_IOERR }), {});
     await fail('SELECT * FROM missing');
-    connections.renew();
     expect(await isMarked()).to.equal(true);
+    await connections.close(callers);
   });
 });

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toCode, toMessage, toStorageUnavailable } from '#adapters/driven/knex/driver-errors.js';
+import { toCodes, toMessage, toStorageUnavailable } from '#adapters/driven/knex/driver-errors.js';
 
 /** Returns an error with the codes of a driver. */
 function driverError(message: string, codes: object = {}): Error {
@@ -39,7 +39,7 @@ describe('The error of a driver', () => {
     { title: 'has the class as its code if the driver gives none', error: new TypeError('secret'), code: 'TypeError' },
     { title: 'has the type as its code if it is no error', error: 'secret', code: 'string' },
   ]) {
-    it(title, () => expect(toCode(error)).to.equal(code));
+    it(title, () => expect(toCodes(error).code).to.equal(code));
   }
 
   it('is shown to operators as its first line, without the SQL that Knex puts before it', () => {

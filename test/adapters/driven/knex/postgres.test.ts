@@ -44,9 +44,9 @@ describe('PostgreSQL', () => {
       await storage.add(PLANTS);
       await admin.raw('ALTER TABLE plants ENABLE ROW LEVEL SECURITY');
       await admin.raw('CREATE POLICY adding ON plants FOR INSERT WITH CHECK (true)');
-      const inTransaction = storage.knex.transaction((transaction) => joinTransaction(transaction).add(PLANTS));
-      for (const call of [storage.add(PLANTS), readPlants(storage.readAll()), inTransaction])
-        expect(await catchError(call)).to.have.nested.property('cause.code', '42501');
+      const inTransaction = () => storage.knex.transaction((transaction) => joinTransaction(transaction).add(PLANTS));
+      for (const call of [() => storage.add(PLANTS), () => readPlants(storage.readAll()), inTransaction])
+        expect(await catchError(call())).to.have.nested.property('cause.code', '42501');
       await storage.close();
       const error = await catchError(openPostgres({ url: restricted }));
       expect(`${error}`).to.match(/cannot keep every plant: row-level security hides rows$/);

@@ -32,7 +32,7 @@ describe('SQLite', () => {
     const classes = {
       busy: { BUSY: 5, PROTOCOL: 15 },
       rejected: { TOOBIG: 18, CONSTRAINT: 19, MISMATCH: 20 },
-      damaged: { IOERR: 10, CORRUPT: 11, FULL: 13, NOTADB: 26 },
+      fileError: { IOERR: 10, CORRUPT: 11, FULL: 13, NOTADB: 26 },
       unavailable: { ERROR: 1, READONLY: 8, CANTOPEN: 14 },
     };
     for (const [kind, codes] of Object.entries(classes))
