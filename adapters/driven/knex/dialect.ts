@@ -23,10 +23,8 @@ export interface Dialect {
   readonly afterMigrations?: string;
   /** SQL that selects `name`, `type`, `nullable`, `has_default` and `is_key` of each column of the table `plants`. */
   readonly columns: string;
-  /** The types that keep every id. */
-  readonly idType: RegExp;
-  /** The types that keep every name and tag. */
-  readonly textType: RegExp;
+  /** The types that keep every id, and every name and tag. */
+  readonly types: Readonly<Record<'id' | 'text', RegExp>>;
   /** SQL that selects, as `finding`, each other reason why the table cannot keep every plant. */
   readonly faults?: string;
   /** SQL that selects, as `finding`, each setting that lets the engine acknowledge a write before it is durable. */

@@ -5,7 +5,7 @@ export class MissingDriver extends Error {
   override readonly name = 'MissingDriver';
 }
 
-/** Codes for errors of Knex, pg and mysql2 that have none, by their messages. Knex puts the SQL before them. */
+/** Codes for errors of Knex, pg and mysql2 that have none, by their messages, after the SQL that Knex adds. */
 const CODES: readonly (readonly [message: RegExp, code: string])[] = [
   [/^Knex: Timeout|^timeout expired$/, 'ETIMEDOUT'],
   [/(Connection terminated( unexpectedly)?|is not queryable|in closed state)$/, 'ECONNRESET'],
@@ -25,9 +25,9 @@ interface DriverCodes {
 /** Returns the codes of an error. */
 export function toCodes(error: unknown): DriverCodes {
   if (!(error instanceof Error)) return { code: typeof error };
+  const { code, errno, sqlState }: Error & Partial<DriverCodes> = error;
   // A Unix socket does not exist while its server is down. A missing certificate file has this code, too.
   if (error.message.startsWith('connect ENOENT')) return { code: 'ECONNREFUSED' };
-  const { code, errno, sqlState }: Error & Partial<DriverCodes> = error;
   if (code !== undefined) return { code, errno, sqlState };
   const [, substitute] = CODES.find(([message]) => message.test(error.message)) ?? [];
   // mysql2 names only some numbers of MariaDB.

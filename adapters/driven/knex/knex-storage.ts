@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
 import { MissingDriver, toCodes, toMessage, toStorageUnavailable } from './driver-errors.js';
-import { KnexPlantRepository, type MakeCall, retryWhileBusy } from './knex-plant-repository.js';
+import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
 import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
@@ -113,12 +113,13 @@ async function open(
         const schema = await (readOnly ? readSchema(own.knex, dialect) : migrate(own.knex, dialect));
         const settings = readOnly ? [] : await readFindings(own.knex, dialect.nonDurableSettings);
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
-        // The caller gets another pool, because a caller may change a session, or leave a transaction open: until its
-        // connection is idle for too long.
+        // A pool of its own, because a caller may change a session, or leave a transaction open until it is idle.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
         const callers = new Connections(createKnex, { ...config, pool }, dialect, own);
-        const makeCall: MakeCall = (work) => own.call(work);
-        const repository = new KnexPlantRepository(own.knex, dialect, makeCall, { timeoutMs, readOnly });
+        const repository = new KnexPlantRepository(own.knex, dialect, (work) => own.call(work), {
+          timeoutMs,
+          readOnly,
+        });
         const close = () => own.close(callers);
         return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
       } catch (error) {

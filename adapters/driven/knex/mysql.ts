@@ -32,9 +32,8 @@ export const mysql: Dialect = {
       is_nullable = 'YES' AS nullable, column_key = 'PRI' AS is_key,
       column_default IS NOT NULL OR extra REGEXP 'auto_increment|GENERATED' AS has_default
     FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'plants'`,
-  idType: /^bigint(\(\d+\))?$/,
-  // The others are shorter than the default BODY_LIMIT.
-  textType: /^(medium|long)text utf8mb4$/,
+  // Other types for text are shorter than the default BODY_LIMIT.
+  types: { id: /^bigint(\(\d+\))?$/, text: /^(medium|long)text utf8mb4$/ },
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS finding
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1

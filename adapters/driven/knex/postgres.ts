@@ -25,8 +25,7 @@ export const postgres: Dialect = {
       EXISTS (SELECT 1 FROM pg_index WHERE indrelid = attrelid AND indisprimary
         AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1])) AS is_key
     FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'plants'::regclass AND attnum > 0`,
-  idType: /^bigint$/,
-  textType: /^(text|character varying|citext)$/,
+  types: { id: /^bigint$/, text: /^(text|character varying|citext)$/ },
   // EUC_JP would store ¦ as ￤. SQL_ASCII stores bytes.
   faults: `SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8' AS finding
       WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
@@ -87,8 +86,7 @@ export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs:
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
   const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert ?? sslkey) !== undefined : sslmode !== 'disable';
   const [ca, cert, key] = [sslrootcert, sslcert, sslkey].map((path) => path && readFileSync(path, 'utf8'));
-  for (const [parameter, pem] of Object.entries({ sslrootcert: ca, sslcert: cert }))
-    if (pem !== undefined) assertCertificate(parameter, pem);
+  if (ca !== undefined) assertCertificate('sslrootcert', ca);
   const connection = {
     application_name: 'plant-store',
     statement_timeout: timeoutMs,

@@ -79,7 +79,7 @@ async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
   const fields = ['id', ...Object.keys(TEXTS)];
   for (const field of fields) {
     const type = columns.find(({ name }) => name === field)?.type;
-    const expected = field === 'id' ? dialect.idType : dialect.textType;
+    const expected = dialect.types[field === 'id' ? 'id' : 'text'];
     if (type === undefined) faults.push(`${field} is missing`);
     else if (!expected.test(type)) faults.push(`the type of ${field} is ${type}`);
   }

@@ -37,8 +37,7 @@ export function parseServerUrl(text: string, knownParameters: readonly string[])
 
 /** Checks the content of a certificate: if it is empty, Node trusts its own authorities. @throws {InvalidServerUrl} */
 export function assertCertificate(parameter: string, pem: unknown): void {
-  if (!/CERTIFICATE-----/.test(`${pem}`))
-    throw new InvalidServerUrl(`${parameter} must be a certificate in PEM format`);
+  if (!/CERTIFICATE-----/.test(`${pem}`)) throw new InvalidServerUrl(`${parameter} must be a PEM certificate`);
 }
 
 function decode(part: string): string {

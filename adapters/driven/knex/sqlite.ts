@@ -25,9 +25,8 @@ export const sqlite: Dialect = {
   afterMigrations: 'PRAGMA journal_mode = WAL',
   columns: `SELECT LOWER(name) AS name, type, NOT "notnull" AS nullable, dflt_value IS NOT NULL AS has_default, pk AS is_key
     FROM pragma_table_info('plants')`,
-  // Those with this affinity (https://sqlite.org/datatype3.html, 3.1), or without a type.
-  idType: /INT/i,
-  textType: /^(?!.*INT)(.*CHAR|.*CLOB|.*TEXT|$)/i,
+  // Those with this affinity (https://sqlite.org/datatype3.html, 3.1). A column without a type keeps text, too.
+  types: { id: /INT/i, text: /^(?!.*INT)(.*CHAR|.*CLOB|.*TEXT|$)/i },
   // UTF-16 would store U+FFFE and U+FFFF as U+FFFD.
   faults: "SELECT 'the encoding of the file is ' || encoding AS finding FROM pragma_encoding WHERE encoding <> 'UTF-8'",
 
