@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
@@ -67,25 +67,37 @@ describe('A power cut while a response is sent', () => {
     expect(checkpoints).to.have.lengthOf.above(1);
   });
 
-  it('loses no plant that was acknowledged before and after syncs that failed', async () => {
-    const [trace, database, cut] = [join(folder, 'failed'), join(folder, 'failed.db'), join(folder, 'failed-cut.db')];
-    const failure = ['-e', 'inject=fsync,fdatasync:error=EIO:when=20..21'];
+  it('loses no plant that was acknowledged after a sync that failed, nor after a restart', async () => {
+    const [database, cut] = [join(folder, 'failed.db'), join(folder, 'failed-cut.db')];
     // strace counts the calls of each thread.
     const settings = { DATABASE_URL: `sqlite:${database}`, LOG_LEVEL: 'fatal', UV_THREADPOOL_SIZE: '1' };
-    const service = serve(folder, settings, strace(trace, ...failure));
-    const port = await service.port();
     const acknowledged: bigint[] = [];
-    for (let id = 1n; id <= 60n; id++) {
-      const response = await create(port, { id, name: `${id} `.repeat(1000) });
-      if (response?.status === 200) acknowledged.push(id);
-    }
-    process.kill(Number.parseInt(readFileSync(trace, 'utf8'), 10), 'SIGKILL');
-    await service.exited();
+    let id = 0n;
+    /** Creates plants while syncs fail, and kills the service at once or after more creates. */
+    const run = async (trace: string, when: string, isKilledAtOnce: boolean) => {
+      const failure = ['-e', `inject=fsync,fdatasync:error=EIO:when=${when}`];
+      const service = serve(folder, settings, strace(trace, ...failure));
+      const port = await service.port();
+      for (const end = id + 40n; id < end; id++) {
+        const response = await create(port, { id, name: `${id} `.repeat(1000) });
+        if (response?.status === 200) acknowledged.push(id);
+        else if (isKilledAtOnce) break;
+      }
+      process.kill(Number.parseInt(readFileSync(trace, 'utf8'), 10), 'SIGKILL');
+      await service.exited();
+    };
+    const traces = ['failed-1', 'failed-2', 'failed-3'].map((name) => join(folder, name));
+    const [first = '', second = '', third = ''] = traces;
+    await run(first, '20..21', false);
+    await run(second, '8', true);
+    await run(third, '4', false);
+    const trace = join(folder, 'failed');
+    writeFileSync(trace, traces.map((path) => readFileSync(path, 'latin1')).join(''), 'latin1');
     const calls = systemCalls(trace);
-    expect(calls.filter(({ hasFailed }) => hasFailed)).to.have.lengthOf(2);
+    expect(calls.filter(({ hasFailed }) => hasFailed)).to.have.lengthOf(4);
     const last = calls.findLast(({ bytes }) => bytes.includes('HTTP/1.1 200 '));
     if (last) cutPower(calls, last, new Map(['', '-wal'].map((suffix) => [database + suffix, cut + suffix])));
-    const stored = (await sqliteStore(cut).readPlants()).map(({ id }) => id);
+    const stored = (await sqliteStore(cut).readPlants()).map((plant) => plant.id);
     expect(stored).to.include.members(acknowledged.slice(0, -1));
   });
 

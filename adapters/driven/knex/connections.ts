@@ -14,15 +14,13 @@ export class Connections {
   #closing: Promise<void> | undefined;
   /** Number of times that the connections were renewed. */
   #generation = 0;
-  #mustStay = false;
 
-  /** @param main The connections to the same file that stay after a file error. @default these */
-  constructor(createKnex: typeof knex, config: Knex.Config, dialect: Dialect, main?: Connections) {
+  constructor(createKnex: typeof knex, config: Knex.Config, dialect: Dialect) {
     this.#dialect = dialect;
     const generations = new WeakMap<object, number>();
     const validate = (connection: object) => {
       if (!generations.has(connection)) generations.set(connection, this.#generation);
-      return this.#mustStay || generations.get(connection) === this.#generation;
+      return generations.get(connection) === this.#generation;
     };
     this.knex = createKnex({
       // Keep a statement's values out of the log and of error messages.
@@ -33,10 +31,8 @@ export class Connections {
     });
     // An attempt to connect that fails is no query error, so the connections that work stay.
     this.knex.on('query-error', (error, { sql }) => {
-      const kind = dialect.classify(error);
-      if (kind === 'fileError') (main ?? this).#mustStay = true;
       // After a COMMIT that fails, the transaction may stay open.
-      if (kind === 'unavailable' || sql === 'COMMIT;') this.#generation++;
+      if (sql === 'COMMIT;' || dialect.classify(error) === 'unavailable') this.#generation++;
     });
   }
 

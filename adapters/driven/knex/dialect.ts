@@ -38,7 +38,7 @@ export interface Dialect {
   /**
    * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
    * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see;
-   * `fileError`: the engine cannot write or read its file, which a new connection would trust.
+   * `fileError`: the engine cannot read or write its file, and its connection is still the best to go on.
    */
   classify(error: unknown): 'busy' | 'rejected' | 'duplicate' | 'fileError' | 'unavailable';
 }

@@ -11,6 +11,7 @@ const CODES: readonly (readonly [message: RegExp, code: string])[] = [
   [/(Connection terminated( unexpectedly)?|is not queryable|in closed state)$/, 'ECONNRESET'],
   [/SSL connections?$/, 'ERR_SSL'],
   [/^SASL: /, '28P01'],
+  [/^Transaction query already complete/, 'TRANSACTION_ENDED'],
 ];
 
 /** How a driver identifies an error. Its message may quote values, and Knex adds the SQL. */

@@ -115,7 +115,7 @@ async function open(
         const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
         // A pool of its own, because a caller may change a session, or leave a transaction open until it is idle.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
-        const callers = new Connections(createKnex, { ...config, pool }, dialect, own);
+        const callers = new Connections(createKnex, { ...config, pool }, dialect);
         const repository = new KnexPlantRepository(own.knex, dialect, (work) => own.call(work), {
           timeoutMs,
           readOnly,

@@ -30,10 +30,10 @@ export const mysql: Dialect = {
   },
   columns: `SELECT LOWER(column_name) AS name, CONCAT_WS(' ', column_type, character_set_name) AS type,
       is_nullable = 'YES' AS nullable, column_key = 'PRI' AS is_key,
-      column_default IS NOT NULL OR extra REGEXP 'auto_increment|GENERATED' AS has_default
+      column_default IS NOT NULL OR extra REGEXP 'auto_increment|GENERATED' OR data_type = 'enum' AS has_default
     FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'plants'`,
   // Other types for text are shorter than the default BODY_LIMIT.
-  types: { id: /^bigint(\(\d+\))?$/, text: /^(medium|long)text utf8mb4$/ },
+  types: { id: /^bigint(\(\d+\))?$/, text: /^(medium|long)text\b.* utf8mb4$/ },
   // After a crash, a server with a binary log keeps only the transactions recorded in it. MariaDB skips `/*!80021`.
   nonDurableSettings: `SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit) AS finding
       FROM DUAL WHERE @@innodb_flush_log_at_trx_commit <> 1

@@ -20,16 +20,16 @@ export const postgres: Dialect = {
   // The key is "PLNT".
   migrationLock: `SELECT pg_advisory_xact_lock(${0x504c4e54})`,
   // The type of a domain is the type behind it.
-  columns: `SELECT attname AS name, NOT (attnotnull OR typnotnull) AS nullable, atthasdef OR attidentity <> '' AS has_default,
+  columns: `SELECT attname AS name, NOT (attnotnull OR typnotnull) AS nullable, atthasdef OR attidentity <> '' OR typdefault IS NOT NULL AS has_default,
       CASE typtype WHEN 'd' THEN format_type(typbasetype, typtypmod) ELSE format_type(atttypid, atttypmod) END AS type,
       EXISTS (SELECT 1 FROM pg_index WHERE indrelid = attrelid AND indisprimary
         AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1])) AS is_key
     FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'plants'::regclass AND attnum > 0`,
-  types: { id: /^bigint$/, text: /^(text|character varying|citext)$/ },
+  types: { id: /^bigint$/, text: /^(text|character varying|(.*\.)?citext)$/ },
   // EUC_JP would store ¦ as ￤. SQL_ASCII stores bytes.
   faults: `SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8' AS finding
       WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
-    UNION ALL SELECT 'row-level security hides rows' WHERE row_security_active('plants')`,
+    UNION ALL SELECT 'row-level security hides rows' WHERE row_security_active(to_regclass('plants'))`,
   // client_min_messages=error hides cancelled waits for a standby; one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS finding FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'
@@ -85,14 +85,19 @@ export function parsePostgresUrl(text: string): ServerUrl {
 export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs: number, max = 10): Knex.Config {
   const { sslmode, sslrootcert, sslcert, sslkey, ...settings } = urlSettings;
   const hasTls = sslmode === undefined ? (sslrootcert ?? sslcert ?? sslkey) !== undefined : sslmode !== 'disable';
-  const [ca, cert, key] = [sslrootcert, sslcert, sslkey].map((path) => path && readFileSync(path, 'utf8'));
+  const ca = read('sslrootcert', sslrootcert);
   if (ca !== undefined) assertCertificate('sslrootcert', ca);
   const connection = {
     application_name: 'plant-store',
     statement_timeout: timeoutMs,
     ...settings,
     // Without this member, PGSSLMODE would decide.
-    ssl: hasTls && { ca, cert, key, rejectUnauthorized: sslmode !== 'no-verify' },
+    ssl: hasTls && {
+      ca,
+      cert: read('sslcert', sslcert),
+      key: read('sslkey', sslkey),
+      rejectUnauthorized: sslmode !== 'no-verify',
+    },
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
   };
@@ -106,4 +111,13 @@ export function configurePostgres(urlSettings: ServerUrl['settings'], timeoutMs:
     });
   };
   return { connection, pool: { min: 0, max, idleTimeoutMillis: timeoutMs, afterCreate: callbackify(prepare) } };
+}
+
+/** Reads the file of a parameter. An error does not print its path, because it may be the key itself. */
+function read(parameter: string, path: string | undefined): string | undefined {
+  try {
+    return path === undefined ? undefined : readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidServerUrl(`${parameter} cannot be read (${toCodes(error).code})`);
+  }
 }

@@ -21,7 +21,10 @@ export interface SchemaState {
 export async function readSchema(knex: Knex, dialect: Dialect): Promise<SchemaState> {
   const pending = await readPending(knex, dialect);
   const isNew = pending.length === Object.keys(dialect.migrations).length;
-  if (isNew && !(await knex.schema.hasTable('plants'))) return { schema: 'missing', pending };
+  if (isNew && !(await knex.schema.hasTable('plants'))) {
+    assertNone(await readFindings(knex, dialect.faults));
+    return { schema: 'missing', pending };
+  }
   if (isNew || pending.length === 0) await assertTable(knex, dialect);
   return { schema: pending.length > 0 ? 'pending' : 'current', pending };
 }
@@ -90,9 +93,13 @@ async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
     const isLeftOut = fields.includes(name) ? name !== 'id' && name !== 'name' : !has_default;
     if (isLeftOut && !nullable) faults.push(`${name} (${type}) must have a value`);
   }
-  if (faults.length > 0) throw new StorageUnavailable(`the table plants cannot keep every plant: ${faults.join(', ')}`);
+  assertNone(faults);
   // As an export reads. SQLite before 3.43 lacks OCTET_LENGTH.
   await selectPage(knex, dialect, MAX_PLANT_ID);
+}
+
+function assertNone(faults: readonly string[]): void {
+  if (faults.length > 0) throw new StorageUnavailable(`the table plants cannot keep every plant: ${faults.join(', ')}`);
 }
 
 /** Returns what SQL selects as `finding`. */

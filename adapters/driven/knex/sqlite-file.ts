@@ -9,10 +9,11 @@ const require = createRequire(import.meta.url);
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function configureSqlite(name: string, driver: string, mustExist: boolean, readOnly = false) {
-  const path = existsSync(name) ? realpathSync(name) : name;
+  // Only a file that is missing has no status: the file of another error is there.
+  const status = statSync(name, { throwIfNoEntry: false });
+  const path = status ? realpathSync(name) : name;
   assertAccess(dirname(path), constants.W_OK);
-  if (existsSync(path)) {
-    const status = statSync(path);
+  if (status) {
     if (!status.isFile()) throw new StorageUnavailable('it is a folder or a device, not a file');
     if (isMountPoint(path))
       throw new StorageUnavailable('the file itself is mounted, so the newest plants would be lost; mount the folder');
@@ -22,8 +23,27 @@ export async function configureSqlite(name: string, driver: string, mustExist: b
   } else if (mustExist) throw new StorageUnavailable('it does not exist');
   else if (!readOnly) closeSync(openSync(path, 'a', 0o600));
   // When only read, a missing file is a store without a schema.
-  const filename = existsSync(path) ? path : ':memory:';
-  return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true };
+  const filename = readOnly && !status ? ':memory:' : path;
+  const pool = readOnly ? {} : { afterCreate: checkpoint };
+  return { client: await loadClient(driver), connection: { filename }, useNullAsDefault: true, pool };
+}
+
+/**
+ * Copies the write-ahead log to the file. After a sync that failed, the log may be in the page cache only, from which the
+ * first connection recovers it. A power cut would lose plants that are added behind it.
+ */
+function checkpoint(connection: Connection, done: (error: Error | null) => void): void {
+  connection.all('PRAGMA wal_checkpoint', [], (error) => {
+    if (error === null) return done(null);
+    // Knex does not close it.
+    connection.close(() => done(error));
+  });
+}
+
+/** The part of a connection of both drivers that is used here. */
+interface Connection {
+  all(sql: string, bindings: readonly unknown[], done: (error: Error | null) => void): void;
+  close(done: () => void): void;
 }
 
 /** SQLite's own errors do not name the file or folder. */

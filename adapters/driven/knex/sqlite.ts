@@ -9,7 +9,8 @@ const REJECTED = [18, 19, 20]; // SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMA
 /** Maximum number of prepared statements that a connection keeps. When it has more, it drops them all. */
 export const MAX_STATEMENTS = 50;
 
-const INSERT = `INSERT INTO plants (id, name, tag)
+// `OR ABORT` prevails over a conflict clause of the table, such as ON CONFLICT REPLACE.
+const INSERT = `INSERT OR ABORT INTO plants (id, name, tag)
   SELECT CAST(value ->> 'id' AS INTEGER), value ->> 'name', value ->> 'tag' FROM json_each(?)`;
 
 /** SQLite. Ids are bound as decimal text: `sqlite3` binds a large number as a double. */

@@ -74,6 +74,7 @@ class Connection extends sqlite3.Database {
 /** Converts a bigint, which `sqlite3` would bind as NULL. It binds a number of more than 32 bits as a double. */
 function toBinding(value: unknown): unknown {
   if (typeof value !== 'bigint') return value;
+  if (value !== BigInt.asIntN(64, value)) throw new RangeError('a bigint must be an int64');
   return value === BigInt.asIntN(32, value) ? Number(value) : `${value}`;
 }
 

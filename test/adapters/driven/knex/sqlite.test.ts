@@ -28,6 +28,18 @@ describe('SQLite', () => {
     expect(await storage.knex.raw('PRAGMA application_id')).to.deep.equal([{ application_id: 7 }]);
   });
 
+  it('never replaces a plant, even if the table does so by itself', async () => {
+    const store = await stores.create();
+    for (const clause of ['REPLACE', 'IGNORE']) {
+      await store.run(`DROP TABLE IF EXISTS plants;
+        CREATE TABLE plants (id INTEGER PRIMARY KEY ON CONFLICT ${clause}, name TEXT NOT NULL, tag TEXT)`);
+      const storage = await stores.open(store);
+      const stored = toPlant({ id: 1n, name: 'Fern' });
+      await storage.add([stored]);
+      expect(await storage.add([toPlant({ id: 1n, name: 'Moss' })])).to.deep.equal([{ kind: 'conflict', stored }]);
+    }
+  });
+
   it('classifies errors by their primary result codes', () => {
     const classes = {
       busy: { BUSY: 5, PROTOCOL: 15 },
