@@ -20,7 +20,7 @@ const PAUSE_MS = 10;
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
 
 /** Makes a call of the repository, perhaps later, and converts its failure. */
-export type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
+type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Stores plants in the table `plants` of a SQL database, through a pool of connections or in the caller's transaction. */
 export class KnexPlantRepository implements PlantRepository {

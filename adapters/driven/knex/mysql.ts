@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl } from './server-url.js';
 
-// The SQLSTATE of these is general, so they are told apart by number (https://mariadb.com/kb/en/mariadb-error-code-reference/).
+// The SQLSTATE of these errors is general, so the number decides (https://mariadb.com/kb/en/mariadb-error-code-reference/).
 /** A row or a table has changed since it was read, also by another node of a cluster (3101: found at COMMIT). */
 const BUSY = [1020, 1050, 1412, 3101];
 /** A type, character set, expression, partition, trigger, index or CHECK rejects a row. */

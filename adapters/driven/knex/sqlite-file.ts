@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 
 /** Returns Knex's settings for a SQLite file. Creates a missing file, unless it must exist or is only read. */
 export async function configureSqlite(name: string, driver: string, mustExist: boolean, readOnly = false) {
-  // Only a file that is missing has no status: the file of another error is there.
+  // Undefined only if the file is missing. Any other error is thrown, because the file may exist.
   const status = statSync(name, { throwIfNoEntry: false });
   const path = status ? realpathSync(name) : name;
   assertAccess(dirname(path), constants.W_OK);

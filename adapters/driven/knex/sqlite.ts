@@ -39,8 +39,7 @@ export const sqlite: Dialect = {
     await knex.raw(`PRAGMA application_id = ${id}`);
   },
 
-  // After a sync that failed, the log in the page cache may have frames that the disk lacks. An open connection writes
-  // them again; a new one would add plants behind them, which a power cut would lose.
+  // After a sync that failed, the disk lacks frames that the page cache has. The open connection writes them again.
   classify(error) {
     const { errno = 0 } = toCodes(error);
     if (BUSY.includes(errno)) return 'busy';

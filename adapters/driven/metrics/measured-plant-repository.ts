@@ -50,5 +50,5 @@ export class MeasuredPlantRepository implements PlantRepository {
 
 /** Returns the code of the driver, if there is one. */
 function toCode({ code, cause }: StorageUnavailable): string {
-  return cause instanceof Object && 'code' in cause ? `${cause.code}` : code;
+  return cause instanceof Object && 'code' in cause && typeof cause.code === 'string' ? cause.code : code;
 }
