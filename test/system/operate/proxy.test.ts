@@ -157,6 +157,7 @@ describe('Behind Caddy configured as in the guide', () => {
     const [port, tlsPort] = [await freePort(), await freePort()];
     const accessLog = join(folder, 'access.log');
     const local = ['admin off', `http_port ${port}`, `https_port ${tlsPort}`, 'local_certs', 'skip_install_trust'];
+    local.push('log {', 'level DEBUG', '}');
     const caddyfile = configuration('Caddyfile', {
       '\n{\n': `\n{\n${local.join('\n')}\n`,
       'plants.example.org {': 'plants.example.org, http:// {',
@@ -166,7 +167,7 @@ describe('Behind Caddy configured as in the guide', () => {
     writeFileSync(join(folder, 'Caddyfile'), caddyfile);
     const environment = { HOME: folder, XDG_DATA_HOME: folder };
     const program = new Program(folder, ['caddy', 'run', '--config', 'Caddyfile'], environment);
-    await program.waitForOutput(/certificate obtained successfully/);
+    await program.waitForOutput(/added certificate to cache/);
 
     expect(await createOverTls(tlsPort)).to.deep.equal([200, '{"name":"Monstera"}']);
     expect((await create(port, { id: 2n, name: LARGE }))?.outcome).to.equal(41301);
