@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
-import type { LogOptions, RequestState, RouteOptions } from '@plant-store/adapters/koa';
+import type { LogOptions } from '@plant-store/adapters/api';
+import type { RequestState, RouteOptions } from '@plant-store/adapters/koa';
 import type { ReadinessCheck } from '@plant-store/adapters/management';
 import type { Metrics } from '@plant-store/adapters/metrics';
 import type { PlantRepository, TokenVerifier } from '@plant-store/core';

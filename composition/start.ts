@@ -49,7 +49,7 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
   const listener = await container.getAsync(services.RequestListener);
   const log = await container.getAsync(services.Logger);
   const observe = await container.getAsync(services.ObserveRequest);
-  const { HttpServer } = await import('@plant-store/adapters/koa');
+  const { HttpServer } = await import('@plant-store/adapters/http-server');
   const server = new HttpServer(listener, { ...config, log, observe });
   const further = await container.getAllAsync(services.ReadinessCheck, { optional: true });
   const checks = [{ name: 'storage', check: () => storage.ready() }, ...further].map((check) => logCauses(check, log));

@@ -1,14 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  createKoaApp,
-  type FinishedRequest,
-  HttpServer,
-  type HttpServerOptions,
-  type Load,
-  type RouteOptions,
-} from '@plant-store/adapters/koa';
+import type { FinishedRequest } from '@plant-store/adapters/api';
+import { HttpServer, type HttpServerOptions } from '@plant-store/adapters/http-server';
+import { createKoaApp, type Load, type RouteOptions } from '@plant-store/adapters/koa';
 import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import { after } from 'mocha';

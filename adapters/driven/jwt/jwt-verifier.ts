@@ -35,14 +35,12 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Maximum size of a key set, after decompression. */
 const MAX_KEY_SET_BYTES = 1024 ** 2;
 
-/** Errors of a key set that are caused by the token, not by the issuer. */
-const TOKEN_FAULTS = [jose.errors.JWKSNoMatchingKey, jose.errors.JWKSMultipleMatchingKeys];
-
 /** Why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'expired',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
   ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWKS_INVALID: 'key',
   ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
   ERR_JOSE_NOT_SUPPORTED: 'algorithm',
   iss: 'issuer',
@@ -61,18 +59,22 @@ export class JwtVerifier implements TokenVerifier {
     if (!issuer || !audience) throw new TypeError('issuer and audience must be non-empty strings');
     const clockTolerance = CLOCK_TOLERANCE_SECONDS;
     this.#checks = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'], clockTolerance };
+    const fetchKeys = fetchEvery(cooldownMs);
     const keySet = jose.createRemoteJWKSet(jwksUrl, {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
-      [jose.customFetch]: fetchEvery(cooldownMs),
+      [jose.customFetch]: (url, init) =>
+        fetchKeys(url, init).catch((cause) => {
+          throw new TokenIssuerUnavailable(`cannot read the keys at ${jwksUrl.origin}${jwksUrl.pathname}`, { cause });
+        }),
     });
     this.#getKey = async (header, token) => {
+      const { coolingDown } = keySet;
       try {
         return await keySet(header, token);
-      } catch (error) {
-        if (TOKEN_FAULTS.some((fault) => error instanceof fault)) throw error;
-        const { origin, pathname } = jwksUrl;
-        throw new TokenIssuerUnavailable(`cannot read the keys at ${origin}${pathname}`, { cause: error });
+      } catch (cause) {
+        if (!(cause instanceof jose.errors.JWKSNoMatchingKey && coolingDown && header.kid)) throw cause;
+        throw new TokenIssuerUnavailable('the key may be new, and is not fetched so soon after the others', { cause });
       }
     };
   }
@@ -113,13 +115,17 @@ export class JwtVerifier implements TokenVerifier {
   }
 }
 
-/** Returns a `fetch` that fails for some time after each call: jose would call it for each forged token in an outage. */
+/**
+ * Returns a `fetch` that fails for some time after each call: jose would call it for each forged token in an outage.
+ * It fails unless the response is a key set, because any later error is that of a key or a token.
+ */
 function fetchEvery(cooldownMs: number): jose.FetchImplementation {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   return async (url, init) => {
     if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
     fetchedAt = performance.now();
     const response = await fetch(url, init);
+    if (response.status !== 200) throw new Error(`the status is ${response.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
@@ -127,10 +133,11 @@ function fetchEvery(cooldownMs: number): jose.FetchImplementation {
       if (bytes > MAX_KEY_SET_BYTES) throw new Error(`the key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
       chunks.push(chunk);
     }
-    const copy = new Response(Buffer.concat(chunks), response);
+    const keySet = JSON.parse(Buffer.concat(chunks).toString());
+    jose.createLocalJWKSet(keySet);
     // Otherwise, jose would reject every token.
-    if (copy.ok && JSON.parse(await copy.clone().text()).keys?.length === 0) throw new Error('the key set is empty');
-    return copy;
+    if (keySet.keys.length === 0) throw new Error('the key set is empty');
+    return Response.json(keySet);
   };
 }
 

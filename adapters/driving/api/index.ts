@@ -2,3 +2,4 @@ export { type ApiError, apiErrors, type Declined, failureToApiError, toApiError,
 export { type Authentication, authenticate } from './credential.js';
 export { type OpenApiDescription, openApiDescription } from './description.js';
 export { type DecodeResult, JsonPlantCodec } from './plant-codec.js';
+export { type FinishedRequest, type Log, type LogOptions, toRequestId } from './request-log.js';

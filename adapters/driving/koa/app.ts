@@ -1,10 +1,10 @@
 import Router from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
-import { JsonPlantCodec, type OpenApiDescription, openApiDescription } from '../api/index.js';
+import { JsonPlantCodec, type LogOptions, type OpenApiDescription, openApiDescription } from '../api/index.js';
 import type { CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
-import { type LogOptions, logRequests } from './log-requests.js';
+import { logRequests } from './log-requests.js';
 import * as middlewares from './middlewares.js';
 import { readBody } from './read-body.js';
 
@@ -19,9 +19,9 @@ export interface RouteOptions {
   readonly basePath?: string | undefined;
   /** Serves the page at `/docs`, and redirects `/` to it, with Swagger UI from this folder. @default no page */
   readonly swaggerUiFolder?: string | undefined;
-  /** Maximum number of creates in flight. @default 10000 */
+  /** Maximum number of creates in flight. @default 1000 */
   readonly maxInFlight?: number | undefined;
-  /** Maximum total size of their bodies. @default 67108864 */
+  /** Maximum memory of their bodies, texts, plants and responses, in bytes. @default 67108864 */
   readonly maxInFlightBytes?: number | undefined;
   /** Maximum size of a body. @default 1048576 */
   readonly bodyLimitBytes?: number | undefined;
@@ -39,19 +39,19 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', () => {});
-  return app.use(logRequests(options)).use(middlewares.handleErrors);
+  return app.use(logRequests(options)).use(middlewares.exposeHttpErrors).use(middlewares.cleanTarget);
 }
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
 export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
   const { createPlant, tokenVerifier, basePath = '', swaggerUiFolder } = options;
   const { description = openApiDescription, load = { inFlight: 0, inFlightBytes: 0 } } = options;
-  const { maxInFlight = 10_000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
+  const { maxInFlight = 1000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
   const codec = new JsonPlantCodec(description);
   const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
   router.post<CreateState>(
     '/plants',
-    middlewares.handleFailures,
+    middlewares.concealFailures,
     middlewares.limitInFlight(load, maxInFlight),
     middlewares.checkCredential(tokenVerifier),
     middlewares.checkHeaders,
@@ -60,6 +60,6 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
-  app.use(middlewares.ignoreUserInHost).use(router.routes());
+  app.use(router.routes());
   return app.use(middlewares.rejectUnknown(router));
 }

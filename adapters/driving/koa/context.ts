@@ -7,7 +7,7 @@ export interface HttpCreatePlant {
   execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
 }
 
-/** Counts the creates in flight, and the memory reserved for their bodies. */
+/** Counts the creates in flight, from the arrival of their headers until the response is sent, and their memory. */
 export interface Load {
   inFlight: number;
   inFlightBytes: number;
@@ -29,6 +29,8 @@ export interface RequestState {
 /** What the create of an authenticated client has on `ctx.state`. */
 export interface CreateState extends RequestState {
   principal: Principal;
+  /** The memory that is counted for the create, in bytes. */
+  memory: number;
   /** The bytes of the body. */
   body: Uint8Array;
 }

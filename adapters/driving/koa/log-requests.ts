@@ -1,42 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { type LogOptions, toRequestId } from '../api/index.js';
 import type { ApiMiddleware } from './context.js';
 
 /** Maximum length of a logged path. */
 const MAX_PATH_LENGTH = 256;
 
-/** Receives log lines. A pino logger implements it. */
-export interface Log {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-/** A finished request. Malformed HTTP has no method and no duration. */
-export interface FinishedRequest {
-  readonly method?: string;
-  /** The path of its route with the prefix, such as `/garden/plants`, if there is one for its method. */
-  readonly route?: string | undefined;
-  /** The status of the response; absent if the client disconnected before its body arrived. */
-  readonly status?: number | undefined;
-  /** The error number of a rejection. */
-  readonly error?: number | undefined;
-  readonly durationMs?: number;
-}
-
-/** Options of {@link logRequests}. */
-export interface LogOptions {
-  /** Receiver of log lines; its methods must not throw. @default none */
-  readonly log?: Log | undefined;
-  /** Whether to log a line per request. @default true */
-  readonly accessLog?: boolean | undefined;
-  /** Called at the end of each request, for example to count it; must not throw. @default none */
-  readonly observe?: ((request: FinishedRequest) => void) | undefined;
-}
-
 /** Gives each request an id, and reports its end. */
 export function logRequests({ log, accessLog = true, observe }: LogOptions): ApiMiddleware {
   return async (ctx, next) => {
     const start = performance.now();
-    const [requestId = randomUUID()] = /^[\w.:-]{1,128}$/.exec(ctx.get('X-Request-Id')) ?? [];
+    const requestId = toRequestId(ctx.headers['x-request-id']);
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     await next();

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { finished } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { Principal, TokenVerifier } from '@plant-store/core';
 import type { Middleware } from 'koa';
@@ -6,8 +7,8 @@ import { apiErrors, authenticate, type JsonPlantCodec, toApiError } from '../api
 import type { ApiMiddleware, CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
 import { fail, reject } from './context.js';
 
-/** Responds to an error as Koa does, by its members `status`, `expose` and `headers`, but with an Error object. */
-export const handleErrors: ApiMiddleware = async (ctx, next) => {
+/** Responds to an HTTP error, as Koa does by its members `status`, `expose` and `headers`, but with an Error object. */
+export const exposeHttpErrors: ApiMiddleware = async (ctx, next) => {
   try {
     await next();
   } catch (failure) {
@@ -18,10 +19,21 @@ export const handleErrors: ApiMiddleware = async (ctx, next) => {
   }
 };
 
-/** The router reads the host. If it contains `@`, Koa parses it in a time that is quadratic in its length. */
-export const ignoreUserInHost: ApiMiddleware = (ctx, next) => {
+/** Returns the path and query of a request target in origin form or absolute form (RFC 9112 §3.2). */
+function toPath(target: string): string {
+  return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi, '').replaceAll(/\s/g, '%20') || '/';
+}
+
+/**
+ * Removes what Koa would parse as a URL: a target other than a path and query, for which it may throw, and a host that
+ * contains `@`, which takes Node 20 and 22 quadratic time: 0.2 ms for 4 KB of `@xn--ooo…`, 2 ms for 16 KB.
+ */
+export const cleanTarget: ApiMiddleware = (ctx, next) => {
+  ctx.url = toPath(ctx.url);
+  // In Express, that of the request contains the path at which the app is mounted.
+  ctx.originalUrl = toPath(Reflect.get(ctx.req, 'originalUrl') ?? ctx.originalUrl);
   if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
-  return next();
+  return ctx.url.startsWith('/') ? next() : reject(ctx, apiErrors.noSuchPath);
 };
 
 /** Responds 404 or 405 if neither the router nor a later middleware has responded. */
@@ -35,8 +47,8 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
   };
 }
 
-/** Responds to any failure of a create, even if it has members of an HTTP error. */
-export const handleFailures: ApiMiddleware = async (ctx, next) => {
+/** Responds to any failure of a create as to one of the service, even if it has members of an HTTP error. */
+export const concealFailures: ApiMiddleware = async (ctx, next) => {
   try {
     await next();
   } catch (failure) {
@@ -44,14 +56,19 @@ export const handleFailures: ApiMiddleware = async (ctx, next) => {
   }
 };
 
-export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
+/** Counts a create until its response is sent or lost. */
+export function limitInFlight(load: Load, maximum: number): Middleware<CreateState> {
   return async (ctx, next) => {
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
+    ctx.state.memory = 0;
     try {
       await next();
     } finally {
-      load.inFlight--;
+      finished(ctx.res, () => {
+        load.inFlight--;
+        load.inFlightBytes -= ctx.state.memory;
+      });
     }
   };
 }

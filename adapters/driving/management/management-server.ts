@@ -1,6 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import Koa from 'koa';
-import { HttpServer } from '../koa/index.js';
+import { HttpServer } from '../http-server/index.js';
 
 /** Maximum time for a readiness check. */
 const CHECK_TIMEOUT_MS = 1000;
@@ -36,22 +36,34 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
 
-  const app = new Koa();
-  app.silent = true;
-  app.use(async (ctx) => {
-    if (!['GET', 'HEAD'].includes(ctx.method)) return;
-    if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
-    if (ctx.path === '/readyz') {
+  const pages: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+    '/healthz': (res) => sendJson(res, 200, { status: 'ok' }),
+    '/readyz': async (res) => {
       const { isReady, checks } = await checkReadiness();
-      ctx.status = isReady ? 200 : 503;
-      ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
-    }
-    if (ctx.path === '/metrics') {
-      ctx.type = metrics.contentType;
-      ctx.body = await metrics.text();
-    }
-  });
-  return new HttpServer(app.callback(), { shutdownTimeoutMs: 0 });
+      sendJson(res, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks });
+    },
+    '/metrics': async (res) => {
+      const text = await metrics.text();
+      res.setHeader('Content-Type', metrics.contentType).end(text);
+    },
+  };
+  const respond = async (path: string, res: ServerResponse) => {
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page) await page(res);
+    else res.writeHead(404).end();
+  };
+  return new HttpServer(
+    ({ method = '', url = '' }, res) => {
+      const path = ['GET', 'HEAD'].includes(method) ? url.replace(/\?.*/, '') : '';
+      // A metric of a plugin may fail.
+      respond(path, res).catch(() => res.writeHead(500).end());
+    },
+    { shutdownTimeoutMs: 0 },
+  );
+}
+
+function sendJson(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
 /** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */

@@ -1,4 +1,5 @@
-import { createKoaApp, HttpServer } from '@plant-store/adapters/koa';
+import { HttpServer } from '@plant-store/adapters/http-server';
+import { createKoaApp } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';

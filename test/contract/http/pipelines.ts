@@ -35,8 +35,8 @@ export const pipelineCases: Cases<Service> = {
     ];
     await service.expectToEnd([200, 40501, 40001, 40101, 200, 40002], Buffer.concat(requests));
   },
-  'closes the connection for CONNECT': (service) =>
-    service.expectToEnd([], service.request('CONNECT plants.example:443')),
+  'responds 405 to CONNECT after the requests before it, and closes the connection': (service) =>
+    service.expectToEnd([200, 40501], Buffer.concat([service.post(), service.request('CONNECT plants.example:443')])),
   'responds to a valid request before garbage, then closes the connection': (service) =>
     service.expectToEnd([200], Buffer.concat([service.post(), Buffer.from('garbage\r\n\r\n')])),
   'skips a request in a body without a credential, and processes the next': isSkipped(40101, {

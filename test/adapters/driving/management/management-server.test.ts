@@ -1,4 +1,4 @@
-import type { HttpServer } from '@plant-store/adapters/koa';
+import type { HttpServer } from '@plant-store/adapters/http-server';
 import { createManagementServer, type ReadinessCheck } from '@plant-store/adapters/management';
 import { createMetrics } from '@plant-store/adapters/metrics';
 import { expect } from 'chai';

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ApiError, apiErrors, toStatus } from '../api/api-errors.js';
+import { type LogOptions, toRequestId } from '../api/request-log.js';
+import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malformed-http.js';
+
+/** Maximum number of headers of a request, and of requests without a response on a connection that is read. */
+const [MAX_HEADERS, MAX_PENDING] = [100, 16];
+
+/** Maximum time for a client to close a connection that has ended, in milliseconds. */
+const LINGER_MS = 500;
+
+/** Options of {@link HttpServer}, which reports the requests to which it responds itself. */
+export interface HttpServerOptions extends LogOptions {
+  /** Maximum number of connections. Further ones are closed at once. @default 1000 */
+  readonly maxConnections?: number | undefined;
+  /** Maximum time for the headers of a request to arrive. @default 10000 */
+  readonly headersTimeoutMs?: number | undefined;
+  /** Maximum time for a whole request to arrive. @default 30000 */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Maximum time for a connection to be idle, or for a client not to read its response. @default 65000 */
+  readonly keepAliveTimeoutMs?: number | undefined;
+  /** Maximum time for {@link HttpServer.stop} to finish the requests in progress. @default 10000 */
+  readonly shutdownTimeoutMs?: number | undefined;
+}
+
+/** Refers to requests only while they are in progress, because memory for idle connections would be that of a request. */
+interface Connection {
+  /** The responses that have not been sent, in order. The listener has only the first. */
+  readonly pending: http.ServerResponse[];
+  /** The response to the request whose body is arriving. It may have been sent. */
+  arriving?: http.ServerResponse | undefined;
+  /** The response after which the connection ends. */
+  last?: http.ServerResponse | undefined;
+}
+
+/** A Node server for any listener, with limits per connection, Error objects for malformed HTTP, and graceful shutdown. */
+export class HttpServer {
+  /** Whether {@link stop} was called. */
+  isStopping = false;
+  readonly #server: http.Server;
+  readonly #listener: http.RequestListener;
+  readonly #connections = new Map<Duplex, Connection>();
+  readonly #options: HttpServerOptions;
+  #stopped: Promise<void> | undefined;
+
+  constructor(listener: http.RequestListener, options: HttpServerOptions = {}) {
+    const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
+    this.#listener = listener;
+    this.#options = options;
+    this.#server = http.createServer({
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node's default would delay a timeout by up to 30 s.
+      connectionsCheckingInterval: 500,
+      requireHostHeader: false,
+      // Maximum unread bytes of a body. A chunk takes some 400 bytes of memory, and can contain a single byte.
+      highWaterMark: 512,
+    });
+    this.#server.maxConnections = options.maxConnections ?? 1000;
+    // Node silently drops further headers. One more than allowed shows that there are too many.
+    this.#server.maxHeadersCount = MAX_HEADERS + 1;
+    this.#server.on('connection', (socket) => {
+      const connection: Connection = { pending: [] };
+      this.#connections.set(socket, connection);
+      socket.on('close', () => this.#connections.delete(socket));
+      // Reading a body also resumes the connection.
+      socket.on('resume', () => {
+        if (connection.pending.length > MAX_PENDING) socket.pause();
+      });
+    });
+    const onRequest: http.RequestListener = (req, res) => this.#accept(req.socket, res);
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, onRequest);
+    this.#server.on('connect', (req, socket) => {
+      // Node no longer listens, and an error without a listener would end the process.
+      socket.on('error', () => {});
+      this.#accept(socket, new http.ServerResponse(req));
+    });
+    this.#server.on('clientError', (error, socket) => this.#reject(socket, clientErrorToApiError(error)));
+    this.#server.setTimeout(keepAliveTimeoutMs, (socket) => {
+      const isIdle = socket.bytesWritten > 0 && this.#connections.get(socket)?.pending.length === 0;
+      // Others wait for their response, or for Node to report a late request.
+      if (isIdle || socket.writableLength > 0) socket.destroy();
+    });
+  }
+
+  /** Listens on the first address of a host. Resolves to its URL; rejects with the operating system's error. */
+  async listen(port: number, host: string): Promise<string> {
+    await once(this.#server.listen(port, host), 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('not listening on a TCP port');
+    return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  }
+
+  /** Stops listening, finishes the requests in progress, and disconnects the remaining clients after the timeout. */
+  stop(): Promise<void> {
+    this.isStopping = true;
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    // Node's own `close` would first stop its check of time limits, and drop responses that clients have not read.
+    const closed = once(net.Server.prototype.close.call(this.#server), 'close');
+    for (const [socket, connection] of this.#connections) {
+      connection.last ??= connection.pending.at(-1);
+      if (connection.last === undefined) this.#end(socket);
+      else if (!connection.last.headersSent) connection.last.setHeader('Connection', 'close');
+    }
+    const timer = setTimeout(() => {
+      for (const socket of this.#connections.keys()) socket.destroy();
+    }, this.#options.shutdownTimeoutMs ?? 10_000);
+    await closed;
+    clearTimeout(timer);
+    this.#server.close();
+  }
+
+  /** Counts a request until its response is sent. The listener gets it once those before it on its connection have theirs. */
+  #accept(socket: Duplex, res: http.ServerResponse): void {
+    const connection = this.#connections.get(socket);
+    const { req } = res;
+    if (connection === undefined || socket.writableEnded) {
+      socket.pause();
+      return;
+    }
+    const { pending } = connection;
+    pending.push(res);
+    connection.arriving = res;
+    req.on('close', () => {
+      if (connection.arriving === res) connection.arriving = undefined;
+    });
+    // Node drops what follows in its packet, so later packets may start in the middle of a request.
+    if (req.headers.upgrade !== undefined && connection.last === undefined) {
+      connection.last = res;
+      res.setHeader('Connection', 'close');
+    }
+    if (pending.length > MAX_PENDING) socket.pause();
+    if (pending.length === 1) this.#handle(socket, connection, res);
+  }
+
+  #handle(socket: Duplex, connection: Connection, res: http.ServerResponse): void {
+    const { req } = res;
+    res.on('close', () => this.#continue(socket, connection, res));
+    if (req.method === 'CONNECT') this.#end(socket, connectNotAllowed, req);
+    else if (req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, req);
+    else this.#listener(req, res);
+  }
+
+  /** Goes on with the next request of a connection, or ends it. */
+  #continue(socket: Duplex, connection: Connection, sent: http.ServerResponse): void {
+    const { pending, last } = connection;
+    if (pending[0] === sent) pending.shift();
+    if (sent === last) this.#end(socket);
+    if (socket.writableEnded || socket.destroyed) return;
+    if (pending.length === MAX_PENDING) socket.resume();
+    const [next] = pending;
+    if (next) this.#handle(socket, connection, next);
+  }
+
+  /** Ends a connection on which nothing further can be read, after the responses that are pending. */
+  #reject(socket: Duplex, apiError: ApiError | undefined): void {
+    const connection = this.#connections.get(socket);
+    // Node also reports each packet after malformed HTTP.
+    if (connection === undefined || socket.writableEnded) return;
+    const { pending, arriving } = connection;
+    const cut = arriving?.req.complete === false ? arriving : undefined;
+    // The listener cannot respond, because the rest of the body is malformed or late.
+    if (cut?.headersSent === false && pending.at(-1) === cut) pending.pop();
+    connection.last = pending.at(-1);
+    if (connection.last) return;
+    // What the client still sends must not complete the request.
+    socket.pause();
+    this.#end(socket, cut?.headersSent ? undefined : apiError, cut?.req);
+  }
+
+  /** Ends a connection, with the response to a request that the listener does not get. */
+  #end(socket: Duplex, apiError?: ApiError, req?: http.IncomingMessage): void {
+    if (socket.writableEnded) return;
+    const requestId = toRequestId(req?.headers['x-request-id']);
+    // A connection that is closed while the client sends is reset, and then the client may not get its last response.
+    const linger = () => setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.end(apiError ? formatResponse(apiError, requestId) : '', linger);
+    if (apiError === undefined) return;
+    const { log, accessLog = true, observe } = this.#options;
+    const [status, { error, message }] = [toStatus(apiError), apiError];
+    observe?.({ status, error });
+    if (accessLog) log?.info({ requestId, status, error, reason: message }, 'request');
+  }
+}
