@@ -26,7 +26,7 @@ function toRequest(id: number): string {
   return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Measures how much heap 1,000 connections that created a plant each keep, beyond 500 that did so before. */
+/** Measures how much heap 600 connections that created a plant each keep, beyond 300 that did so before. */
 export async function measureIdle(contender: Contender): Promise<Figures> {
   const heap = ['--expose-gc', '--import', inRepository('test/bench/peers/heap.js')];
   const { program, port, folder, kill } = await startServer({ ...contender, args: [...heap, ...contender.args] });
@@ -42,8 +42,8 @@ export async function measureIdle(contender: Contender): Promise<Figures> {
     while (!existsSync(file)) await setTimeout(5);
     return Number(readFileSync(file, 'utf8'));
   };
-  const before = await heapBytesWith(500);
-  const figures = { 'KiB of heap per idle connection': ((await heapBytesWith(1000)) - before) / 1000 / 1024 };
+  const before = await heapBytesWith(300);
+  const figures = { 'KiB of heap per idle connection': ((await heapBytesWith(600)) - before) / 600 / 1024 };
   if (sockets.some((socket) => socket.closed)) throw new Error(`${contender.name} closed idle connections`);
   for (const socket of sockets) socket.destroy();
   await kill();

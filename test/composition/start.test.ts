@@ -60,7 +60,7 @@ class Recorder extends MemoryPlantRepository {
 describe('start', () => {
   it('gives the HTTP adapter its settings, and counts the creates in flight', async () => {
     const recorder = new Recorder();
-    const limits = { BODY_LIMIT: '1kb', MAX_IN_FLIGHT_BYTES: '1kb', REQUEST_TIMEOUT: '1s', HEADERS_TIMEOUT: '1s' };
+    const limits = { BODY_LIMIT: '1kb', MAX_IN_FLIGHT_BYTES: '8kb', REQUEST_TIMEOUT: '1s', HEADERS_TIMEOUT: '1s' };
     const service = await recorder.start({ ...limits, DOCS: 'off', ACCESS_LOG: 'off' });
     const port = Number(new URL(service.url).port);
     const bodyOf = (length: number) => `{"id":1,"name":"${'x'.repeat(length)}"}`;
@@ -69,7 +69,7 @@ describe('start', () => {
     const held = send(bodyOf(500));
     await waitUntil('the create is in flight', async () => {
       const metrics = await (await fetch(`${service.managementUrl}/metrics`)).text();
-      return metrics.includes('_in_flight 1\n') && metrics.includes(`_in_flight_bytes ${bodyOf(500).length}\n`);
+      return metrics.includes('_in_flight 1\n') && metrics.includes(`_in_flight_bytes ${8 * bodyOf(500).length}\n`);
     });
     expect(await send(bodyOf(600))).to.include({ outcome: 50302 });
     recorder.finish();

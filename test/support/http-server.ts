@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { FinishedRequest } from '@plant-store/adapters/api';
 import { HttpServer, type HttpServerOptions } from '@plant-store/adapters/http-server';
 import { createKoaApp, type Load, type RouteOptions } from '@plant-store/adapters/koa';
@@ -51,6 +53,8 @@ export class TestServer {
   readonly firstRequest: Promise<unknown> = once(this.#events, 'request');
   port = 0;
   #firstSocket: Socket | undefined;
+  /** The first request, unless it was collected as garbage. */
+  #first: WeakRef<IncomingMessage> | undefined;
 
   constructor(options: Options, create: CreateListener, observe?: ResponseObserver) {
     const { load } = this;
@@ -62,6 +66,7 @@ export class TestServer {
     const listener = create(all);
     const onRequest: RequestListener = (req, res) => {
       this.#firstSocket ??= req.socket;
+      this.#first ??= new WeakRef(req);
       listener(req, res);
       this.#events.emit('request');
     };
@@ -93,6 +98,14 @@ export class TestServer {
     const socket = this.#firstSocket;
     if (socket === undefined) throw new Error('no request has arrived');
     if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+  }
+
+  /** Resolves to whether the first request is collected as garbage. */
+  async isCollected(): Promise<boolean> {
+    await new Promise(setImmediate);
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    return this.#first?.deref() === undefined;
   }
 
   /** Sends bytes over a new connection, which stays open. */

@@ -21,7 +21,7 @@ export const exposeHttpErrors: ApiMiddleware = async (ctx, next) => {
 
 /** Returns the path and query of a request target in origin form or absolute form (RFC 9112 §3.2). */
 function toPath(target: string): string {
-  return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi, '').replaceAll(/\s/g, '%20') || '/';
+  return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi, '') || '/';
 }
 
 /**
@@ -62,13 +62,16 @@ export function limitInFlight(load: Load, maximum: number): Middleware<CreateSta
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
     ctx.state.memory = 0;
+    const release = () => {
+      load.inFlight--;
+      load.inFlightBytes -= ctx.state.memory;
+    };
     try {
       await next();
     } finally {
-      finished(ctx.res, () => {
-        load.inFlight--;
-        load.inFlightBytes -= ctx.state.memory;
-      });
+      // Node does not tell that a response was lost which waits for others of its connection. `HttpServer` has none.
+      if (ctx.res.socket) finished(ctx.res, release);
+      else release();
     }
   };
 }

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
@@ -17,13 +19,40 @@ const LONG_MS = 600_000;
 describe('A connection', () => {
   const start = httpServers();
 
-  it('with 17 requests in flight is closed', async () => {
+  it('hands over one request at a time, and with 17 without a response is not read until some are sent', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant });
     const client = await server.connect(Buffer.concat(Array(17).fill(post())));
     await gate.arrived;
-    expect(await readOutcomes(client)).to.deep.equal([]);
+    // More than the buffers of the operating system hold.
+    client.send(Buffer.concat(Array(1500).fill(request(`GET /plants?${'x'.repeat(15_000)}`))));
+    for (let round = 0; round < 200; round++) await server.waitUntilRead();
+    expect(client.socket.writableLength).to.be.above(0);
+    expect(gate.calls).to.equal(1);
     gate.open();
+    for (let number = 0; number < 17; number++) expect(await client.readResponse()).to.include({ outcome: 200 });
+    for (let number = 0; number < 1500; number++) expect(await client.readResponse()).to.include({ outcome: 40501 });
+    client.close();
+  });
+
+  it('beyond the maximum number is closed at once', async () => {
+    const server = await start({ maxConnections: 2 });
+    const clients = [await server.connect(), await server.connect(post())];
+    expect(await clients[1]?.readResponse()).to.include({ outcome: 200 });
+    expect(await readOutcomes(await server.connect(post()))).to.deep.equal([]);
+    for (const client of clients) client.close();
+    await server.firstClosed();
+    expect(await server.send()).to.equal(200);
+  });
+
+  it('keeps nothing of its last request', async () => {
+    const server = await start();
+    const client = await server.connect(post('', { Authorization: '', 'Content-Length': '1' }));
+    expect(await client.readResponse()).to.include({ outcome: 40101 });
+    client.send('x');
+    await server.waitUntilRead();
+    expect(await server.isCollected(), 'the request').to.equal(true);
+    client.close();
   });
 
   it('is closed when it is idle for longer than the keep-alive timeout, but not before a late response', async () => {
@@ -72,6 +101,23 @@ describe('A connection', () => {
     const [response, ...others] = await client.readAllResponses();
     expect(response).to.include({ outcome: 200 }).and.nested.include({ 'headers.connection': 'close' });
     expect(others).to.deep.equal([]);
+  });
+
+  it('gets a 405 for CONNECT, also if the client leaves before', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant });
+    const connect = Buffer.concat([post(), request('CONNECT plants.example:443')]);
+    const [client, leaving] = [await server.connect(connect), await server.connect(connect)];
+    await gate.arrived;
+    await server.waitUntilRead();
+    leaving.socket.resetAndDestroy();
+    gate.open();
+    const [created, rejected, ...others] = await client.readAllResponses();
+    expect(created).to.include({ outcome: 200 });
+    expect(rejected).to.include({ outcome: 40501 }).and.nested.include({ 'headers.connection': 'close' });
+    expect(rejected?.headers['allow']).to.include('POST').and.not.include('CONNECT');
+    expect(others).to.deep.equal([]);
+    expect(await server.send()).to.equal(200);
   });
 
   it('gets no second response if the rest of a body is malformed after an early one', async () => {
@@ -157,6 +203,15 @@ describe('A shutdown', () => {
     await stopped;
   });
 
+  it('closes an idle connection even if its client does not', async () => {
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    socket.write(post());
+    await server.waitForFinished(1);
+    await server.stop();
+    socket.destroy();
+  });
+
   it('finishes requests in flight, also pipelined ones, and announces the end of the connection', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant, shutdownTimeoutMs: LONG_MS });
@@ -197,6 +252,15 @@ describe('A shutdown', () => {
     await stopped;
   });
 
+  it('sends late requests their 408 before its timeout', async () => {
+    const server = await start({ ...TIMEOUTS, shutdownTimeoutMs: LONG_MS });
+    const client = await server.connect(post('', { 'Content-Length': '100', Expect: '100-continue' }));
+    await client.readResponse();
+    const stopped = server.stop();
+    expect(await readOutcomes(client)).to.deep.equal([40801]);
+    await stopped;
+  });
+
   it('disconnects at its timeout a client that does not send its body', async () => {
     const server = await start({ shutdownTimeoutMs: 200 });
     const client = await server.connect(post('', { 'Content-Length': '100', Expect: '100-continue' }));
@@ -205,6 +269,24 @@ describe('A shutdown', () => {
     await server.stop();
     expect(performance.now() - startedAt).to.be.within(190, 10_000);
     await client.ended();
+  });
+});
+
+describe('A shutdown while a response waits for its client', () => {
+  // More than the buffers of the operating system hold.
+  const body = Buffer.alloc(20_000_000, 'x');
+  const start = httpServers(() => (_, res) => res.end(body));
+
+  it('sends it whole, also if another request has arrived', async () => {
+    const server = await start({ shutdownTimeoutMs: LONG_MS });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(request('GET /first'));
+    await server.firstRequest;
+    socket.write(request('GET /second'));
+    const stopped = server.stop();
+    const received = await buffer(socket);
+    expect(received.toString().split('\r\n\r\n')[1]).to.have.lengthOf(body.length);
+    await stopped;
   });
 });
 

@@ -1,3 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  constants,
+  createServer as createHttp2Server,
+} from 'node:http2';
+import { buffer, text } from 'node:stream/consumers';
 import { openApiDescription } from '@plant-store/adapters/api';
 import { addRoutes, createBaseApp, createKoaApp } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
@@ -7,14 +16,15 @@ import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { before, describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
 import { chunked, newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
-import { httpServers, post, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
+import { API_OPTIONS, httpServers, post, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
+import { portOf } from '../../../support/port.js';
 import { findSlow, hostile } from '../../../support/processor-time.js';
-import { request } from '../../../support/raw-http.js';
+import { exchange, request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 import { TOKEN } from '../../../support/service.js';
@@ -225,5 +235,74 @@ describe('A Koa app that is mounted', () => {
     expect(await get('/garden/plants')).to.include({ status: 404, body: 'Not Found' });
     const described = (await get('/outer/garden/openapi.json?x=y'))?.json();
     expect(described).to.deep.equal({ ...description, servers: [{ url: '/outer/garden' }] });
+  });
+});
+
+describe('A Koa app behind another server', () => {
+  const { lines, log } = recordLog();
+  const load = { inFlight: 0, inFlightBytes: 0 };
+  const app = createKoaApp({ ...API_OPTIONS, bodyLimitBytes: 100_000, log, load }).callback();
+  // As Express does with an app that is mounted behind a body parser.
+  const http1 = createServer(async (req, res) => {
+    const { url = '' } = req;
+    if (url.startsWith('/garden')) Object.assign(req, { originalUrl: url, url: url.slice('/garden'.length) });
+    const rawBody = url.includes('parse') ? await buffer(req) : undefined;
+    if (url.includes('keep')) Object.assign(req, { rawBody });
+    app(req, res);
+  });
+  const http2 = createHttp2Server(app);
+  let client: ClientHttp2Session;
+  before(async () => {
+    for (const server of [http1, http2]) await once(server.listen(0, '127.0.0.1'), 'listening');
+    client = connectHttp2(`http://127.0.0.1:${portOf(http2)}`);
+  });
+  after(() => {
+    client.destroy();
+    for (const server of [http1, http2]) server.close();
+  });
+  const send = (line: string) => exchange(portOf(http1), request(line, CREATE_HEADERS, newPlant()));
+
+  it('ignores scheme, host and fragment of a target, and knows no path with two slashes', async () => {
+    for (const [target, outcome] of [
+      ['/plants#x', 200],
+      ['http://%@h/plants?x#y', 200],
+      ['//%@h/plants#x', 40401],
+      ['http://h', 40401],
+    ] as const)
+      expect(await send(`POST ${target}`), target).to.include({ outcome });
+  });
+
+  it('describes the path at which it is mounted in Express as its server', async () => {
+    const description = await send('GET /garden/openapi.json');
+    expect(description?.json()).to.have.deep.property('servers', [{ url: '/garden' }]);
+  });
+
+  it('creates a plant from the rawBody of another parser, and otherwise names that parser', async () => {
+    expect(await send('POST /plants?parse,keep')).to.include({ outcome: 200 });
+    lines.length = 0;
+    const rejected = await send('POST /plants?parse');
+    expect(rejected).to.include({ outcome: 40001 });
+    expect(rejected?.json()).to.have.property('message').that.includes('Another body parser');
+    expect(lines.map(({ message }) => message)).to.deep.equal(['request failed', 'request']);
+  });
+
+  /** Sends a create without its length over HTTP/2. */
+  const stream = (body: string) => {
+    const sent = client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS });
+    return sent.end(body);
+  };
+
+  it('reads a body without a length over HTTP/2, up to the maximum', async () => {
+    expect(await text(stream(newPlant({ name: 'Aloe' })))).to.equal('{"name":"Aloe"}');
+    expect(JSON.parse(await text(stream(newPlant({ name: 'x'.repeat(100_000) }))))).to.include({ error: 41301 });
+    expect(JSON.parse(await text(stream('')))).to.include({ error: 40001 });
+  });
+
+  it('releases what it has reserved if a client of HTTP/2 cancels a create', async () => {
+    const stream = client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS });
+    stream.on('error', () => {}).write('{');
+    await waitUntil('the create has arrived', async () => load.inFlightBytes > 0);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await waitUntil('nothing is reserved', async () => load.inFlight === 0 && load.inFlightBytes === 0);
   });
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createKoaApp } from '@plant-store/adapters/koa';
 import { StorageUnavailable, TokenIssuerUnavailable, type TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -5,6 +8,7 @@ import { describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
 import { undeclared } from '../../../support/description.js';
 import {
+  API_OPTIONS,
   createPlant,
   Gate,
   httpServers,
@@ -13,9 +17,11 @@ import {
   post,
   type TestServer,
 } from '../../../support/http-server.js';
-import { request } from '../../../support/raw-http.js';
+import { portOf } from '../../../support/port.js';
+import { RawClient, request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
+import { waitUntil } from '../../../support/wait-until.js';
 
 const asHttpError = Object.assign(new Error(CANARY), { status: 413, expose: true, headers: { [CANARY]: 'x' } });
 const createFails = (failure: unknown): Options => ({ createPlant: { execute: () => Promise.reject(failure) } });
@@ -84,6 +90,34 @@ describe('Requests in flight', () => {
     expect(await server.send(post('', { Authorization: 'Bearer wrong' }))).to.equal(50302);
     gate.open();
     expect(await first).to.equal(200);
+  });
+
+  it('count until their response is sent', async () => {
+    const server = await start({ bodyLimitBytes: 32 * 1024 ** 2, maxInFlightBytes: 1024 ** 3 });
+    const client = await server.connect();
+    client.socket.pause();
+    // More than the buffers of the operating system hold.
+    const body = newPlant({ name: 'x'.repeat(20_000_000) });
+    client.send(post(body));
+    await server.waitForFinished(1);
+    expect(server.load).to.deep.equal({ inFlight: 1, inFlightBytes: 8 * body.length });
+    client.close();
+    await waitUntil('the response is lost', async () => server.load.inFlight === 0);
+    expect(server.load.inFlightBytes).to.equal(0);
+  });
+
+  it('no longer count when a plain server loses pipelined ones', async () => {
+    const gate = new Gate();
+    const load = { inFlight: 0, inFlightBytes: 0 };
+    const server = createServer(createKoaApp({ ...API_OPTIONS, createPlant: gate.createPlant, load }).callback());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const client = await RawClient.connect(portOf(server));
+    client.send(Buffer.concat([post(), post()]));
+    await waitUntil('both are in flight', async () => gate.calls === 2);
+    client.close();
+    await once(server.close(), 'close');
+    gate.open();
+    await waitUntil('none is in flight', async () => load.inFlight === 0 && load.inFlightBytes === 0);
   });
 
   /** Retries a create until a permit is free. If none is ever released, the test times out. */

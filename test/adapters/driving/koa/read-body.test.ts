@@ -6,10 +6,10 @@ import { Gate, httpServers, inChunks, post } from '../../../support/http-server.
 describe('A body', () => {
   const start = httpServers();
 
-  it('is rejected beyond the maximum of bytes in flight, which are reserved before it arrives', async () => {
+  it('is rejected if there is no memory for its create, which is counted as announced, eight times its bytes', async () => {
     const body = newPlant({ tag: 'x'.repeat(800) });
     const small = newPlant({}, '1');
-    const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: body.length + small.length });
+    const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: 8 * (body.length + small.length) });
     const slow = await server.connect(post('', { 'Content-Length': `${body.length}`, Expect: '100-continue' }));
     await slow.readResponse();
     const larger = post(newPlant({}, '12'));
@@ -20,16 +20,25 @@ describe('A body', () => {
     slow.close();
   });
 
-  it('reserves the body limit until it has arrived in chunks, then its size', async () => {
+  it('in chunks is counted as it arrives', async () => {
     const gate = new Gate();
-    const server = await start({ createPlant: gate.createPlant, bodyLimitBytes: 10_240, maxInFlightBytes: 12_288 });
     const [first = '', second = ''] = [4000, 1000].map((length) => newPlant({ tag: 'x'.repeat(length) }));
+    const maxInFlightBytes = 8 * (first.length + 1000);
+    const server = await start({ createPlant: gate.createPlant, maxInFlightBytes });
     const stored = server.send(inChunks(first));
     await gate.arrived;
-    expect(server.load).to.include({ inFlightBytes: first.length });
+    expect(server.load).to.include({ inFlightBytes: 8 * first.length });
     expect(await server.send(inChunks(second))).to.equal(50302);
     gate.open();
     expect(await stored).to.equal(200);
+    expect(await server.send(inChunks(second))).to.equal(200);
+  });
+
+  it('is accepted while no other is in flight, whatever memory its create takes', async () => {
+    const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: 1024 });
+    const body = newPlant({ tag: 'x'.repeat(800) });
+    expect(await server.send(post(body))).to.equal(200);
+    expect(await server.send(inChunks(body))).to.equal(200);
   });
 
   it('is rejected if it consists of very small chunks', async () => {
