@@ -8,7 +8,6 @@ import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malf
 
 /** Maximum number of headers of a request, and of requests without a response on a connection that is read. */
 const [MAX_HEADERS, MAX_PENDING] = [100, 16];
-
 /** Maximum time for a client to close a connection that has ended, in milliseconds. */
 const LINGER_MS = 500;
 
@@ -26,7 +25,7 @@ export interface HttpServerOptions extends LogOptions {
   readonly shutdownTimeoutMs?: number | undefined;
 }
 
-/** Refers to requests only while they are in progress, because memory for idle connections would be that of a request. */
+/** Refers to requests in progress alone, so that an idle connection keeps nothing of its last one. */
 interface Connection {
   /** The responses that have not been sent, in order. The listener has only the first. */
   readonly pending: http.ServerResponse[];
@@ -44,7 +43,6 @@ export class HttpServer {
   readonly #listener: http.RequestListener;
   readonly #connections = new Map<Duplex, Connection>();
   readonly #options: HttpServerOptions;
-  #stopped: Promise<void> | undefined;
 
   constructor(listener: http.RequestListener, options: HttpServerOptions = {}) {
     const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options;
@@ -74,11 +72,9 @@ export class HttpServer {
     });
     const onRequest: http.RequestListener = (req, res) => this.#accept(req.socket, res);
     for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, onRequest);
-    this.#server.on('connect', (req, socket) => {
-      // Node no longer listens, and an error without a listener would end the process.
-      socket.on('error', () => {});
-      this.#accept(socket, new http.ServerResponse(req));
-    });
+    // Node no longer listens for errors then, and one without a listener would end the process.
+    const onConnect = (socket: Duplex) => socket.on('error', () => {});
+    this.#server.on('connect', (req, socket) => this.#accept(onConnect(socket), new http.ServerResponse(req)));
     this.#server.on('clientError', (error, socket) => this.#reject(socket, clientErrorToApiError(error)));
     this.#server.setTimeout(keepAliveTimeoutMs, (socket) => {
       const isIdle = socket.bytesWritten > 0 && this.#connections.get(socket)?.pending.length === 0;
@@ -96,13 +92,8 @@ export class HttpServer {
   }
 
   /** Stops listening, finishes the requests in progress, and disconnects the remaining clients after the timeout. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.isStopping = true;
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
-  }
-
-  async #stop(): Promise<void> {
     // Node's own `close` would first stop its check of time limits, and drop responses that clients have not read.
     const closed = once(net.Server.prototype.close.call(this.#server), 'close');
     for (const [socket, connection] of this.#connections) {
@@ -118,14 +109,11 @@ export class HttpServer {
     this.#server.close();
   }
 
-  /** Counts a request until its response is sent. The listener gets it once those before it on its connection have theirs. */
+  /** Hands a request to the listener once those before it on its connection have their responses. */
   #accept(socket: Duplex, res: http.ServerResponse): void {
     const connection = this.#connections.get(socket);
     const { req } = res;
-    if (connection === undefined || socket.writableEnded) {
-      socket.pause();
-      return;
-    }
+    if (connection === undefined) return;
     const { pending } = connection;
     pending.push(res);
     connection.arriving = res;
@@ -138,26 +126,23 @@ export class HttpServer {
       res.setHeader('Connection', 'close');
     }
     if (pending.length > MAX_PENDING) socket.pause();
-    if (pending.length === 1) this.#handle(socket, connection, res);
+    if (pending.length === 1) this.#next(socket, connection);
   }
 
-  #handle(socket: Duplex, connection: Connection, res: http.ServerResponse): void {
-    const { req } = res;
-    res.on('close', () => this.#continue(socket, connection, res));
-    if (req.method === 'CONNECT') this.#end(socket, connectNotAllowed, req);
-    else if (req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, req);
-    else this.#listener(req, res);
-  }
-
-  /** Goes on with the next request of a connection, or ends it. */
-  #continue(socket: Duplex, connection: Connection, sent: http.ServerResponse): void {
-    const { pending, last } = connection;
-    if (pending[0] === sent) pending.shift();
-    if (sent === last) this.#end(socket);
-    if (socket.writableEnded || socket.destroyed) return;
-    if (pending.length === MAX_PENDING) socket.resume();
-    const [next] = pending;
-    if (next) this.#handle(socket, connection, next);
+  /** Hands the first pending request to the listener, and then the next, until the connection ends. */
+  #next(socket: Duplex, connection: Connection): void {
+    const { pending } = connection;
+    const [res] = pending;
+    if (res === undefined || socket.writableEnded || socket.destroyed) return;
+    res.on('close', () => {
+      if (pending[0] === res) pending.shift();
+      if (connection.last === res) this.#end(socket);
+      if (pending.length === MAX_PENDING) socket.resume();
+      this.#next(socket, connection);
+    });
+    if (res.req.method === 'CONNECT') this.#end(socket, connectNotAllowed, res.req);
+    else if (res.req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, res.req);
+    else this.#listener(res.req, res);
   }
 
   /** Ends a connection on which nothing further can be read, after the responses that are pending. */
@@ -170,7 +155,7 @@ export class HttpServer {
     // The listener cannot respond, because the rest of the body is malformed or late.
     if (cut?.headersSent === false && pending.at(-1) === cut) pending.pop();
     connection.last = pending.at(-1);
-    if (connection.last) return;
+    if (connection.last !== undefined) return;
     // What the client still sends must not complete the request.
     socket.pause();
     this.#end(socket, cut?.headersSent ? undefined : apiError, cut?.req);
@@ -185,8 +170,8 @@ export class HttpServer {
     socket.end(apiError ? formatResponse(apiError, requestId) : '', linger);
     if (apiError === undefined) return;
     const { log, accessLog = true, observe } = this.#options;
-    const [status, { error, message }] = [toStatus(apiError), apiError];
-    observe?.({ status, error });
-    if (accessLog) log?.info({ requestId, status, error, reason: message }, 'request');
+    const { error, message: reason } = apiError;
+    observe?.({ status: toStatus(apiError), error });
+    if (accessLog) log?.info({ requestId, status: toStatus(apiError), error, reason }, 'request');
   }
 }

@@ -31,7 +31,6 @@ export interface CreateState extends RequestState {
   principal: Principal;
   /** The memory that is counted for the create, in bytes. */
   memory: number;
-  /** The bytes of the body. */
   body: Uint8Array;
 }
 

@@ -5,20 +5,17 @@ import { type CreateContext, type CreateState, fail, type Load, reject } from '.
 
 /** Memory of a create per byte of its body: that byte twice, and up to two each for its text, the plant and the response. */
 const MEMORY_PER_BYTE = 8;
-
 /** Maximum number of chunks of a body, plus one for every 100 bytes. A chunk takes some 400 bytes of memory. */
 const MAX_CHUNKS = 2000;
-
-/** Text, because its JSON mode rounds ids, without an encoding, so that it returns bytes. */
-const PARSER_OPTIONS = { enableTypes: ['text'], extendTypes: { text: ['application/json'] }, encoding: '' };
-
+/** Text, because JSON mode rounds ids, without an encoding, so that it returns bytes, and without a limit of its own. */
+const PARSER_OPTIONS = { enableTypes: ['text'], encoding: '', textLimit: '1gb' };
+const parse = bodyParser(PARSER_OPTIONS);
 const TAKEN = { ...apiErrors.notJson, message: 'Another body parser has read the body, and has set no rawBody' };
 
 /** Reads the body into `ctx.state.body`, and counts the memory of its create, as announced or as it arrives. */
 export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
   const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
   const tooLarge = { ...apiErrors.bodyTooLarge, message };
-  const parse = bodyParser({ ...PARSER_OPTIONS, textLimit: `${limitBytes}b` });
   /** Counts a body of this size. The first always fits. */
   const count = ({ state }: CreateContext, bytes: number): ApiError | undefined => {
     if (bytes > limitBytes) return tooLarge;
@@ -30,7 +27,7 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
   };
   return async (ctx, next) => {
     const { req, headers } = ctx;
-    const rawBody: unknown = ctx.request.rawBody ?? Reflect.get(req, 'rawBody');
+    const rawBody = ctx.request.rawBody ?? Reflect.get(req, 'rawBody');
     if (rawBody === undefined && req.readableDidRead && !req.errored) return fail(ctx, new Error(TAKEN.message), TAKEN);
     const taken = rawBody === undefined || rawBody instanceof Uint8Array ? rawBody : Buffer.from(`${rawBody}`);
     const announced = taken?.length ?? Number(headers['content-length'] ?? 0);
@@ -45,7 +42,7 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
     if (headers.expect && req.httpVersion === '1.1') ctx.res.writeContinue();
     try {
-      ctx.state.body = taken ?? (await parseBody(ctx, parse));
+      ctx.state.body = taken ?? (await parseBody(ctx));
     } catch (error) {
       // Discards the rest, which the parser leaves unread.
       req.off('data', onData).resume();
@@ -57,7 +54,7 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
 }
 
 /** Parses a body without a length, too, which HTTP/2 does not need, whatever an outer app has left or disabled. */
-async function parseBody(ctx: CreateContext, parse: Middleware<CreateState>): Promise<Uint8Array> {
+async function parseBody(ctx: CreateContext): Promise<Uint8Array> {
   const request = Object.assign(Object.create(ctx.request), { body: undefined, is: () => true });
   await parse(Object.assign(Object.create(ctx), { request, disableBodyParser: false }), async () => {});
   return request.rawBody;

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { HttpServer } from '../http-server/index.js';
 
@@ -16,7 +16,6 @@ export interface ReadinessCheck {
 /** The parts of the service that the management listener reports on. */
 export interface ManagementOptions {
   readonly checks: readonly ReadinessCheck[];
-  /** `text` is what `/metrics` serves. */
   readonly metrics: {
     readonly contentType: string;
     gauge(name: string, help: string, read: () => Promise<number>): void;
@@ -36,45 +35,32 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
 
-  const pages: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
-    '/healthz': (res) => sendJson(res, 200, { status: 'ok' }),
-    '/readyz': async (res) => {
-      const { isReady, checks } = await checkReadiness();
-      sendJson(res, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks });
-    },
-    '/metrics': async (res) => {
-      const text = await metrics.text();
-      res.setHeader('Content-Type', metrics.contentType).end(text);
-    },
-  };
   const respond = async (path: string, res: ServerResponse) => {
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page) await page(res);
-    else res.writeHead(404).end();
+    if (path === '/healthz') return send(res, 200, JSON.stringify({ status: 'ok' }));
+    if (path === '/metrics') return send(res, 200, await metrics.text(), metrics.contentType);
+    if (path !== '/readyz') return send(res, 404, 'Not Found', 'text/plain');
+    const { isReady, checks } = await checkReadiness();
+    send(res, isReady ? 200 : 503, JSON.stringify({ status: isReady ? 'ready' : 'not ready', checks }));
   };
-  return new HttpServer(
-    ({ method = '', url = '' }, res) => {
-      const path = ['GET', 'HEAD'].includes(method) ? url.replace(/\?.*/, '') : '';
-      // A metric of a plugin may fail.
-      respond(path, res).catch(() => res.writeHead(500).end());
-    },
-    { shutdownTimeoutMs: 0 },
-  );
+  const listener: RequestListener = ({ method = '', url = '' }, res) => {
+    const path = ['GET', 'HEAD'].includes(method) ? url.replace(/\?.*/, '') : '';
+    // A metric of a plugin may fail.
+    respond(path, res).catch(() => send(res, 500, 'Internal Server Error', 'text/plain'));
+  };
+  return new HttpServer(listener, { shutdownTimeoutMs: 0 });
 }
 
-function sendJson(res: ServerResponse, status: number, body: object): void {
-  res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+function send(res: ServerResponse, status: number, body: string, type = 'application/json'): void {
+  res.writeHead(status, { 'Content-Type': type }).end(body);
 }
 
 /** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */
 function share(check: ReadinessCheck): () => Promise<[name: string, status: string]> {
   let inFlight: Promise<string> | undefined;
-  const run = async () => {
-    await check.check();
-    return 'ok';
-  };
+  const run = async () => check.check();
   return async () => {
     inFlight ??= run()
+      .then(() => 'ok')
       .catch(() => 'unavailable')
       .finally(() => (inFlight = undefined));
     const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
