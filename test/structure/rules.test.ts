@@ -55,7 +55,7 @@ describe('The linter finds', () => {
     { title: 'another adapter', file: 'adapters/driven/jwt/c.ts', code: "import '../knex/index.js';" },
     { title: 'a driving adapter', file: 'adapters/driven/jwt/d.ts', code: "import '../../driving/api/index.js';" },
     { title: 'an adapter by name', file: 'adapters/driven/jwt/e.ts', code: "import '@plant-store/adapters/knex';" },
-    { title: 'a file behind an index', file: 'adapters/driving/koa/a.ts', code: "import '../api/credential.js';" },
+    { title: 'a file behind an index', file: 'adapters/driving/koa/a.ts', code: "import '../api/plant-codec.js';" },
     { title: 'a built-in module of Node', file: 'adapters/driven/memory/a.ts', code: "import 'node:fs';" },
     { title: 'a devDependency', file: 'composition/a.ts', code: "import 'yaml';" },
     { title: 'the contract in the service', file: 'composition/b.ts', code: "import '@plant-store/contract';" },

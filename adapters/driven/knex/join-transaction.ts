@@ -39,7 +39,7 @@ export function joinTransaction(transaction: Knex.Transaction): PlantRepository 
   while (root.parentTransaction) root = root.parentTransaction;
   const queue = queues.get(root) ?? new CallQueue();
   queues.set(root, queue);
-  return new KnexPlantRepository(transaction, dialect, (work) => queue.add(transaction, work));
+  return new KnexPlantRepository(transaction, dialect, { call: (work) => queue.add(transaction, work) });
 }
 
 /** Makes one call after the other, because after a failure, the engine may commit each statement by itself. */

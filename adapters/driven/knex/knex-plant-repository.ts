@@ -19,14 +19,16 @@ const PAUSE_MS = 10;
 /** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
 
-/** Makes a call of the repository, perhaps later, and converts its failure. */
-type MakeCall = <T>(work: () => Promise<T>) => Promise<T>;
+/** Makes the calls of a repository, perhaps later, and converts their failures. */
+interface Caller {
+  call<T>(work: () => Promise<T>): Promise<T>;
+}
 
 /** Stores plants in the table `plants` of a SQL database, through a pool of connections or in the caller's transaction. */
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #dialect: Dialect;
-  readonly #makeCall: MakeCall;
+  readonly #caller: Caller;
   readonly #timeoutMs: number;
   readonly #readOnly: boolean;
   #failedAdds = 0;
@@ -34,10 +36,10 @@ export class KnexPlantRepository implements PlantRepository {
   #failedAddsAtWrite = -1;
 
   /** @param options.timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
-  constructor(knex: Knex, dialect: Dialect, makeCall: MakeCall, { timeoutMs = 0, readOnly = false } = {}) {
+  constructor(knex: Knex, dialect: Dialect, caller: Caller, { timeoutMs = 0, readOnly = false } = {}) {
     this.#knex = knex;
     this.#dialect = dialect;
-    this.#makeCall = makeCall;
+    this.#caller = caller;
     this.#timeoutMs = timeoutMs;
     this.#readOnly = readOnly;
   }
@@ -46,7 +48,7 @@ export class KnexPlantRepository implements PlantRepository {
     // A copy, because the caller may change its array meanwhile.
     const copy = [...plants];
     try {
-      return await this.#makeCall(() => this.#add(copy));
+      return await this.#caller.call(() => this.#add(copy));
     } catch (error) {
       this.#failedAdds++;
       throw error;
@@ -79,7 +81,7 @@ export class KnexPlantRepository implements PlantRepository {
   }
 
   ready(): Promise<void> {
-    return this.#makeCall(async () => {
+    return this.#caller.call(async () => {
       const failedAdds = this.#failedAdds;
       await selectRows(this.#knex, this.#dialect, 'id = 0');
       if (this.#readOnly || this.#failedAddsAtWrite === failedAdds) return;
@@ -128,7 +130,7 @@ export class KnexPlantRepository implements PlantRepository {
   async *readAll(): AsyncGenerator<readonly Plant[]> {
     let from = MIN_PLANT_ID;
     for (;;) {
-      const rows = await this.#makeCall(() => this.#run(() => selectPage(this.#knex, this.#dialect, from)));
+      const rows = await this.#caller.call(() => this.#run(() => selectPage(this.#knex, this.#dialect, from)));
       const plants = rows.flatMap(({ plant }) => plant ?? []);
       if (plants.length < rows.length) throw new StorageUnavailable('a stored row is not a valid plant');
       const last = plants.at(-1);

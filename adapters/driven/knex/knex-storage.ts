@@ -116,10 +116,7 @@ async function open(
         // A pool of its own, because a caller may change a session, or leave a transaction open until it is idle.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
         const callers = new Connections(createKnex, { ...config, pool }, dialect);
-        const repository = new KnexPlantRepository(own.knex, dialect, (work) => own.call(work), {
-          timeoutMs,
-          readOnly,
-        });
+        const repository = new KnexPlantRepository(own.knex, dialect, own, { timeoutMs, readOnly });
         const close = () => own.close(callers);
         return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
       } catch (error) {

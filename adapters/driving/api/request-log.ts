@@ -25,8 +25,3 @@ export interface LogOptions {
   /** Called at the end of each request, for example to count it; must not throw. @default none */
   readonly observe?: ((request: FinishedRequest) => void) | undefined;
 }
-
-/** Returns the id of a request: its header `X-Request-Id` if that is valid, otherwise a new one. */
-export function toRequestId(header: string | readonly string[] = ''): string {
-  return /^[\w.:-]{1,128}$/.exec(`${header}`)?.[0] ?? crypto.randomUUID();
-}

@@ -3,7 +3,8 @@ import http from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ApiError, apiErrors, toStatus } from '../api/api-errors.js';
-import { type LogOptions, toRequestId } from '../api/request-log.js';
+import type { LogOptions } from '../api/index.js';
+import { toRequestId } from '../api/request-headers.js';
 import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malformed-http.js';
 
 /** Maximum number of headers of a request, and of requests without a response on a connection that is read. */
@@ -70,11 +71,12 @@ export class HttpServer {
         if (connection.pending.length > MAX_PENDING) socket.pause();
       });
     });
-    const onRequest: http.RequestListener = (req, res) => this.#accept(req.socket, res);
-    for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, onRequest);
-    // Node no longer listens for errors then, and one without a listener would end the process.
-    const onConnect = (socket: Duplex) => socket.on('error', () => {});
-    this.#server.on('connect', (req, socket) => this.#accept(onConnect(socket), new http.ServerResponse(req)));
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, this.#accept);
+    this.#server.on('connect', (req, socket) => {
+      // Node no longer listens, and an error without a listener would end the process.
+      socket.on('error', () => {});
+      this.#accept(req, new http.ServerResponse(req));
+    });
     this.#server.on('clientError', (error, socket) => this.#reject(socket, clientErrorToApiError(error)));
     this.#server.setTimeout(keepAliveTimeoutMs, (socket) => {
       const isIdle = socket.bytesWritten > 0 && this.#connections.get(socket)?.pending.length === 0;
@@ -110,9 +112,9 @@ export class HttpServer {
   }
 
   /** Hands a request to the listener once those before it on its connection have their responses. */
-  #accept(socket: Duplex, res: http.ServerResponse): void {
+  readonly #accept = (req: http.IncomingMessage, res: http.ServerResponse): void => {
+    const { socket } = req;
     const connection = this.#connections.get(socket);
-    const { req } = res;
     if (connection === undefined) return;
     const { pending } = connection;
     pending.push(res);
@@ -127,7 +129,7 @@ export class HttpServer {
     }
     if (pending.length > MAX_PENDING) socket.pause();
     if (pending.length === 1) this.#next(socket, connection);
-  }
+  };
 
   /** Hands the first pending request to the listener, and then the next, until the connection ends. */
   #next(socket: Duplex, connection: Connection): void {
@@ -138,7 +140,7 @@ export class HttpServer {
       if (pending[0] === res) pending.shift();
       if (connection.last === res) this.#end(socket);
       if (pending.length === MAX_PENDING) socket.resume();
-      this.#next(socket, connection);
+      if (pending.length > 0) this.#next(socket, connection);
     });
     if (res.req.method === 'CONNECT') this.#end(socket, connectNotAllowed, res.req);
     else if (res.req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, res.req);

@@ -41,21 +41,17 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     if (announced === 0 || announced > MAX_CHUNKS) req.on('data', onData);
     // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
     if (headers.expect && req.httpVersion === '1.1') ctx.res.writeContinue();
+    // Read even without a length, which HTTP/2 does not need, and whatever an outer app has parsed or disabled.
+    const parsed = { req, request: { body: undefined, rawBody: taken, is: () => true } };
     try {
-      ctx.state.body = taken ?? (await parseBody(ctx));
+      if (!taken) await parse(Object(parsed), async () => {});
     } catch (error) {
       // Discards the rest, which the parser leaves unread.
       req.off('data', onData).resume();
       if (!rejection && !req.errored && Object(error).status !== 400) throw error;
       return reject(ctx, rejection ?? apiErrors.malformedHttp);
     }
-    await next();
+    ctx.state.body = parsed.request.rawBody ?? new Uint8Array();
+    return next();
   };
-}
-
-/** Parses a body without a length, too, which HTTP/2 does not need, whatever an outer app has left or disabled. */
-async function parseBody(ctx: CreateContext): Promise<Uint8Array> {
-  const request = Object.assign(Object.create(ctx.request), { body: undefined, is: () => true });
-  await parse(Object.assign(Object.create(ctx), { request, disableBodyParser: false }), async () => {});
-  return request.rawBody;
 }

@@ -22,3 +22,8 @@ export async function authenticate(
   if (verification.kind === 'valid') return { kind: 'authenticated', principal: verification.principal };
   return { kind: 'rejected', error: apiErrors.invalidToken, reason: verification.reason };
 }
+
+/** Returns the id of a request: its header `X-Request-Id` if that is valid, otherwise a new one. */
+export function toRequestId(header: string | readonly string[] = ''): string {
+  return /^[\w.:-]{1,128}$/.exec(`${header}`)?.[0] ?? crypto.randomUUID();
+}
