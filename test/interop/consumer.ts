@@ -5,6 +5,7 @@
 
 import { apiErrors } from '@plant-store/adapters/api';
 import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { HttpServer } from '@plant-store/adapters/http-server';
 import { JwtVerifier } from '@plant-store/adapters/jwt';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { createKoaApp } from '@plant-store/adapters/koa';
@@ -39,6 +40,8 @@ app.use((ctx) => {
   // @ts-expect-error adapters/koa: the types of Koa are available, too
   ctx.status = '200';
 });
+// @ts-expect-error adapters/http-server: a listener, not an app
+export const server = new HttpServer(app);
 // @ts-expect-error adapters/api: an Error object, not a string
 export const message: string = apiErrors.noSuchPath;
 // @ts-expect-error adapters/knex: the path is missing
