@@ -24,13 +24,13 @@ export interface RequestState {
   reason?: string | undefined;
   /** The failure behind the error. */
   failure?: unknown;
+  /** The memory that is counted for a create, in bytes. */
+  memory?: number;
 }
 
 /** What the create of an authenticated client has on `ctx.state`. */
 export interface CreateState extends RequestState {
   principal: Principal;
-  /** The memory that is counted for the create, in bytes. */
-  memory: number;
   body: Uint8Array;
 }
 

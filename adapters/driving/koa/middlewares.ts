@@ -44,14 +44,13 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
 export const concealFailures: ApiMiddleware = (ctx, next) => next().catch((failure) => fail(ctx, failure));
 
 /** Counts a create until its response is sent or lost. */
-export function limitInFlight(load: Load, maximum: number): Middleware<CreateState> {
+export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
   return (ctx, next) => {
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
-    ctx.state.memory = 0;
     const release = () => {
       load.inFlight--;
-      load.inFlightBytes -= ctx.state.memory;
+      load.inFlightBytes -= ctx.state.memory ?? 0;
     };
     // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
     return next().finally(() => (ctx.res.socket ? finished(ctx.res, release) : release()));

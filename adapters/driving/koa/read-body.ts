@@ -19,10 +19,11 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
   /** Counts a body of this size. The first always fits. */
   const count = ({ state }: CreateContext, bytes: number): ApiError | undefined => {
     if (bytes > limitBytes) return tooLarge;
-    const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - state.memory;
+    const { memory = 0 } = state;
+    const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - memory;
     if (load.inFlightBytes + added > maxInFlightBytes) return apiErrors.overloaded;
     load.inFlightBytes += added;
-    state.memory += added;
+    state.memory = memory + added;
     return undefined;
   };
   return async (ctx, next) => {
