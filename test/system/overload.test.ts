@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
+import { chunked } from '#contract/http/service.js';
 import { CREATE_HEADERS, create, createRequest, serve } from '../support/client.js';
+import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { exchange, RawClient, request } from '../support/raw-http.js';
 import { skipUnless } from '../support/skip-unless.js';
@@ -15,7 +18,7 @@ const LOAD_MS = 2000;
 const MAX_LATENCY_MS = 10_000;
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
 
-let lastId = 10n;
+let lastId = 1_000_000_000n;
 const newPlant = () => ({ id: ++lastId, name: 'Monstera' });
 
 /** Runs loads for two seconds, and returns what happened. Their clients do not wait for Retry-After. */
@@ -64,6 +67,19 @@ describe('Under overload, the service', () => {
     // The rest of the machine may have become busier or idler meanwhile.
     const peak = Math.min(peakBefore, (await runLoads(port, 1)).length);
     expect(accepted.length / peak, 'of the throughput without overload').to.be.at.least(0.1);
+  });
+
+  it('accepts chunked creates beside 64 other clients with the limits of the container', async () => {
+    const compose = readFileSync(inRepository('docs/operate/compose.yaml'), 'utf8');
+    const service = start({ MAX_IN_FLIGHT_BYTES: /MAX_IN_FLIGHT_BYTES: (\w+)/.exec(compose)?.[1] ?? '' });
+    const port = await service.port();
+    const load = await Load.on(port, CLIENTS);
+    for (let times = 0; times < 100; times++) {
+      const chunks = chunked(`{"id":${++lastId},"name":"Monstera"}`);
+      const bytes = request('POST /plants', { ...CREATE_HEADERS, 'Transfer-Encoding': 'chunked' }, chunks);
+      expect((await exchange(port, bytes))?.outcome).to.equal(200);
+    }
+    await load.stop();
   });
 
   it('rejects bodies of one byte per chunk, which would end a heap of 256 MiB', async () => {
