@@ -1,11 +1,5 @@
-import {
-  type CreatePlantOutcome,
-  isStorageUnavailable,
-  isTokenIssuerUnavailable,
-  MAX_PLANT_ID,
-  MIN_PLANT_ID,
-  type Violation,
-} from '@plant-store/core';
+import type { CreatePlantOutcome, Violation } from '@plant-store/core';
+import { isStorageUnavailable, isTokenIssuerUnavailable, MAX_PLANT_ID, MIN_PLANT_ID } from '@plant-store/core';
 
 /** An error of the HTTP API. Number and message are its Error object. */
 export interface ApiError {
@@ -17,7 +11,7 @@ export interface ApiError {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const BEARER = { 'WWW-Authenticate': 'Bearer realm="plant-store"' };
+const REALM = { 'WWW-Authenticate': 'Bearer realm="plant-store"' };
 const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' };
 /** RFC 9110 §10.2.3. */
 const retryAfter = (seconds: number) => ({ 'Retry-After': `${seconds}` });
@@ -28,11 +22,7 @@ export const apiErrors = {
   notJson: { error: 40001, message: 'The body must be one JSON text in UTF-8' },
   notANewPlant: { error: 40002, message: 'The body must be a NewPlant' },
   unstorableText: { error: 40003, message: 'A string must not contain U+0000 or a lone surrogate' },
-  noCredential: {
-    error: 40101,
-    message: 'The request needs the header Authorization: Bearer <token>',
-    headers: BEARER,
-  },
+  noCredential: { error: 40101, message: 'The request needs the header Authorization: Bearer <token>', headers: REALM },
   invalidToken: { error: 40102, message: 'The token is not valid', headers: INVALID_TOKEN },
   noSuchPath: { error: 40401, message: 'No such path' },
   methodNotAllowed: { error: 40501, message: 'The method is not allowed for this path; see the header Allow' },

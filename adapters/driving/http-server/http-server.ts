@@ -3,8 +3,8 @@ import http from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ApiError, apiErrors, toStatus } from '../api/api-errors.js';
-import type { LogOptions } from '../api/index.js';
 import { toRequestId } from '../api/request-headers.js';
+import type { LogOptions } from '../api/request-log.js';
 import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malformed-http.js';
 
 /** Maximum number of headers of a request, and of requests without a response on a connection that is read. */
@@ -14,7 +14,7 @@ const LINGER_MS = 500;
 
 /** Options of {@link HttpServer}, which reports the requests to which it responds itself. */
 export interface HttpServerOptions extends LogOptions {
-  /** Maximum number of connections. Further ones are closed at once. @default 1000 */
+  /** Maximum number of connections. At least 1. Further ones are closed at once. @default 1000 */
   readonly maxConnections?: number | undefined;
   /** Maximum time for the headers of a request to arrive. @default 10000 */
   readonly headersTimeoutMs?: number | undefined;
@@ -28,7 +28,7 @@ export interface HttpServerOptions extends LogOptions {
 
 /** Refers to requests in progress alone, so that an idle connection keeps nothing of its last one. */
 interface Connection {
-  /** The responses that have not been sent, in order. The listener has only the first. */
+  /** The responses that have not been sent, in order. The listener has got the first alone. */
   readonly pending: http.ServerResponse[];
   /** The response to the request whose body is arriving. It may have been sent. */
   arriving?: http.ServerResponse | undefined;
@@ -73,8 +73,8 @@ export class HttpServer {
     });
     for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, this.#accept);
     this.#server.on('connect', (req, socket) => {
-      // Node no longer listens, and an error without a listener would end the process.
-      socket.on('error', () => {});
+      // Node no longer listens to this socket. An error without a listener would end the process.
+      socket.on('error', () => {}).on('timeout', () => this.#server.emit('timeout', socket));
       this.#accept(req, new http.ServerResponse(req));
     });
     this.#server.on('clientError', (error, socket) => this.#reject(socket, clientErrorToApiError(error)));
@@ -123,8 +123,8 @@ export class HttpServer {
       if (connection.arriving === res) connection.arriving = undefined;
     });
     // Node drops what follows in its packet, so later packets may start in the middle of a request.
-    if (req.headers.upgrade !== undefined && connection.last === undefined) {
-      connection.last = res;
+    if (req.headers.upgrade !== undefined) {
+      connection.last ??= res;
       res.setHeader('Connection', 'close');
     }
     if (pending.length > MAX_PENDING) socket.pause();
@@ -163,7 +163,7 @@ export class HttpServer {
     this.#end(socket, cut?.headersSent ? undefined : apiError, cut?.req);
   }
 
-  /** Ends a connection, with the response to a request that the listener does not get. */
+  /** Ends a connection, with an error for a request that the listener does not get, or cannot respond to. */
   #end(socket: Duplex, apiError?: ApiError, req?: http.IncomingMessage): void {
     if (socket.writableEnded) return;
     const requestId = toRequestId(req?.headers['x-request-id']);

@@ -24,8 +24,8 @@ export interface RequestState {
   reason?: string | undefined;
   /** The failure behind the error. */
   failure?: unknown;
-  /** The memory that is counted for a create, in bytes. */
-  memory?: number;
+  /** The memory reserved for a create. */
+  memoryBytes?: number;
 }
 
 /** What the create of an authenticated client has on `ctx.state`. */

@@ -17,14 +17,14 @@ export const exposeHttpErrors: ApiMiddleware = (ctx, next) =>
   });
 
 /** Scheme and host of a request target in absolute form (RFC 9112 §3.2), and a fragment. */
-const NO_PATH = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi;
+const NOT_PATH = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*|#.*/gi;
 
-/** Removes what Koa parses as a URL, and fails for some: scheme, host and fragment of a target, and a host with `@`. */
+/** Removes what makes Koa throw or parse slowly: scheme, host and fragment of the target, and a Host with `@`. */
 export const cleanTarget: ApiMiddleware = (ctx, next) => {
-  ctx.url = ctx.url.replace(NO_PATH, '') || '/';
+  ctx.url = ctx.url.replace(NOT_PATH, '') || '/';
   // In Express, that of the request contains the path at which the app is mounted.
-  ctx.originalUrl = `${Reflect.get(ctx.req, 'originalUrl') ?? ctx.originalUrl}`.replace(NO_PATH, '');
-  // Node 20 and 22 take 0.2 ms to parse 4 KB of `@xn--ooo…`, and 2 ms for 16 KB, so a quadratic time.
+  ctx.originalUrl = `${Reflect.get(ctx.req, 'originalUrl') ?? ctx.originalUrl}`.replace(NOT_PATH, '');
+  // Koa parses it as a URL, in quadratic time on Node 20 and 22: 0.2 ms for 4 KB of `@xn--ooo…`, 2 ms for 16 KB.
   if (ctx.headers.host?.includes('@')) ctx.headers.host = '';
   return ctx.url.startsWith('/') ? next() : reject(ctx, apiErrors.noSuchPath);
 };
@@ -40,20 +40,20 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
   };
 }
 
-/** Responds to any failure of a create as to one of the service, even if it has members of an HTTP error. */
+/** Responds to every failure with an error of the service, even if it has the members of an HTTP error. */
 export const concealFailures: ApiMiddleware = (ctx, next) => next().catch((failure) => fail(ctx, failure));
 
-/** Counts a create until its response is sent or lost. */
+/** Rejects a request beyond the maximum, and counts the others until their responses are sent or lost. */
 export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
   return (ctx, next) => {
     if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
     load.inFlight++;
     const release = () => {
       load.inFlight--;
-      load.inFlightBytes -= ctx.state.memory ?? 0;
+      load.inFlightBytes -= ctx.state.memoryBytes ?? 0;
     };
     // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
-    return next().finally(() => (ctx.res.socket ? finished(ctx.res, release) : release()));
+    return next().finally(() => (ctx.res.socket ? finished(ctx.res, { readable: false }, release) : release()));
   };
 }
 

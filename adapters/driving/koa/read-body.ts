@@ -16,41 +16,42 @@ const TAKEN = { ...apiErrors.notJson, message: 'Another body parser has read the
 export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
   const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
   const tooLarge = { ...apiErrors.bodyTooLarge, message };
-  /** Counts a body of this size. The first always fits. */
-  const count = ({ state }: CreateContext, bytes: number): ApiError | undefined => {
+  /** Reserves the memory of a create, or returns why there is none. One create alone always fits. */
+  const reserve = ({ state }: CreateContext, bytes: number): ApiError | undefined => {
     if (bytes > limitBytes) return tooLarge;
-    const { memory = 0 } = state;
-    const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - memory;
+    const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - (state.memoryBytes ?? 0);
     if (load.inFlightBytes + added > maxInFlightBytes) return apiErrors.overloaded;
     load.inFlightBytes += added;
-    state.memory = memory + added;
+    state.memoryBytes = (state.memoryBytes ?? 0) + added;
     return undefined;
   };
   return async (ctx, next) => {
     const { req, headers } = ctx;
-    const rawBody = ctx.request.rawBody ?? Reflect.get(req, 'rawBody');
-    if (rawBody === undefined && req.readableDidRead && !req.errored) return fail(ctx, new Error(TAKEN.message), TAKEN);
-    const taken = rawBody === undefined || rawBody instanceof Uint8Array ? rawBody : Buffer.from(`${rawBody}`);
-    const announced = taken?.length ?? Number(headers['content-length'] ?? 0);
-    let [rejection, chunks, bytes] = [count(ctx, announced), 0, 0];
+    // What an outer parser has kept: in `rawBody`, or in `body`, as `express.raw` and serverless adapters do.
+    const kept: unknown = ctx.request.rawBody ?? Reflect.get(req, 'rawBody') ?? Reflect.get(req, 'body');
+    const taken = typeof kept === 'string' || kept instanceof Uint8Array ? Buffer.from(kept) : undefined;
+    const announced = taken?.length ?? (Number(headers['content-length']) || 0);
+    let [rejection, chunks, bytes] = [reserve(ctx, announced), 0, 0];
     if (rejection) return reject(ctx, rejection);
+    if (!taken && (req.readableDidRead || !req.readable) && !req.errored)
+      return fail(ctx, new Error(TAKEN.message), TAKEN);
     const onData = (chunk: Uint8Array) => {
       bytes += chunk.length;
-      rejection = ++chunks > MAX_CHUNKS + bytes / 100 ? tooLarge : count(ctx, Math.max(bytes, announced));
-      if (rejection) req.emit('error', new Error('ends the parser'));
+      rejection = ++chunks > MAX_CHUNKS + bytes / 100 ? tooLarge : reserve(ctx, Math.max(bytes, announced));
+      // The parser then rejects, and pauses the request.
+      if (rejection) req.emit('error', new Error(rejection.message));
     };
-    if (announced === 0 || announced > MAX_CHUNKS) req.on('data', onData);
+    if (!taken && (announced === 0 || announced > MAX_CHUNKS)) req.on('data', onData);
     // HTTP/1.0 has no 100 Continue (RFC 9110 §10.1.1).
-    if (headers.expect && req.httpVersion === '1.1') ctx.res.writeContinue();
+    if (!taken && headers.expect && req.httpVersion === '1.1') ctx.res.writeContinue();
     // Read even without a length, which HTTP/2 does not need, and whatever an outer app has parsed or disabled.
     const parsed = { req, request: { body: undefined, rawBody: taken, is: () => true } };
     try {
       if (!taken) await parse(Object(parsed), async () => {});
     } catch (error) {
-      // Discards the rest, which the parser leaves unread.
       req.off('data', onData).resume();
-      if (!rejection && !req.errored && Object(error).status !== 400) throw error;
-      return reject(ctx, rejection ?? apiErrors.malformedHttp);
+      if (!rejection && !req.errored) throw error;
+      return reject(ctx, rejection ?? apiErrors.requestTimeout);
     }
     ctx.state.body = parsed.request.rawBody ?? new Uint8Array();
     return next();

@@ -51,7 +51,7 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
 }
 
 function send(res: ServerResponse, status: number, body: string, type = 'application/json'): void {
-  res.writeHead(status, { 'Content-Type': type }).end(body);
+  res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
 /** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */

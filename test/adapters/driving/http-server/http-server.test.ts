@@ -272,12 +272,22 @@ describe('A shutdown', () => {
   });
 });
 
-describe('A shutdown while a response waits for its client', () => {
+describe('A response that waits for its client', () => {
   // More than the buffers of the operating system hold.
   const body = Buffer.alloc(20_000_000, 'x');
   const start = httpServers(() => (_, res) => res.end(body));
 
-  it('sends it whole, also if another request has arrived', async () => {
+  it('is given up after the keep-alive timeout, also before a CONNECT', async () => {
+    const server = await start({ keepAliveTimeoutMs: 200 });
+    const client = await server.connect();
+    client.socket.pause();
+    client.send(request('GET /first')).send(request('CONNECT plants.example:443'));
+    await server.firstRequest;
+    await server.firstClosed();
+    client.close();
+  });
+
+  it('is sent whole at a shutdown, also if another request has arrived', async () => {
     const server = await start({ shutdownTimeoutMs: LONG_MS });
     const socket = connect(server.port, '127.0.0.1');
     socket.write(request('GET /first'));

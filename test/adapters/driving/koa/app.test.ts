@@ -246,8 +246,9 @@ describe('A Koa app behind another server', () => {
   const http1 = createServer(async (req, res) => {
     const { url = '' } = req;
     if (url.startsWith('/garden')) Object.assign(req, { originalUrl: url, url: url.slice('/garden'.length) });
-    const rawBody = url.includes('parse') ? await buffer(req) : undefined;
-    if (url.includes('keep')) Object.assign(req, { rawBody });
+    const bytes = url.includes('parse') ? await buffer(req) : undefined;
+    if (url.includes('rawBody')) Object.assign(req, { rawBody: bytes });
+    if (url.includes('body')) Object.assign(req, { body: `${bytes}` });
     app(req, res);
   });
   const http2 = createHttp2Server(app);
@@ -260,7 +261,7 @@ describe('A Koa app behind another server', () => {
     client.destroy();
     for (const server of [http1, http2]) server.close();
   });
-  const send = (line: string) => exchange(portOf(http1), request(line, CREATE_HEADERS, newPlant()));
+  const send = (line: string, body = newPlant()) => exchange(portOf(http1), request(line, CREATE_HEADERS, body));
 
   it('ignores scheme, host and fragment of a target, and knows no path with two slashes', async () => {
     for (const [target, outcome] of [
@@ -277,8 +278,11 @@ describe('A Koa app behind another server', () => {
     expect(description?.json()).to.have.deep.property('servers', [{ url: '/garden' }]);
   });
 
-  it('creates a plant from the rawBody of another parser, and otherwise names that parser', async () => {
-    expect(await send('POST /plants?parse,keep')).to.include({ outcome: 200 });
+  it('creates a plant from what another parser has kept, and otherwise names that parser', async () => {
+    expect(await send('POST /plants?parse,rawBody')).to.include({ outcome: 200 });
+    expect(await send('POST /plants?parse,body')).to.include({ outcome: 200 });
+    lines.length = 0;
+    expect(await send('POST /plants?parse', '')).to.include({ outcome: 40001 });
     lines.length = 0;
     const rejected = await send('POST /plants?parse');
     expect(rejected).to.include({ outcome: 40001 });
@@ -288,8 +292,7 @@ describe('A Koa app behind another server', () => {
 
   /** Sends a create without its length over HTTP/2. */
   const stream = (body: string) => {
-    const sent = client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS });
-    return sent.end(body);
+    return client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS }).end(body);
   };
 
   it('reads a body without a length over HTTP/2, up to the maximum', async () => {

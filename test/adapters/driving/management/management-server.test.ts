@@ -29,6 +29,8 @@ describe('The management server', () => {
     expect(await statuses('GET')).to.deep.equal([200, 200, 404]);
     expect(await statuses('HEAD')).to.deep.equal([200, 200, 404]);
     expect(await statuses('POST')).to.deep.equal([404, 404, 404]);
+    const { headers } = await fetch(`${url}/healthz`);
+    expect([headers.get('Content-Type'), headers.get('Content-Length')]).to.deep.equal(['application/json', '15']);
   });
 
   it('is not ready while the service stops', async () => {
