@@ -117,7 +117,7 @@ export const settings = {
   bodyLimitBytes: setting('BODY_LIMIT', '1mb', bodySize, 'maximum size of a body, or of a line of an import'),
   maxConnections: setting('MAX_CONNECTIONS', '1000', count, 'maximum number of connections; others are closed'),
   maxInFlight: setting('MAX_IN_FLIGHT', '1000', count, 'maximum number of creates in flight'),
-  maxInFlightBytes: setting('MAX_IN_FLIGHT_BYTES', '64mb', size, 'maximum memory for their bodies and plants'),
+  maxInFlightBytes: setting('MAX_IN_FLIGHT_BYTES', '64mb', size, 'memory reserved for them, 8 bytes per byte'),
   headersTimeoutMs: setting('HEADERS_TIMEOUT', '10s', duration, 'maximum time for the headers of a request'),
   requestTimeoutMs: setting('REQUEST_TIMEOUT', '30s', duration, 'maximum time for a whole request to arrive'),
   keepAliveTimeoutMs: setting('KEEP_ALIVE_TIMEOUT', '65s', duration, 'maximum time to keep an idle connection'),

@@ -7,7 +7,7 @@ export class StorageUnavailable extends Error {
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
-/** The token cannot be checked because its issuer is unavailable. */
+/** The token cannot be checked now, because its issuer is unavailable or its key may be newer than those that were fetched. */
 export class TokenIssuerUnavailable extends Error {
   override readonly name = 'TokenIssuerUnavailable';
   readonly code = 'TOKEN_ISSUER_UNAVAILABLE';

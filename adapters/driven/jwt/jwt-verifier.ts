@@ -59,7 +59,7 @@ export class JwtVerifier implements TokenVerifier {
     if (!issuer || !audience) throw new TypeError('issuer and audience must be non-empty strings');
     const clockTolerance = CLOCK_TOLERANCE_SECONDS;
     this.#checks = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ['exp'], clockTolerance };
-    const fetchKeys = fetchEvery(cooldownMs);
+    const fetchKeys = createKeySetFetch(cooldownMs);
     const keySet = jose.createRemoteJWKSet(jwksUrl, {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
@@ -74,7 +74,7 @@ export class JwtVerifier implements TokenVerifier {
         return await keySet(header, token);
       } catch (cause) {
         if (!(cause instanceof jose.errors.JWKSNoMatchingKey && coolingDown && header.kid)) throw cause;
-        throw new TokenIssuerUnavailable('the key may be new, and is not fetched so soon after the others', { cause });
+        throw new TokenIssuerUnavailable('the key is unknown, and may be newer than the last fetch', { cause });
       }
     };
   }
@@ -119,7 +119,7 @@ export class JwtVerifier implements TokenVerifier {
  * Returns a `fetch` that fails for some time after each call: jose would call it for each forged token in an outage.
  * It fails unless the response is a key set, because any later error is that of a key or a token.
  */
-function fetchEvery(cooldownMs: number): jose.FetchImplementation {
+function createKeySetFetch(cooldownMs: number): jose.FetchImplementation {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   return async (url, init) => {
     if (performance.now() - fetchedAt < cooldownMs) throw new Error('the last fetch failed');
@@ -135,7 +135,7 @@ function fetchEvery(cooldownMs: number): jose.FetchImplementation {
     }
     const keySet = JSON.parse(Buffer.concat(chunks).toString());
     jose.createLocalJWKSet(keySet);
-    // Otherwise, jose would reject every token.
+    // With it, jose would reject every token.
     if (keySet.keys.length === 0) throw new Error('the key set is empty');
     return Response.json(keySet);
   };

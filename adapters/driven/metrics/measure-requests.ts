@@ -22,7 +22,7 @@ export function measureRequests(
   const help = 'Time from the headers of a request to its response.';
   const observeSeconds = metrics.histogram('http_request_duration_seconds', help, DURATION_BUCKETS, ['route']);
   metrics.gauge('creates_in_flight', 'Creates in flight.', () => load.inFlight);
-  const bytesHelp = 'Memory of the bodies and plants of creates in flight.';
+  const bytesHelp = 'Memory reserved for creates in flight.';
   metrics.gauge('creates_in_flight_bytes', bytesHelp, () => load.inFlightBytes);
   return ({ method = '', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
     count({ method: METHODS.includes(method) ? method : 'other', route, status, error });

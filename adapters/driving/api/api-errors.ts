@@ -48,7 +48,7 @@ export const apiErrors = {
   },
   overloaded: { error: 50302, message: 'Too many requests in flight; retry later', headers: retryAfter(1) },
   // The cool-down of `JwtVerifier`.
-  issuerUnavailable: { error: 50304, message: 'The token issuer is unavailable; retry later', headers: retryAfter(30) },
+  issuerUnavailable: { error: 50304, message: 'The token cannot be checked now; retry later', headers: retryAfter(30) },
 } as const satisfies Record<string, ApiError>;
 
 /** Returns the HTTP status of an error. */

@@ -21,7 +21,7 @@ export interface RouteOptions {
   readonly swaggerUiFolder?: string | undefined;
   /** Maximum number of creates in flight. @default 1000 */
   readonly maxInFlight?: number | undefined;
-  /** Maximum memory of their bodies, texts, plants and responses, in bytes. @default 67108864 */
+  /** Maximum memory reserved for them: eight bytes for each byte of a body. @default 67108864 */
   readonly maxInFlightBytes?: number | undefined;
   /** Maximum size of a body. @default 1048576 */
   readonly bodyLimitBytes?: number | undefined;

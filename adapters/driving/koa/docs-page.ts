@@ -32,7 +32,8 @@ export function addDocs(router: Router<RequestState>, swaggerUiFolder: string): 
   router.get('/', (ctx) => {
     ctx.status = 302;
     // Relative, so that it works behind any host and path prefix. Koa's `redirect` parses Accept in quadratic time.
-    ctx.set('Location', 'docs');
+    const [mount = ''] = /[^/?]*(?=\?|$)/.exec(ctx.originalUrl) ?? [];
+    ctx.set('Location', mount === '' ? 'docs' : `./${mount}/docs`);
   });
   router.get('/docs', serveFile(join(FOLDER, 'index.html')));
   for (const name of ['page.css', 'page.js']) router.get(`/docs/${name}`, serveFile(join(FOLDER, name)));

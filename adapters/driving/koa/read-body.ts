@@ -33,12 +33,12 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     const announced = taken?.length ?? (Number(headers['content-length']) || 0);
     let [rejection, chunks, bytes] = [reserve(ctx, announced), 0, 0];
     if (rejection) return reject(ctx, rejection);
-    if (!taken && (req.readableDidRead || !req.readable) && !req.errored)
+    // Only `aborted` is set for HTTP/2.
+    if (!taken && (req.readableDidRead || !req.readable) && !(req.errored ?? req.aborted))
       return fail(ctx, new Error(TAKEN.message), TAKEN);
     const onData = (chunk: Uint8Array) => {
       bytes += chunk.length;
       rejection = ++chunks > MAX_CHUNKS + bytes / 100 ? tooLarge : reserve(ctx, Math.max(bytes, announced));
-      // The parser then rejects, and pauses the request.
       if (rejection) req.emit('error', new Error(rejection.message));
     };
     if (!taken && (announced === 0 || announced > MAX_CHUNKS)) req.on('data', onData);
@@ -50,7 +50,7 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
       if (!taken) await parse(Object(parsed), async () => {});
     } catch (error) {
       req.off('data', onData).resume();
-      if (!rejection && !req.errored) throw error;
+      if (!rejection && !(req.errored ?? req.aborted)) throw error;
       return reject(ctx, rejection ?? apiErrors.requestTimeout);
     }
     ctx.state.body = parsed.request.rawBody ?? new Uint8Array();

@@ -241,11 +241,13 @@ describe('A Koa app that is mounted', () => {
 describe('A Koa app behind another server', () => {
   const { lines, log } = recordLog();
   const load = { inFlight: 0, inFlightBytes: 0 };
-  const app = createKoaApp({ ...API_OPTIONS, bodyLimitBytes: 100_000, log, load }).callback();
+  const options = { ...API_OPTIONS, bodyLimitBytes: 100_000, swaggerUiFolder: SWAGGER_UI, log, load };
+  const app = createKoaApp(options).callback();
   // As Express does with an app that is mounted behind a body parser.
   const http1 = createServer(async (req, res) => {
     const { url = '' } = req;
-    if (url.startsWith('/garden')) Object.assign(req, { originalUrl: url, url: url.slice('/garden'.length) });
+    if (url.startsWith('/garden'))
+      Object.assign(req, { originalUrl: url, url: url.slice('/garden'.length).replace(/^(?!\/)/, '/') });
     const bytes = url.includes('parse') ? await buffer(req) : undefined;
     if (url.includes('rawBody')) Object.assign(req, { rawBody: bytes });
     if (url.includes('body')) Object.assign(req, { body: `${bytes}` });
@@ -268,7 +270,7 @@ describe('A Koa app behind another server', () => {
       ['/plants#x', 200],
       ['http://%@h/plants?x#y', 200],
       ['//%@h/plants#x', 40401],
-      ['http://h', 40401],
+      ['http://h', 40501],
     ] as const)
       expect(await send(`POST ${target}`), target).to.include({ outcome });
   });
@@ -288,6 +290,17 @@ describe('A Koa app behind another server', () => {
     expect(rejected).to.include({ outcome: 40001 });
     expect(rejected?.json()).to.have.property('message').that.includes('Another body parser');
     expect(lines.map(({ message }) => message)).to.deep.equal(['request failed', 'request']);
+  });
+
+  it('redirects to the page below the path at which it is mounted', async () => {
+    for (const [target, location] of [
+      ['/garden/?x', 'docs'],
+      ['/garden?x', './garden/docs'],
+      ['/', 'docs'],
+    ]) {
+      const response = await exchange(portOf(http1), request(`GET ${target}`));
+      expect(response, target).to.have.nested.include({ status: 302, 'headers.location': location });
+    }
   });
 
   /** Sends a create without its length over HTTP/2. */
