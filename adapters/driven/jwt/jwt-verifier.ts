@@ -73,7 +73,8 @@ export class JwtVerifier implements TokenVerifier {
       try {
         return await keySet(header, token);
       } catch (cause) {
-        if (!(cause instanceof jose.errors.JWKSNoMatchingKey && coolingDown && header.kid)) throw cause;
+        if (!(cause instanceof jose.errors.JWKSNoMatchingKey && coolingDown && typeof header.kid === 'string'))
+          throw cause;
         throw new TokenIssuerUnavailable('the key is unknown, and may be newer than the last fetch', { cause });
       }
     };

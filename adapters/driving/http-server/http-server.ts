@@ -7,8 +7,8 @@ import { toRequestId } from '../api/request-headers.js';
 import type { LogOptions } from '../api/request-log.js';
 import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malformed-http.js';
 
-/** Maximum number of headers of a request, and of requests without a response on a connection that is read. */
-const [MAX_HEADERS, MAX_PENDING] = [100, 16];
+/** Maximum number of headers of a request, and of requests without a response, more than one read of creates has. */
+const [MAX_HEADERS, MAX_PENDING] = [100, 512];
 /** Maximum time for a client to close a connection that has ended, in milliseconds. */
 const LINGER_MS = 500;
 
@@ -68,7 +68,7 @@ export class HttpServer {
       socket.on('close', () => this.#connections.delete(socket));
       // Reading a body also resumes the connection.
       socket.on('resume', () => {
-        if (connection.pending.length > MAX_PENDING) socket.pause();
+        if (connection.pending.length > 1 || socket.writableEnded) socket.pause();
       });
     });
     for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, this.#accept);
@@ -111,11 +111,10 @@ export class HttpServer {
     this.#server.close();
   }
 
-  /** Hands a request to the listener once those before it on its connection have their responses. */
   readonly #accept = (req: http.IncomingMessage, res: http.ServerResponse): void => {
     const { socket } = req;
     const connection = this.#connections.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined || socket.destroyed) return;
     const { pending } = connection;
     pending.push(res);
     connection.arriving = res;
@@ -127,11 +126,12 @@ export class HttpServer {
       connection.last ??= res;
       res.setHeader('Connection', 'close');
     }
-    if (pending.length > MAX_PENDING) socket.pause();
     if (pending.length === 1) this.#next(socket, connection);
+    else socket.pause();
+    if (pending.length > MAX_PENDING) socket.destroy();
   };
 
-  /** Hands the first pending request to the listener, and then the next, until the connection ends. */
+  /** Hands the first pending request to the listener, and the next once its response is sent, until the connection ends. */
   #next(socket: Duplex, connection: Connection): void {
     const { pending } = connection;
     const [res] = pending;
@@ -139,8 +139,9 @@ export class HttpServer {
     res.on('close', () => {
       if (pending[0] === res) pending.shift();
       if (connection.last === res) this.#end(socket);
-      if (pending.length === MAX_PENDING) socket.resume();
-      if (pending.length > 0) this.#next(socket, connection);
+      if (pending.length === 1) socket.resume();
+      // So that others do not wait for all requests of one connection.
+      if (pending.length > 0) setImmediate(() => this.#next(socket, connection));
     });
     if (res.req.method === 'CONNECT') this.#end(socket, connectNotAllowed, res.req);
     else if (res.req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, res.req);
@@ -150,10 +151,11 @@ export class HttpServer {
   /** Ends a connection on which nothing further can be read, after the responses that are pending. */
   #reject(socket: Duplex, apiError: ApiError | undefined): void {
     const connection = this.#connections.get(socket);
-    // Node also reports each packet after malformed HTTP.
     if (connection === undefined || socket.writableEnded) return;
-    const { pending, arriving } = connection;
+    const { pending, arriving, last } = connection;
     const cut = arriving?.req.complete === false ? arriving : undefined;
+    // Node reports each packet after malformed HTTP, and goes on parsing after a late request.
+    if (last !== undefined && last !== cut) return;
     // The listener cannot respond, because the rest of the body is malformed or late.
     if (cut?.headersSent === false && pending.at(-1) === cut) pending.pop();
     connection.last = pending.at(-1);

@@ -24,7 +24,6 @@ export interface RequestState {
   reason?: string | undefined;
   /** The failure behind the error. */
   failure?: unknown;
-  /** The memory reserved for a create. */
   memoryBytes?: number;
 }
 

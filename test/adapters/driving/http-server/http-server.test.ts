@@ -19,7 +19,7 @@ const LONG_MS = 600_000;
 describe('A connection', () => {
   const start = httpServers();
 
-  it('hands over one request at a time, and with 17 without a response is not read until some are sent', async () => {
+  it('hands over one request at a time, and is not read while others wait', async () => {
     const gate = new Gate();
     const server = await start({ createPlant: gate.createPlant });
     const client = await server.connect(Buffer.concat(Array(17).fill(post())));
@@ -32,6 +32,25 @@ describe('A connection', () => {
     gate.open();
     for (let number = 0; number < 17; number++) expect(await client.readResponse()).to.include({ outcome: 200 });
     for (let number = 0; number < 1500; number++) expect(await client.readResponse()).to.include({ outcome: 40501 });
+    client.close();
+  });
+
+  it('with more than 512 requests without a response is closed', async () => {
+    const gate = new Gate();
+    const server = await start({ createPlant: gate.createPlant });
+    const client = await server.connect(Buffer.concat([post(), ...Array(600).fill(request('GET /'))]));
+    await gate.arrived;
+    await server.firstClosed();
+    client.close();
+    gate.open();
+  });
+
+  it('handles requests of others between its own', async () => {
+    const server = await start();
+    const client = await server.connect(Buffer.concat(Array(300).fill(request('GET /plants'))));
+    await server.firstRequest;
+    await server.waitUntilRead();
+    expect(server.finished.length).to.be.below(300);
     client.close();
   });
 
@@ -164,6 +183,40 @@ describe('A late client', () => {
     expect(await (await server.connect()).readResponse()).to.include({ outcome: 40801 });
     gate.open();
     expect(await readOutcomes(client)).to.deep.equal([200]);
+  });
+
+  it('gets no response to what follows, and nothing of that is handled', async () => {
+    const [verifying, creating] = [new Gate(), new Gate()];
+    const { tokenVerifier } = verifying;
+    const server = await start({ ...TIMEOUTS, tokenVerifier, createPlant: creating.createPlant });
+    const late = post();
+    const client = await server.connect(Buffer.concat([post(), late.subarray(0, late.length - 5)]));
+    await verifying.arrived;
+    // Node has checked for requests that timed out.
+    expect(await (await server.connect()).readResponse()).to.include({ outcome: 40801 });
+    client.send(Buffer.concat([late.subarray(late.length - 5), post(), Buffer.from('garbage\r\n\r\n')]));
+    // Then the first request reads its body, and the connection what follows.
+    verifying.open();
+    await creating.arrived;
+    await server.waitUntilRead();
+    creating.open();
+    expect(await readOutcomes(client)).to.deep.equal([200]);
+    expect(creating.calls).to.equal(1);
+  });
+
+  it('creates no plant with the rest of its body while its token is verified', async () => {
+    const gate = new Gate();
+    let creates = 0;
+    const createPlant = { execute: async () => ({ kind: 'id-conflict', creates: ++creates }) as const };
+    const server = await start({ ...TIMEOUTS, tokenVerifier: gate.tokenVerifier, createPlant });
+    const late = post();
+    const client = await server.connect(late.subarray(0, late.length - 5));
+    expect(await client.readResponse()).to.include({ outcome: 40801 });
+    client.socket.write(late.subarray(late.length - 5));
+    gate.open();
+    await server.waitForFinished(1);
+    await server.firstClosed();
+    expect(creates).to.equal(0);
   });
 
   for (const { title, sent } of [
