@@ -128,7 +128,11 @@ export class HttpServer {
     }
     if (pending.length === 1) this.#next(socket, connection);
     else socket.pause();
-    if (pending.length > MAX_PENDING) socket.destroy();
+    // By then, a listener that responds at once to a client that reads has done so.
+    if (pending.length === MAX_PENDING + 1)
+      setImmediate(() => {
+        if (pending.length > MAX_PENDING) socket.destroy();
+      });
   };
 
   /** Hands the first pending request to the listener, and the next once its response is sent, until the connection ends. */
@@ -140,8 +144,7 @@ export class HttpServer {
       if (pending[0] === res) pending.shift();
       if (connection.last === res) this.#end(socket);
       if (pending.length === 1) socket.resume();
-      // So that others do not wait for all requests of one connection.
-      if (pending.length > 0) setImmediate(() => this.#next(socket, connection));
+      if (pending.length > 0) this.#next(socket, connection);
     });
     if (res.req.method === 'CONNECT') this.#end(socket, connectNotAllowed, res.req);
     else if (res.req.rawHeaders.length > 2 * MAX_HEADERS) this.#end(socket, apiErrors.headersTooLarge, res.req);

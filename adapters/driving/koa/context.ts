@@ -33,7 +33,6 @@ export interface CreateState extends RequestState {
   body: Uint8Array;
 }
 
-export type CreateContext = ParameterizedContext<CreateState>;
 export type ApiContext = ParameterizedContext<RequestState>;
 export type ApiMiddleware = Middleware<RequestState>;
 

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { type ApiError, apiErrors } from '../api/index.js';
-import { type CreateContext, type CreateState, fail, type Load, reject } from './context.js';
+import { type CreateState, fail, type Load, reject } from './context.js';
 
 /** Memory of a create per byte of its body: that byte twice, and up to two each for its text, the plant and the response. */
 const MEMORY_PER_BYTE = 8;
@@ -17,7 +17,7 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
   const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
   const tooLarge = { ...apiErrors.bodyTooLarge, message };
   /** Reserves the memory of a create, or returns why there is none. One create alone always fits. */
-  const reserve = ({ state }: CreateContext, bytes: number): ApiError | undefined => {
+  const reserve = (state: CreateState, bytes: number): ApiError | undefined => {
     if (bytes > limitBytes) return tooLarge;
     const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - (state.memoryBytes ?? 0);
     if (load.inFlightBytes + added > maxInFlightBytes) return apiErrors.overloaded;
@@ -31,14 +31,13 @@ export function readBody(load: Load, maxInFlightBytes: number, limitBytes: numbe
     const kept: unknown = ctx.request.rawBody ?? Reflect.get(req, 'rawBody') ?? Reflect.get(req, 'body');
     const taken = typeof kept === 'string' || kept instanceof Uint8Array ? Buffer.from(kept) : undefined;
     const announced = taken?.length ?? (Number(headers['content-length']) || 0);
-    let [rejection, chunks, bytes] = [reserve(ctx, announced), 0, 0];
+    let [rejection, chunks, bytes] = [reserve(ctx.state, announced), 0, 0];
     if (rejection) return reject(ctx, rejection);
-    // Only `aborted` is set for HTTP/2.
     if (!taken && (req.readableDidRead || !req.readable) && !(req.errored ?? req.aborted))
       return fail(ctx, new Error(TAKEN.message), TAKEN);
     const onData = (chunk: Uint8Array) => {
       bytes += chunk.length;
-      rejection = ++chunks > MAX_CHUNKS + bytes / 100 ? tooLarge : reserve(ctx, Math.max(bytes, announced));
+      rejection = ++chunks > MAX_CHUNKS + bytes / 100 ? tooLarge : reserve(ctx.state, Math.max(bytes, announced));
       if (rejection) req.emit('error', new Error(rejection.message));
     };
     if (!taken && (announced === 0 || announced > MAX_CHUNKS)) req.on('data', onData);

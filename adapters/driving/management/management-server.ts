@@ -34,7 +34,6 @@ export function createManagementServer({ checks, metrics, isStopping }: Manageme
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
-
   const respond = async (path: string, res: ServerResponse) => {
     if (path === '/healthz') return send(res, 200, JSON.stringify({ status: 'ok' }));
     if (path === '/metrics') return send(res, 200, await metrics.text(), metrics.contentType);

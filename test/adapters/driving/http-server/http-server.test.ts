@@ -45,15 +45,6 @@ describe('A connection', () => {
     gate.open();
   });
 
-  it('handles requests of others between its own', async () => {
-    const server = await start();
-    const client = await server.connect(Buffer.concat(Array(300).fill(request('GET /plants'))));
-    await server.firstRequest;
-    await server.waitUntilRead();
-    expect(server.finished.length).to.be.below(300);
-    client.close();
-  });
-
   it('beyond the maximum number is closed at once', async () => {
     const server = await start({ maxConnections: 2 });
     const clients = [await server.connect(), await server.connect(post())];
