@@ -7,7 +7,7 @@ import { toRequestId } from '../api/request-headers.js';
 import type { LogOptions } from '../api/request-log.js';
 import { clientErrorToApiError, connectNotAllowed, formatResponse } from './malformed-http.js';
 
-/** Maximum number of headers of a request, and of requests without a response, more than one read of creates has. */
+/** Maximum number of headers of a request, and of requests that wait for a response: more than a read of creates has. */
 const [MAX_HEADERS, MAX_PENDING] = [100, 512];
 /** Maximum time for a client to close a connection that has ended, in milliseconds. */
 const LINGER_MS = 500;
@@ -66,9 +66,12 @@ export class HttpServer {
       const connection: Connection = { pending: [] };
       this.#connections.set(socket, connection);
       socket.on('close', () => this.#connections.delete(socket));
+      // Node calls it after a response with `Connection: close`.
+      socket.destroySoon = () => this.#end(socket);
       // Reading a body also resumes the connection.
       socket.on('resume', () => {
-        if (connection.pending.length > 1 || socket.writableEnded) socket.pause();
+        if (socket.writableEnded ? connection.arriving?.headersSent === false : connection.pending.length > 1)
+          socket.pause();
       });
     });
     for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, this.#accept);
@@ -114,7 +117,7 @@ export class HttpServer {
   readonly #accept = (req: http.IncomingMessage, res: http.ServerResponse): void => {
     const { socket } = req;
     const connection = this.#connections.get(socket);
-    if (connection === undefined || socket.destroyed) return;
+    if (connection === undefined || socket.writableEnded || socket.destroyed) return;
     const { pending } = connection;
     pending.push(res);
     connection.arriving = res;
@@ -128,7 +131,6 @@ export class HttpServer {
     }
     if (pending.length === 1) this.#next(socket, connection);
     else socket.pause();
-    // By then, a listener that responds at once to a client that reads has done so.
     if (pending.length === MAX_PENDING + 1)
       setImmediate(() => {
         if (pending.length > MAX_PENDING) socket.destroy();
@@ -163,18 +165,18 @@ export class HttpServer {
     if (cut?.headersSent === false && pending.at(-1) === cut) pending.pop();
     connection.last = pending.at(-1);
     if (connection.last !== undefined) return;
+    this.#end(socket, cut?.headersSent ? undefined : apiError, cut?.req);
     // What the client still sends must not complete the request.
     socket.pause();
-    this.#end(socket, cut?.headersSent ? undefined : apiError, cut?.req);
   }
 
   /** Ends a connection, with an error for a request that the listener does not get, or cannot respond to. */
   #end(socket: Duplex, apiError?: ApiError, req?: http.IncomingMessage): void {
     if (socket.writableEnded) return;
     const requestId = toRequestId(req?.headers['x-request-id']);
-    // A connection that is closed while the client sends is reset, and then the client may not get its last response.
+    // A connection that is closed before all is read is reset, and then the client may not get its last response.
     const linger = () => setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    socket.end(apiError ? formatResponse(apiError, requestId) : '', linger);
+    socket.end(apiError ? formatResponse(apiError, requestId) : '', linger).resume();
     if (apiError === undefined) return;
     const { log, accessLog = true, observe } = this.#options;
     const { error, message: reason } = apiError;

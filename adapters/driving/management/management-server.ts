@@ -28,8 +28,10 @@ export interface ManagementOptions {
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
   const shared = checks.map(share);
   const checkReadiness = async () => {
-    const results = await Promise.all(shared.map((run) => run()));
-    const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...results];
+    const statuses = [
+      ['service', isStopping() ? 'stopping' : 'ok'],
+      ...(await Promise.all(shared.map((run) => run()))),
+    ];
     return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
@@ -62,7 +64,6 @@ function share(check: ReadinessCheck): () => Promise<[name: string, status: stri
       .then(() => 'ok')
       .catch(() => 'unavailable')
       .finally(() => (inFlight = undefined));
-    const timeout = setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false });
-    return [check.name, await Promise.race([inFlight, timeout])];
+    return [check.name, await Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
   };
 }
