@@ -9,7 +9,6 @@ import type { ApiMiddleware, RequestState } from './context.js';
 const FOLDER = fileURLToPath(new URL('docs-page', import.meta.url));
 
 const HEADERS = {
-  // Browsers revalidate their copy, so that a new version shows at once.
   'Cache-Control': 'no-cache',
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +

@@ -28,10 +28,8 @@ export interface ManagementOptions {
 export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
   const shared = checks.map(share);
   const checkReadiness = async () => {
-    const statuses = [
-      ['service', isStopping() ? 'stopping' : 'ok'],
-      ...(await Promise.all(shared.map((run) => run()))),
-    ];
+    const results = await Promise.all(shared.map((run) => run()));
+    const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...results];
     return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
