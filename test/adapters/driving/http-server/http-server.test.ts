@@ -130,6 +130,20 @@ describe('A connection', () => {
     expect(await server.send()).to.equal(200);
   });
 
+  it('gets an early response with Connection: close although the client goes on sending', async () => {
+    const server = await start();
+    const client = await server.connect();
+    client.socket.pause();
+    client.send(post('', { Authorization: '', Connection: 'close', 'Content-Length': '3000000' }));
+    await server.waitForFinished(1);
+    // Without a reader, a reset would take the response away.
+    await new Promise<void>((resolve) => client.socket.write(Buffer.alloc(1_000_000), () => resolve()));
+    await server.waitUntilRead();
+    client.socket.resume();
+    expect(await client.readResponse()).to.include({ outcome: 40101 });
+    client.close();
+  });
+
   it('gets no second response if the rest of a body is malformed after an early one', async () => {
     const server = await start();
     const client = await server.connect(post('', { Authorization: '', 'Transfer-Encoding': 'chunked' }));
