@@ -12,7 +12,9 @@ const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${nam
 
 const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true }));
 write('dist/openapi.json', description);
-write('adapters/dist/driving/api/description.js', `export const openApiDescription = ${description};\n`);
+// Frozen, because every part of a program shares it.
+const frozen = `JSON.parse(${JSON.stringify(description)}, (_, value) => Object.freeze(value))`;
+write('adapters/dist/driving/api/description.js', `export const openApiDescription = ${frozen};\n`);
 // The compiler reads the declaration, but does not copy it.
 cpSync(root('adapters/driving/api/description.d.ts'), root('adapters/dist/driving/api/description.d.ts'));
 

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import { fileURLToPath } from 'node:url';
-import { BatchingPlantRepository } from '@plant-store/adapters/batching';
-import { createMetrics, MeasuredPlantRepository, type Metrics, measureRequests } from '@plant-store/adapters/metrics';
+import { openApiDescription } from '@plant-store/adapters/api';
+import { BatchingPlantWriter } from '@plant-store/adapters/batching';
 import { CreatePlant } from '@plant-store/core';
 import { ContainerModule, type ResolvedValueInjectOptions } from 'inversify';
 import type { Logger } from 'pino';
-import { type Config, version } from './config.js';
+import type { Registry } from 'prom-client';
+import type { Config } from './config.js';
 import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
 import { ServiceContainer } from './service-container.js';
@@ -17,22 +18,41 @@ import { AccessTokens, createTokenVerifier } from './tokens.js';
 const SWAGGER_UI = fileURLToPath(new URL('../swagger-ui', import.meta.url));
 
 /** Injects the metrics, or `undefined` if there are none. */
-const METRICS: ResolvedValueInjectOptions<Metrics | undefined> = {
+const METRICS: ResolvedValueInjectOptions<Registry | undefined> = {
   serviceIdentifier: services.Metrics,
   optional: true,
 };
 
-/** The hexagon. `start` adds the listeners. Commands construct the use cases that they call. */
-const parts = (container: ServiceContainer, config: Config, readOnly: boolean) =>
-  new ContainerModule(({ bind }) => {
-    bind(services.Config).toConstantValue(config);
+/** Options of {@link createContainer}. */
+interface ContainerOptions {
+  /** Whether plants are only read, so that opening the storage creates and changes nothing. @default false */
+  readonly readOnly?: boolean;
+  /** Whether there are metrics. @default whether there is a management listener */
+  readonly metrics?: boolean;
+}
 
+/** The hexagon. `start` adds the listeners. Commands construct the use cases that they call. */
+const parts = (container: ServiceContainer, config: Config, { readOnly, metrics }: Required<ContainerOptions>) =>
+  new ContainerModule(({ bind }) => {
     // Driven adapters.
-    if (config.managementPort !== 'off') bind(services.Metrics).toResolvedValue(() => createMetrics(version));
+    if (metrics)
+      bind(services.Metrics).toResolvedValue(async () => {
+        const { createMetrics } = await import('./metrics.js');
+        return createMetrics();
+      });
     bind(services.LogDestination).toResolvedValue(openStandardError);
-    bind(services.Logger).toResolvedValue(createLogger, [services.LogDestination, services.Config, METRICS]);
+    bind(services.Logger).toResolvedValue(
+      async (destination, registry) => {
+        if (registry) (await import('./metrics.js')).countDroppedLines(registry, destination);
+        return createLogger(destination, config);
+      },
+      [services.LogDestination, METRICS],
+    );
     bind(services.AccessTokens).toResolvedValue(() => new AccessTokens(config));
-    bind(services.TokenVerifier).toResolvedValue(createTokenVerifier, [services.AccessTokens, services.Config]);
+    bind(services.TokenVerifier).toResolvedValue(
+      (tokens) => createTokenVerifier(tokens, config),
+      [services.AccessTokens],
+    );
     for (const [scheme, open] of Object.entries(storages))
       bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);
     bind(services.Storage).toResolvedValue(
@@ -45,27 +65,33 @@ const parts = (container: ServiceContainer, config: Config, readOnly: boolean) =
       },
       [{ serviceIdentifier: services.OpenStorage, name: toScheme(config), isMultiple: true }, services.Logger],
     );
-    // Only passes the storage on. A plugin that replaces it loses neither metrics nor group commit.
-    bind(services.BatchRepository).toResolvedValue((storage) => storage, [services.Storage]);
-    bind(services.PlantRepository).toResolvedValue(
-      (repository, { maxWrites }, metrics) => {
-        const measured = metrics ? new MeasuredPlantRepository(repository, metrics) : repository;
-        const groupCommit = new BatchingPlantRepository(measured, { maxWrites, timeoutMs: config.storageTimeoutMs });
+    bind(services.BatchWriter).toResolvedValue(
+      async (storage, registry) => {
+        if (!registry) return storage;
+        const { MeasuredPlantWriter } = await import('@plant-store/adapters/metrics');
+        return new MeasuredPlantWriter(storage, registry);
+      },
+      [services.Storage, METRICS],
+    );
+    bind(services.PlantWriter).toResolvedValue(
+      (writer, { maxWrites }) => {
+        const groupCommit = new BatchingPlantWriter(writer, { maxWrites, timeoutMs: config.storageTimeoutMs });
         container.onClose('group commit', () => groupCommit.drain());
         return groupCommit;
       },
-      [services.BatchRepository, services.Storage, METRICS],
+      [services.BatchWriter, services.Storage],
     );
 
     // The core.
-    bind(services.HttpCreatePlant).toResolvedValue(
-      (repository) => new CreatePlant(repository),
-      [services.PlantRepository],
-    );
+    bind(services.CreatePlant).toResolvedValue((writer) => new CreatePlant(writer), [services.PlantWriter]);
 
     // Driving adapters.
-    const load = { inFlight: 0, inFlightBytes: 0 };
-    bind(services.ObserveRequest).toResolvedValue((metrics) => metrics && measureRequests(metrics, load), [METRICS]);
+    bind(services.Description).toResolvedValue(() => structuredClone(openApiDescription));
+    const inFlight = { requests: 0, bytes: 0 };
+    bind(services.ObserveRequest).toResolvedValue(
+      async (registry) => registry && (await import('./metrics.js')).measureRequests(registry, inFlight),
+      [METRICS],
+    );
     bind(services.KoaApp).toResolvedValue(
       async (log, observe) => {
         const { createBaseApp } = await import('@plant-store/adapters/koa');
@@ -74,23 +100,26 @@ const parts = (container: ServiceContainer, config: Config, readOnly: boolean) =
       [services.Logger, services.ObserveRequest],
     );
     bind(services.RequestListener).toResolvedValue(
-      async (app, createPlant, tokenVerifier) => {
+      async (app, createPlant, tokenVerifier, description) => {
         const { addRoutes } = await import('@plant-store/adapters/koa');
+        // Inversify's types know no list beside other values.
+        const routes = await container.getAllAsync(services.ClientRoutes, { optional: true });
         const swaggerUiFolder = config.docs ? SWAGGER_UI : undefined;
-        return addRoutes(app, { ...config, swaggerUiFolder, createPlant, tokenVerifier, load }).callback();
+        const options = { createPlant, tokenVerifier, routes, description, swaggerUiFolder, inFlight };
+        return addRoutes(app, { ...config, ...options }).callback();
       },
-      [services.KoaApp, services.HttpCreatePlant, services.TokenVerifier],
+      [services.KoaApp, services.CreatePlant, services.TokenVerifier, services.Description],
     );
   });
 
 /**
  * Creates a container with the parts and the plugins of the settings. Opens nothing before the first `getAsync`.
- * @param options.readOnly Whether plants are only read, so that opening the storage creates and changes nothing.
  * @throws {InvalidConfig} A plugin cannot be loaded, or fails.
  */
-export async function createContainer(config: Config, { readOnly = false } = {}): Promise<ServiceContainer> {
+export async function createContainer(config: Config, options: ContainerOptions = {}): Promise<ServiceContainer> {
+  const { readOnly = false, metrics = config.managementPort !== 'off' } = options;
   const container = new ServiceContainer(config.shutdownTimeoutMs);
-  container.load(parts(container, config, readOnly));
-  for (const plugin of config.plugins) await installPlugin(plugin, container);
+  container.load(parts(container, config, { readOnly, metrics }));
+  for (const plugin of config.plugins) await installPlugin(plugin, container, config);
   return container;
 }

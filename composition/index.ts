@@ -1,7 +1,7 @@
 export type { ReadinessCheck } from '@plant-store/adapters/management';
-export type { Labels, Metrics } from '@plant-store/adapters/metrics';
-export { type Config, InvalidConfig, readConfig } from './config.js';
+export { type Config, readConfig } from './config.js';
 export { createContainer } from './container.js';
+export { InvalidConfig } from './files.js';
 export type { LogDestination } from './logger.js';
 export type { Plugin } from './plugins.js';
 export type { ServiceContainer } from './service-container.js';

@@ -1,4 +1,3 @@
-import type { Metrics } from '@plant-store/adapters/metrics';
 import pino, { type Logger } from 'pino';
 import type { Config } from './config.js';
 import { describeError } from './describe-error.js';
@@ -47,10 +46,8 @@ async function selectFormat(): Promise<((line: string) => string) | undefined> {
   return isJournal() ? (line) => addPriority(/^\{"level":"(\w+)"/.exec(line)?.[1] ?? 'info', line) : undefined;
 }
 
-/** Creates a logger that writes JSON lines without user data, and counts the dropped ones if there are metrics. */
-export function createLogger(destination: LogDestination, { logLevel: level }: Config, metrics?: Metrics): Logger {
-  const count = metrics?.counter('log_lines_dropped_total', 'Log lines dropped for lack of space.');
-  destination.on?.('drop', () => count?.());
+/** Creates a logger that writes JSON lines without user data. */
+export function createLogger(destination: LogDestination, { logLevel: level }: Config): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime;
   const formatters = { level: (label: string) => ({ level: label }) };
   return pino({ level, base: null, timestamp, formatters, serializers: { err: describeError } }, destination);

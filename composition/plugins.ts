@@ -2,22 +2,27 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
-import { InvalidConfig } from './config.js';
+import type { Config } from './config.js';
+import { InvalidConfig } from './files.js';
 import { limitTime } from './time-limit.js';
 
 /** Maximum time for a plugin to be loaded and to settle, in seconds. */
 const MAX_SECONDS = 10;
 
-/** The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. */
-export type Plugin = (container: Container) => void | Promise<void>;
+/**
+ * The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. Reads
+ * the settings, and does not change them.
+ */
+export type Plugin = (container: Container, config: Config) => void | Promise<void>;
 
 /**
  * Imports a plugin, and calls it.
  * @throws {InvalidConfig} It cannot be loaded, or fails. One line names it.
  */
-export async function installPlugin(name: string, container: Container): Promise<void> {
+export async function installPlugin(name: string, container: Container, config: Config): Promise<void> {
   try {
-    await limitTime(loadAndCall(name, container), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
+    const call = load(name).then((plugin) => plugin(container, config));
+    await limitTime(call, MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
     // Its name may be a secret in the wrong variable.
@@ -29,10 +34,10 @@ export async function installPlugin(name: string, container: Container): Promise
   }
 }
 
-async function loadAndCall(name: string, container: Container): Promise<void> {
+async function load(name: string): Promise<Plugin> {
   // From the working directory, so that a global `plant-store` finds local packages.
   const { resolve } = createRequire(join(process.cwd(), '/'));
   const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
   if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
-  await plugin(container);
+  return plugin;
 }

@@ -1,13 +1,12 @@
 import type { RequestListener } from 'node:http';
-import type { LogOptions } from '@plant-store/adapters/api';
-import type { RequestState, RouteOptions } from '@plant-store/adapters/koa';
+import type { Declined, LogOptions, OpenApiDescription } from '@plant-store/adapters/api';
+import type { ClientRoutes, RequestState } from '@plant-store/adapters/koa';
 import type { ReadinessCheck } from '@plant-store/adapters/management';
-import type { Metrics } from '@plant-store/adapters/metrics';
-import type { PlantRepository, TokenVerifier } from '@plant-store/core';
+import type { CreatePlantUseCase, PlantWriter, TokenVerifier } from '@plant-store/core';
 import type { ServiceIdentifier } from 'inversify';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import type { Config } from './config.js';
+import type { Registry } from 'prom-client';
 import type { LogDestination } from './logger.js';
 import type { OpenStorage, Storage } from './storages.js';
 import type { AccessTokens } from './tokens.js';
@@ -16,11 +15,9 @@ const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-
 
 /** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
 export const services = {
-  Config: identifier<Config>('Config'),
-
   // Driven adapters.
-  /** Unbound if `MANAGEMENT_PORT` is `off`. */
-  Metrics: identifier<Metrics>('Metrics'),
+  /** The registry of the metrics. Unbound if `MANAGEMENT_PORT` is `off`, and for other commands than `serve`. */
+  Metrics: identifier<Registry>('Metrics'),
   /** Where the log goes. The default is standard error. */
   LogDestination: identifier<LogDestination>('LogDestination'),
   Logger: identifier<Logger>('Logger'),
@@ -32,20 +29,24 @@ export const services = {
   OpenStorage: identifier<OpenStorage>('OpenStorage'),
   /** To replace it, bind `OpenStorage`, because the service does not close what is bound here instead. */
   Storage: identifier<Storage>('Storage'),
-  /** Gets the batches of group commit. The default is the storage. */
-  BatchRepository: identifier<PlantRepository>('BatchRepository'),
-  /** What use cases call: group commit. */
-  PlantRepository: identifier<PlantRepository>('PlantRepository'),
+  /** Writes the batches of group commit: the storage, with metrics if there are any. */
+  BatchWriter: identifier<PlantWriter>('BatchWriter'),
+  /** What creates call: group commit. Reads call the storage. */
+  PlantWriter: identifier<PlantWriter>('PlantWriter'),
 
   // The core.
-  /** What HTTP calls to create a plant: the use case, or a function that returns one for the authenticated client. */
-  HttpCreatePlant: identifier<RouteOptions['createPlant']>('HttpCreatePlant'),
+  /** What HTTP calls: the use case, or a decorator of it. */
+  CreatePlant: identifier<CreatePlantUseCase<Declined>>('CreatePlant'),
 
   // Driving adapters.
+  /** Describes the HTTP API, and validates plants. A copy of the exported one, which may be changed. */
+  Description: identifier<OpenApiDescription>('Description'),
   /** Called at the end of each request. The default counts and times it, if there are metrics. */
   ObserveRequest: identifier<LogOptions['observe']>('ObserveRequest'),
   /** The Koa app before it gets its routes. A plugin adds middlewares with `use`. */
   KoaApp: identifier<Koa<RequestState>>('KoaApp'),
+  /** Add routes for authenticated clients to the app; may be bound several times. */
+  ClientRoutes: identifier<ClientRoutes>('ClientRoutes'),
   /** What the public listener calls. The default is the Koa app with its routes. */
   RequestListener: identifier<RequestListener>('RequestListener'),
   /** A check of `/readyz` beside that of the storage; may be bound several times. */

@@ -1,4 +1,4 @@
-import { type Config, version } from './config.js';
+import type { Config } from './config.js';
 import { createContainer } from './container.js';
 import { logCauses } from './log-causes.js';
 import { flush } from './logger.js';
@@ -6,6 +6,7 @@ import type { Plugin } from './plugins.js';
 import type { ServiceContainer } from './service-container.js';
 import { services } from './services.js';
 import { toStorageName } from './storages.js';
+import { version } from './version.js';
 
 /** A running service. */
 export interface Service {
@@ -13,7 +14,7 @@ export interface Service {
   readonly url: string;
   /** The address of the management listener. Absent if `MANAGEMENT_PORT` is `off`. */
   readonly managementUrl: string | undefined;
-  /** Checks the storage and what plugins add, as `/readyz` does but without a time limit. Logs why it is not ready. */
+  /** Checks the storage and what plugins add, as `/readyz` does. Logs why it is not ready. */
   readonly isReady: () => Promise<boolean>;
   /** The container with the parts. */
   readonly container: ServiceContainer;
@@ -30,7 +31,7 @@ export interface Service {
 export async function start(config: Config, plugin: Plugin = () => {}): Promise<Service> {
   const container = await createContainer(config);
   try {
-    await plugin(container);
+    await plugin(container, config);
     const service = await listen(container, config);
     let stopped: Promise<boolean> | undefined;
     return { ...service, container, stop: () => (stopped ??= stop(container)) };
@@ -50,18 +51,19 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
   const log = await container.getAsync(services.Logger);
   const observe = await container.getAsync(services.ObserveRequest);
   const { HttpServer } = await import('@plant-store/adapters/http-server');
+  const { createManagementServer, createReadiness } = await import('@plant-store/adapters/management');
   const server = new HttpServer(listener, { ...config, log, observe });
   const further = await container.getAllAsync(services.ReadinessCheck, { optional: true });
   const checks = [{ name: 'storage', check: () => storage.ready() }, ...further].map((check) => logCauses(check, log));
+  const checkReadiness = createReadiness(checks, () => server.isStopping);
+  const isReady = async () => (await checkReadiness()).isReady;
 
   let managementUrl: string | undefined;
   if (config.managementPort !== 'off') {
-    const { createManagementServer } = await import('@plant-store/adapters/management');
-    const management = createManagementServer({
-      checks,
-      metrics: await container.getAsync(services.Metrics),
-      isStopping: () => server.isStopping,
-    });
+    const { measureReadiness } = await import('./metrics.js');
+    const metrics = await container.getAsync(services.Metrics);
+    measureReadiness(metrics, isReady);
+    const management = createManagementServer({ checkReadiness, metrics });
     container.onClose('management', () => management.stop());
     managementUrl = await management
       .listen(config.managementPort, config.managementHost)
@@ -78,10 +80,6 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
     'started',
   );
   if (warning) log.warn({ storage: name }, warning);
-  const isReady = async () => {
-    const results = await Promise.allSettled(checks.map(({ check }) => check()));
-    return results.every(({ status }) => status === 'fulfilled');
-  };
   return { url, managementUrl, isReady };
 }
 

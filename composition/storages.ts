@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '@plant-store/adapters/knex';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { isStorageUnavailable, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { isStorageUnavailable, type OpenPlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Logger } from 'pino';
-import { type Config, InvalidConfig } from './config.js';
+import type { Config } from './config.js';
+import { InvalidConfig } from './files.js';
 
 /** Maximum time to wait for a database that does not respond yet. Less than systemd's `TimeoutStartSec`, 90 s. */
 const MAX_WAIT_MS = 60_000;
@@ -16,14 +17,7 @@ const NO_RESPONSE =
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
 /** An open storage, with optional facts for the log, `check` and group commit. */
-export interface Storage extends PlantRepository {
-  /**
-   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
-   * @throws {StorageUnavailable}
-   */
-  ready(): Promise<void>;
-  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
-  close(): Promise<void>;
+export interface Storage extends OpenPlantRepository {
   /** Its name without a password. @default the scheme of `DATABASE_URL` */
   readonly name?: string | undefined;
   readonly driver?: string | undefined;

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { parseTokens, StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import type { TokenVerifier } from '@plant-store/core';
-import { type Config, InvalidConfig, isLoopback, readText, toReason } from './config.js';
+import type { Config } from './config.js';
+import { InvalidConfig, readText, toReason } from './files.js';
+import { isLoopback } from './settings.js';
+import { parseEntries, toEntries } from './token-entries.js';
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -10,13 +13,15 @@ export function createToken(): string {
 
 /** Accepts the static tokens of the settings. */
 export class AccessTokens extends StaticTokenVerifier {
-  /** The only accepted token, if no credential is configured. */
-  randomToken: string | undefined;
+  /** The only accepted token, if no credential is configured and only this machine can connect. */
+  readonly randomToken: string | undefined;
   readonly #config: Config;
 
   /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
   constructor(config: Config) {
-    super(config.accessTokens);
+    const randomToken = hasCredential(config) || !isLoopback(config.host) ? undefined : createToken();
+    super(randomToken === undefined ? config.accessTokens : parseEntries([randomToken]));
+    this.randomToken = randomToken;
     this.#config = config;
     this.reload();
   }
@@ -26,7 +31,7 @@ export class AccessTokens extends StaticTokenVerifier {
     const { accessTokens, accessTokensFile: path } = this.#config;
     if (path === undefined) return;
     try {
-      const tokens = parseTokens(readText(path));
+      const tokens = parseEntries(toEntries(readText(path)));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       // The file first, because a message has the position of its entry.
       this.replace([...tokens, ...accessTokens]);
@@ -36,13 +41,16 @@ export class AccessTokens extends StaticTokenVerifier {
   }
 }
 
+function hasCredential({ accessTokens, accessTokensFile, jwtIssuer }: Config): boolean {
+  return accessTokens.length > 0 || accessTokensFile !== undefined || jwtIssuer !== undefined;
+}
+
 /**
- * Creates what accepts the access tokens and the JWTs of the configured issuer. If neither is configured, makes `tokens`
- * accept a random token.
+ * Creates what accepts the access tokens and the JWTs of the configured issuer.
  * @throws {InvalidConfig} No credential is configured, and other machines can connect.
  */
 export async function createTokenVerifier(tokens: AccessTokens, config: Config): Promise<TokenVerifier> {
-  const { accessTokens, accessTokensFile, jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
+  const { jwtIssuer: issuer, jwtAudience: audience, jwtJwksUrl: jwksUrl } = config;
   if (issuer && audience && jwksUrl) {
     const { JwtVerifier } = await import('@plant-store/adapters/jwt');
     const jwts = new JwtVerifier({ issuer, audience, jwksUrl });
@@ -52,13 +60,9 @@ export async function createTokenVerifier(tokens: AccessTokens, config: Config):
     };
     return { verify };
   }
-  if (accessTokens.length === 0 && accessTokensFile === undefined) {
-    if (!isLoopback(config.host))
-      throw new InvalidConfig(
-        'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
-      );
-    tokens.randomToken = createToken();
-    tokens.replace([tokens.randomToken]);
-  }
+  if (tokens.randomToken === undefined && !hasCredential(config))
+    throw new InvalidConfig(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWT_ISSUER must be set, because HOST is not a loopback address; create a token with plant-store token',
+    );
   return tokens;
 }

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
-import { type Config, findTypos, InvalidConfig, settings } from '../config.js';
+import { type Config, findTypos } from '../config.js';
 import { createContainer } from '../container.js';
+import { InvalidConfig } from '../files.js';
 import type { ServiceContainer } from '../service-container.js';
 import { services } from '../services.js';
+import { settings } from '../settings.js';
 import { toStorageName } from '../storages.js';
 import { print, reportFailure } from './output.js';
 
 /** Prints the settings, the state of the storage, which it does not change, and each problem. */
 export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
-  const container = await createContainer({ ...config, managementPort: 'off' }, { readOnly: true });
+  const container = await createContainer(config, { readOnly: true, metrics: false });
   for (const { variable, default: value } of Object.values(settings)) {
     const text = variable === 'DATABASE_URL' ? config.database : environment[variable]?.trim() || value;
     if (text) await print(`${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`);

@@ -18,8 +18,8 @@ export async function run(config: Config): Promise<number> {
     if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
     if (pending.length > 0)
       throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
-    const readPlants = new ReadPlants(await container.getAsync(services.PlantRepository));
-    const lines = exportPlants(readPlants, new JsonPlantCodec());
+    const readPlants = new ReadPlants(storage);
+    const lines = exportPlants(readPlants, new JsonPlantCodec(await container.getAsync(services.Description)));
     // On a terminal, the plants would overwrite the progress.
     await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout).catch((error) => {
       if (!isBrokenPipe(error)) throw error;

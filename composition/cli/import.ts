@@ -16,8 +16,8 @@ export async function run(config: Config, { argument: path = '-' }: { argument: 
   const clearLine = process.stdout.isTTY ? '\r\u001b[K' : '';
   const result = await withContainer(config, { readOnly: false }, async (container) =>
     importPlants(showProgress(input, size), {
-      createPlants: new CreatePlants(await container.getAsync(services.PlantRepository)),
-      codec: new JsonPlantCodec(),
+      createPlants: new CreatePlants(await container.getAsync(services.PlantWriter)),
+      codec: new JsonPlantCodec(await container.getAsync(services.Description)),
       bodyLimitBytes: config.bodyLimitBytes,
       onReject: (line) => print(`${clearLine}${JSON.stringify(line)}\n`),
     }),

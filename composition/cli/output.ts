@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { isStorageUnavailable } from '@plant-store/core';
-import { InvalidConfig } from '../config.js';
 import { describeError, forUser } from '../describe-error.js';
+import { InvalidConfig } from '../files.js';
 import { addPriority, isJournal } from '../journal.js';
 
 /** The command line is invalid. */

@@ -1,5 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type Config, findTypos, InvalidConfig, readConfig, settings, variables, version } from '../config.js';
+import { type Config, findTypos, readConfig, variables } from '../config.js';
+import { InvalidConfig } from '../files.js';
+import { settings } from '../settings.js';
+import { version } from '../version.js';
 import { print, reportFailure, UsageError } from './output.js';
 
 /** Gets the FILE of `import` or the NAME of `token`, and variables and flags. Resolves to the exit code. */

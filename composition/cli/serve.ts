@@ -17,7 +17,9 @@ export async function run(config: Config, { environment }: { environment: NodeJS
   const log = container.get(services.Logger);
   for (const problem of findTypos(environment)) log.warn(problem);
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(isReady, log);
-  const { randomToken } = container.get(services.AccessTokens);
+  const tokens = container.get(services.AccessTokens);
+  // A plugin may have replaced the verifier.
+  const randomToken = container.get(services.TokenVerifier) === tokens ? tokens.randomToken : undefined;
   const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
   const example = randomToken ? curlExample(url, randomToken) : '';

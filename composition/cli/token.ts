@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isClientName } from '@plant-store/adapters/static-token';
 import type { Config } from '../config.js';
+import { isClientName } from '../token-entries.js';
 import { createToken } from '../tokens.js';
 import { print, UsageError } from './output.js';
 

@@ -8,7 +8,7 @@ export async function withContainer<T>(
   options: { readonly readOnly: boolean },
   use: (container: ServiceContainer) => Promise<T>,
 ): Promise<T> {
-  const container = await createContainer({ ...config, managementPort: 'off' }, options);
+  const container = await createContainer(config, { ...options, metrics: false });
   const result = await use(container).catch(async (error) => {
     // Closing may then fail, too.
     await container.close().catch(() => {});

@@ -20,9 +20,9 @@ describe('The container', () => {
     };
     const storage = Object.assign(new MemoryPlantRepository(), { add, maxWrites: 3 });
     container.rebind(services.Storage).toConstantValue(storage);
-    const repository = await container.getAsync(services.PlantRepository);
+    const writer = await container.getAsync(services.PlantWriter);
     for (const id of [1n, 2n, 3n, 4n]) {
-      void repository.add([toPlant({ id, name: '' })]).catch(() => {});
+      void writer.add([toPlant({ id, name: '' })]).catch(() => {});
       await setImmediate();
     }
     expect(writes).to.equal(3);

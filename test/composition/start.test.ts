@@ -49,16 +49,16 @@ class Recorder extends MemoryPlantRepository {
       this.calls.push('flush');
       done();
     };
-    return start(readConfig({ ...SETTINGS, ...environment }), (container) => {
+    return start(readConfig({ ...SETTINGS, ...environment }), (container, config) => {
       container.bind(services.OpenStorage).toConstantValue(open).whenNamed('recorded');
       container.rebind(services.LogDestination).toConstantValue({ write, flush });
-      return plugin(container);
+      return plugin(container, config);
     });
   }
 }
 
 describe('start', () => {
-  it('gives the HTTP adapter its settings, and counts the creates in flight', async () => {
+  it('gives the HTTP adapter its settings, and counts the requests in flight', async () => {
     const recorder = new Recorder();
     const limits = { BODY_LIMIT: '1kb', MAX_IN_FLIGHT_BYTES: '8kb', REQUEST_TIMEOUT: '1s', HEADERS_TIMEOUT: '1s' };
     const service = await recorder.start({ ...limits, DOCS: 'off', ACCESS_LOG: 'off' });
@@ -170,10 +170,10 @@ describe('stop', () => {
   it('waits for the creates in group commit, and only then closes the storage, once', async () => {
     const recorder = new Recorder();
     const { container, stop } = await recorder.start();
-    const repository = container.get(services.PlantRepository);
-    const first = repository.add([toPlant({ id: 1n, name: '' })]);
+    const writer = container.get(services.PlantWriter);
+    const first = writer.add([toPlant({ id: 1n, name: '' })]);
     await new Promise(setImmediate);
-    const second = repository.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
+    const second = writer.add([toPlant({ id: 2n, name: '' }), toPlant({ id: 3n, name: '' })]);
     const stopped = [stop(), stop()];
     // Time for the server to stop, and for a storage that is not waited for to close.
     for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);

@@ -1,7 +1,14 @@
 /** A correct repository, and faults that a case must detect. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { OpenRepository, PlantRepositoryHarness } from '@plant-store/contract';
-import { type AddOutcome, type Plant, type PlantId, StorageUnavailable } from '@plant-store/core';
+import type { PlantRepositoryHarness } from '@plant-store/contract';
+import {
+  type AddOutcome,
+  MIN_PLANT_ID,
+  type OpenPlantRepository,
+  type Plant,
+  type PlantId,
+  StorageUnavailable,
+} from '@plant-store/core';
 import { toPlant } from '../support/plants.js';
 
 const REJECTED_PLANT: Plant = toPlant({ id: 77_001_001n, name: 'forbidden-name', tag: 'forbidden-tag' });
@@ -13,7 +20,7 @@ class Disk {
 }
 
 /** A correct repository. Faults override its methods. */
-class DiskRepository implements OpenRepository {
+class DiskRepository implements OpenPlantRepository {
   readonly disk: Disk;
   isClosed = false;
 
@@ -42,13 +49,15 @@ class DiskRepository implements OpenRepository {
     return plants.map((plant) => this.addOne(plant));
   }
 
-  async *readAll(): AsyncGenerator<readonly Plant[]> {
+  async find(id: PlantId): Promise<Plant | undefined> {
     this.check();
-    const plants = this.sorted();
-    for (let start = 0; start < plants.length; start += 1000) {
-      this.check();
-      yield plants.slice(start, start + 1000);
-    }
+    return this.disk.plants.get(id);
+  }
+
+  async read(from: PlantId, limit: number): Promise<readonly Plant[]> {
+    this.check();
+    const plants = this.sorted().filter(({ id }) => id >= from);
+    return plants.slice(0, limit);
   }
 
   async ready(): Promise<void> {
@@ -138,9 +147,65 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
   },
 
   'reads every earlier plant once, ordered by id, during concurrent adds': class PagesByOffset extends DiskRepository {
-    override async *readAll() {
+    #start = 0;
+    override async read(from: PlantId, limit: number) {
       this.check();
-      for (let start = 0; start < this.sorted().length; start += 1000) yield this.sorted().slice(start, start + 1000);
+      this.#start = from === MIN_PLANT_ID ? 0 : this.#start + limit;
+      return this.sorted().slice(this.#start, this.#start + limit);
+    }
+  },
+
+  'reads every plant once, ordered by id, for each of several readers': class ReadsRangesOfIds extends DiskRepository {
+    override async read(from: PlantId, limit: number) {
+      const plants = await super.read(from, limit);
+      return plants.filter(({ id }) => id < from + BigInt(limit));
+    }
+  },
+
+  'finds a plant once it was added, and nothing under a free id': class FindsNearest extends DiskRepository {
+    override find(id: PlantId) {
+      return super.find(BigInt.asIntN(64, BigInt(Number(id))));
+    }
+  },
+
+  'reads the plants from an id on, whether or not a plant has it': class ReadsAfterId extends DiskRepository {
+    override read(from: PlantId, limit: number) {
+      return super.read(from + 1n, limit);
+    }
+  },
+
+  'reads at most a given number of plants at once': class ReadsFullBatches extends DiskRepository {
+    override read(from: PlantId) {
+      return super.read(from, 1000);
+    }
+  },
+
+  'leaves batches to the reader, who may keep and modify them': class KeepsBatches extends DiskRepository {
+    readonly #batches = new Map<PlantId, readonly Plant[]>();
+    override async read(from: PlantId, limit: number) {
+      const batch = this.#batches.get(from) ?? (await super.read(from, limit));
+      this.#batches.set(from, batch);
+      return batch;
+    }
+  },
+
+  'stores strings of a megabyte, many of them in one batch': class OmitsLargePlants extends DiskRepository {
+    override async read(from: PlantId, limit: number) {
+      const plants = await super.read(from, limit);
+      return plants.filter(({ name }) => name.length < 2 ** 19);
+    }
+  },
+
+  'reads and returns as stored what others added, which are opened, used and closed': class CachesMisses extends DiskRepository {
+    readonly #free = new Set<PlantId>();
+    override async find(id: PlantId) {
+      const plant = this.#free.has(id) ? undefined : await super.find(id);
+      if (plant === undefined) this.#free.add(id);
+      return plant;
+    }
+    override add(plants: readonly Plant[]) {
+      for (const { id } of plants) if (!this.disk.plants.has(id)) this.#free.delete(id);
+      return super.add(plants);
     }
   },
 
@@ -150,13 +215,17 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
-  'readers stop after close, or read every plant or throw StorageUnavailable': class EndsReaders extends DiskRepository {
-    override async *readAll() {
-      this.check();
-      for await (const batch of super.readAll()) {
-        yield batch;
-        if (this.isClosed) return;
-      }
+  'find and read in flight during close return every plant or throw StorageUnavailable': class EndsReaders extends DiskRepository {
+    override async read(from: PlantId, limit: number) {
+      const plants = await super.read(from, limit);
+      await nextTurn();
+      return this.isClosed ? [] : plants;
+    }
+  },
+
+  'find and read return every plant or throw StorageUnavailable': class FindsNothingInOutages extends DiskRepository {
+    override async find(id: PlantId) {
+      return this.disk.isUnavailable ? undefined : super.find(id);
     }
   },
 

@@ -12,7 +12,7 @@ import {
 } from './token-verifier.js';
 
 export { type Contract, type ContractCase, ContractViolation } from './contract.js';
-export type { OpenRepository, PlantRepositoryHarness } from './repository-harness.js';
+export type { PlantRepositoryHarness } from './repository-harness.js';
 export type { TokenVerifierHarness } from './token-verifier.js';
 
 /** Some engines sync each plant. */

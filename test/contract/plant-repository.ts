@@ -1,10 +1,18 @@
-import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '@plant-store/core';
+import {
+  type AddOutcome,
+  isStorageUnavailable,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  Plant,
+  type PlantRepository,
+} from '@plant-store/core';
 import { assertEqual, assertRejects, type Cases, ContractViolation, describe } from './contract.js';
 import {
   addAll,
   assertCompleteOrUnavailable,
   assertConfidential,
   assertContent,
+  assertFound,
   assertHolders,
   assertOutcomes,
   assertRaces,
@@ -13,6 +21,7 @@ import {
   assertTimersEnd,
   type Expected,
   isAvailable,
+  readBatches,
   readPlants,
   toOther,
 } from './repository-checks.js';
@@ -90,6 +99,41 @@ export const repositoryCases: Cases<TestStorage> = {
   'adds each id once for concurrent calls and overlapping batches': ({ repository }) =>
     assertRaces(repository, repository),
 
+  'finds a plant once it was added, and nothing under a free id': async ({ repository }) => {
+    const isFree = (id: bigint) => !PLANTS_WITH_IDS.some((stored) => stored.id === id);
+    const freeIds = PLANTS_WITH_IDS.flatMap(({ id }) => [id - 2n, id + 2n]).filter(isFree);
+    const assertFree = async (ids: readonly bigint[]) => {
+      for (const id of ids.filter((id) => BigInt.asIntN(64, id) === id))
+        assertEqual(await repository.find(id), undefined, `the plant found under ${id}`);
+    };
+    await assertFree(PLANTS_WITH_IDS.map(({ id }) => id));
+    await addAll(repository, PLANTS_WITH_IDS);
+    await assertFound(repository, PLANTS_WITH_IDS);
+    await assertFree(freeIds);
+  },
+
+  'reads the plants from an id on, whether or not a plant has it': async ({ repository }) => {
+    const stored = [MIN_PLANT_ID, -3n, 0n, 9_007_199_254_740_993n, MAX_PLANT_ID].map((id) => plant(id, 'Monstera'));
+    await addAll(repository, stored);
+    for (const { id } of stored)
+      for (const from of [id - 1n, id, id + 1n].filter((each) => BigInt.asIntN(64, each) === each))
+        assertEqual(
+          await repository.read(from, 5),
+          stored.filter(({ id }) => id >= from),
+          `plants from ${from} on`,
+        );
+  },
+
+  'reads at most a given number of plants at once': async ({ repository }) => {
+    const stored = createPlants(30);
+    await addAll(repository, stored);
+    for (const batchSize of [1, 7, 29, 30, 31, 100_000]) {
+      const plants: Plant[] = [];
+      for await (const batch of readBatches(repository, undefined, batchSize)) plants.push(...batch);
+      assertEqual(plants, stored, `plants read in batches of ${batchSize}`);
+    }
+  },
+
   'reads every plant once, ordered by id, for each of several readers': async ({ repository }) => {
     await addAll(repository, SCATTERED_PLANTS);
     await Promise.all([1, 2, 3].map(() => assertContent(repository, SCATTERED_PLANTS)));
@@ -102,7 +146,7 @@ export const repositoryCases: Cases<TestStorage> = {
     const plants = createPlants(2500);
     await addAll(repository, plants);
     const batches: (readonly Plant[])[] = [];
-    for await (const batch of repository.readAll()) batches.push(batch);
+    for await (const batch of readBatches(repository)) batches.push(batch);
     assertEqual(batches.flat(), plants, 'plants of all batches after reading');
     for (const batch of batches) Reflect.set(batch, 0, batch[1]);
     await assertContent(repository, plants, 'plants read after another reader has changed its batches');
@@ -115,10 +159,8 @@ export const repositoryCases: Cases<TestStorage> = {
     for (let round = 0; round < 130; round++) {
       await assertHolders(repository, stored.slice(0, 1));
       await repository.ready();
-      // Readers that stop early, or before they start, must release what they hold.
-      for await (const _ of repository.readAll()) break;
-      await repository.readAll()[Symbol.asyncIterator]().return?.();
-      await readPlants(repository.readAll());
+      await assertFound(repository, stored.slice(0, 1));
+      await readPlants(repository);
     }
     await addAll(repository, [plant(1100n, 'later')]);
   },
@@ -129,7 +171,8 @@ export const repositoryCases: Cases<TestStorage> = {
     const calls = {
       add: () => repository.add([CONFIDENTIAL]),
       'add of an empty batch': () => repository.add([]),
-      readAll: () => repository.readAll()[Symbol.asyncIterator]().next(),
+      find: () => repository.find(CONFIDENTIAL.id),
+      read: () => repository.read(CONFIDENTIAL.id, 1),
       ready: () => repository.ready(),
     };
     for (const [name, call] of Object.entries(calls))
@@ -152,16 +195,13 @@ export const repositoryCases: Cases<TestStorage> = {
     await Promise.all([...adding, closing]);
   },
 
-  'readers stop after close, or read every plant or throw StorageUnavailable': async ({ repository }) => {
+  'find and read in flight during close return every plant or throw StorageUnavailable': async ({ repository }) => {
     const plants = createPlants(2500);
     await addAll(repository, plants);
-    const stopping = repository.readAll()[Symbol.asyncIterator]();
-    await stopping.next();
     await assertCompleteOrUnavailable(repository, plants, async (readRest) => {
+      const reading = [readRest(), isAvailable(() => assertFound(repository, plants.slice(0, 1)))];
       const closing = repository.close();
-      await isAvailable(() => repository.add([plant(-1n, 'late')]));
-      await stopping.return?.();
-      await readRest().finally(() => closing);
+      await Promise.all([...reading, isAvailable(() => repository.add([plant(-1n, 'late')])), closing]);
     });
   },
 
@@ -169,7 +209,7 @@ export const repositoryCases: Cases<TestStorage> = {
     assertTimersEnd(async () => {
       const repository = await open();
       await addAll(repository, [plant(1n, 'Monstera')]);
-      for await (const _ of repository.readAll()) break;
+      await readPlants(repository);
       await repository.ready();
       await repository.close();
     }),
@@ -213,11 +253,13 @@ export const sharedCases: Cases<TestStorage> = {
     const what = 'plants read that another repository added (if none, openAnother() may open other storage)';
     for (let id = 0n; id < 20n; id += 2n) {
       const another = await openAnother();
+      assertEqual(await repository.find(id), undefined, 'the plant found before another repository adds it');
       await addAll(another, [plant(id, 'another')]);
+      await assertFound(repository, [plant(id, 'another')]);
       await assertHolders(repository, [plant(id, 'another')]);
       await addAll(repository, [plant(id + 1n, 'own')]);
       await assertHolders(another, [plant(id + 1n, 'own')]);
-      assertEqual(await readPlants(another.readAll()), await readPlants(repository.readAll()), what);
+      assertEqual(await readPlants(another), await readPlants(repository), what);
       await another.close();
       await repository.ready();
     }
@@ -297,6 +339,7 @@ export const rejectingCases: Cases<TestStorage> = {
 async function assertStored(repository: PlantRepository, plants: readonly Plant[]): Promise<void> {
   await addAll(repository, plants);
   await assertHolders(repository, plants);
+  await assertFound(repository, plants.slice(0, 200));
   await assertContent(repository, plants);
 }
 

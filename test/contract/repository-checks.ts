@@ -1,15 +1,24 @@
-import { type AddOutcome, isStorageUnavailable, Plant, type PlantRepository } from '@plant-store/core';
+import {
+  type AddOutcome,
+  isStorageUnavailable,
+  Plant,
+  type PlantId,
+  type PlantReader,
+  type PlantRepository,
+  type PlantWriter,
+  ReadPlants,
+} from '@plant-store/core';
 import { assertEqual, ContractViolation, describe, pause } from './contract.js';
 import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
-/** Maximum number of plants per batch of a reader, which must not collect them all. */
-const MAX_READ_ROWS = 10_000;
+/** Number of plants that most cases read at once. */
+const READ_LIMIT = 1000;
 /** What a case expects for a plant: that it is added or rejected, or the plant that holds its id. */
 export type Expected = 'added' | 'rejected' | Plant;
 
 /** Adds `batch` and asserts the outcomes. */
 export async function assertOutcomes(
-  repository: PlantRepository,
+  repository: PlantWriter,
   batch: readonly Plant[],
   expected: readonly Expected[],
 ): Promise<void> {
@@ -26,7 +35,7 @@ export function assertSameOutcomes(outcomes: readonly AddOutcome[], expected: re
 }
 
 /** Adds plants whose ids are free. */
-export async function addAll(repository: PlantRepository, plants: readonly Plant[]): Promise<void> {
+export async function addAll(repository: PlantWriter, plants: readonly Plant[]): Promise<void> {
   await assertOutcomes(
     repository,
     plants,
@@ -35,7 +44,7 @@ export async function addAll(repository: PlantRepository, plants: readonly Plant
 }
 
 /** Asserts that adding other plants under the ids of `stored` returns `stored`. */
-export async function assertHolders(repository: PlantRepository, stored: readonly Plant[]): Promise<void> {
+export async function assertHolders(repository: PlantWriter, stored: readonly Plant[]): Promise<void> {
   await assertOutcomes(repository, stored.map(toOther), stored);
 }
 
@@ -63,32 +72,43 @@ export async function assertRaces(one: PlantRepository, other: PlantRepository):
   for (const repository of [one, other]) await assertContent(repository, [...winners.values()]);
 }
 
-/** Reads every plant of a reader, up to a number that no case adds. */
-export async function readPlants(
-  batches: ReturnType<PlantRepository['readAll']>,
-  maxPlants = 100_000,
-): Promise<Plant[]> {
-  const read: Plant[] = [];
-  for await (const batch of batches) {
-    read.push(...assertBatch(batch));
-    if (read.length > maxPlants) break;
+/** Reads plants as the use case does, and checks each batch. */
+export function readBatches(
+  repository: PlantReader,
+  after?: PlantId,
+  batchSize = READ_LIMIT,
+): AsyncGenerator<readonly Plant[], undefined> {
+  const read = async (from: PlantId, limit: number) => assertBatch(await repository.read(from, limit), limit);
+  return new ReadPlants({ find: (id) => repository.find(id), read }).execute(after, batchSize);
+}
+
+/** Reads every plant, up to a number that no case adds. */
+export async function readPlants(repository: PlantReader, maxPlants = 100_000): Promise<Plant[]> {
+  const plants: Plant[] = [];
+  for await (const batch of readBatches(repository)) {
+    plants.push(...batch);
+    if (plants.length > maxPlants) break;
   }
-  return read;
+  return plants;
 }
 
 /** Asserts that the repository stores exactly these plants and reads them ordered by id. */
 export async function assertContent(
-  repository: PlantRepository,
+  repository: PlantReader,
   expected: readonly Plant[],
   what = 'plants read',
 ): Promise<void> {
-  assertEqual(await readPlants(repository.readAll(), expected.length), sortById(expected), what);
+  assertEqual(await readPlants(repository, expected.length), sortById(expected), what);
 }
 
-/** Asserts that a reader returned at least one plant and not too many. */
-function assertBatch(batch: readonly Plant[]): readonly Plant[] {
-  if (!Array.isArray(batch) || batch.length === 0 || batch.length > MAX_READ_ROWS)
-    throw new ContractViolation(`readAll must return arrays of 1 to ${MAX_READ_ROWS} plants, got ${describe(batch)}`);
+/** Asserts that the repository finds each of these plants. */
+export async function assertFound(repository: PlantReader, stored: readonly Plant[]): Promise<void> {
+  for (const each of stored) assertEqual(await repository.find(each.id), each, `the plant found under ${each.id}`);
+}
+
+function assertBatch(batch: readonly Plant[], limit: number): readonly Plant[] {
+  if (!Array.isArray(batch) || batch.length > limit)
+    throw new ContractViolation(`read must return an array of at most ${limit} plants, got ${describe(batch)}`);
   batch.forEach(assertPlant);
   return batch;
 }
@@ -98,16 +118,16 @@ function assertBatch(batch: readonly Plant[]): readonly Plant[] {
  * @param interrupt Called after the first batch with a function that continues reading.
  */
 export async function assertCompleteOrUnavailable(
-  repository: PlantRepository,
+  repository: PlantReader,
   expected: readonly Plant[],
   interrupt: (readRest: () => Promise<void>) => Promise<unknown> = (readRest) => readRest(),
 ): Promise<void> {
-  const reader = repository.readAll()[Symbol.asyncIterator]();
+  const reader = readBatches(repository);
   const read: Plant[] = [];
   let isDone: boolean | undefined = false;
   const readNext = async () => {
     const result = await reader.next();
-    if (!result.done) read.push(...assertBatch(result.value));
+    if (!result.done) read.push(...result.value);
     isDone = result.done || read.length > expected.length;
   };
   const isComplete = await isAvailable(async () => {
@@ -120,13 +140,13 @@ export async function assertCompleteOrUnavailable(
 }
 
 /** Asserts that `reader` reads every earlier plant once, ordered by id, while `writer` adds others between its batches. */
-export async function assertReadsDuringAdds(reader: PlantRepository, writer: PlantRepository): Promise<void> {
+export async function assertReadsDuringAdds(reader: PlantRepository, writer: PlantWriter): Promise<void> {
   const earlier = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'earlier'));
   await addAll(reader, earlier);
   const read: Plant[] = [];
   let later = 1n;
-  for await (const batch of reader.readAll()) {
-    read.push(...assertBatch(batch));
+  for await (const batch of readBatches(reader)) {
+    read.push(...batch);
     if (read.length > 2 * earlier.length) break;
     if (later < 20n) await writer.add([-later, later, 3000n + later].map((id) => plant(id, 'added meanwhile')));
     later += 2n;

@@ -1,33 +1,21 @@
-import type { Plant, PlantRepository } from '@plant-store/core';
+import type { OpenPlantRepository, Plant } from '@plant-store/core';
 import { runDuring, settlesWithin } from './contract.js';
-
-/** A repository, and what the program that opened it calls. */
-export interface OpenRepository extends PlantRepository {
-  /**
-   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
-   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
-   */
-  ready(): Promise<void>;
-
-  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
-  close(): Promise<void>;
-}
 
 /** Gives the cases access to an adapter. */
 export interface PlantRepositoryHarness {
   /** Opens a repository on new, empty storage. The case closes it. */
-  open(): Promise<OpenRepository>;
+  open(): Promise<OpenPlantRepository>;
   /**
    * For plants that survive a restart: reopens the storage that `open` or `reopen` opened last, in its current state. The
    * previous repository may still be open, as after a crash; if the storage can be open only once, open a copy. The case
    * closes both.
    */
-  reopen?(): Promise<OpenRepository>;
+  reopen?(): Promise<OpenPlantRepository>;
   /**
    * For storage that several processes can open: opens the storage of the last `open` once more, while the other
    * repositories have it open, with its own connection or file handle. The case closes it.
    */
-  openAnother?(): Promise<OpenRepository>;
+  openAnother?(): Promise<OpenPlantRepository>;
   /**
    * Makes the storage of the last `open` unavailable, at least for `add`, runs `work`, and restores the storage. May wait
    * until the repository is connected again; otherwise the cases wait up to ten seconds. Rejects if `work` rejects.
@@ -38,18 +26,18 @@ export interface PlantRepositoryHarness {
 }
 
 /** What a case gets: a harness that closes its repositories before `open` and after the case, and the first of them. */
-export type TestStorage = Required<PlantRepositoryHarness> & { readonly repository: OpenRepository };
+export type TestStorage = Required<PlantRepositoryHarness> & { readonly repository: OpenPlantRepository };
 
 /** Opens a repository, runs a case with it, and closes what the case has opened. */
 export async function useStorage(
   harness: PlantRepositoryHarness,
   check: (storage: TestStorage) => Promise<unknown>,
 ): Promise<void> {
-  const opened: OpenRepository[] = [];
+  const opened: OpenPlantRepository[] = [];
   const closeAll = async () => {
     for (const repository of opened.splice(0)) await repository.close();
   };
-  const track = async (opening: Promise<OpenRepository> | undefined) => {
+  const track = async (opening: Promise<OpenPlantRepository> | undefined) => {
     const repository = present(await opening);
     opened.push(repository);
     return repository;

@@ -37,10 +37,10 @@ describe('CreatePlants', () => {
     expect(repository.batches).to.deep.equal([]);
   });
 
-  it('throws TypeError when the repository returns too few outcomes', async () => {
+  it('throws TypeError when the writer returns too few outcomes', async () => {
     const createPlants = new CreatePlants(new StubRepository([{ kind: 'added' }]));
     const error = await catchError(createPlants.execute([MONSTERA, FICUS]));
     expect(error).to.be.instanceOf(TypeError);
-    expect(error).to.have.property('message', 'PlantRepository.add must return one outcome per plant');
+    expect(error).to.have.property('message', 'PlantWriter.add must return one outcome per plant');
   });
 });

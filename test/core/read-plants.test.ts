@@ -1,14 +1,49 @@
-import { ReadPlants } from '@plant-store/core';
+import { MAX_PLANT_ID, MIN_PLANT_ID, type PlantId, ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { StubRepository } from './stub-repository.js';
 
 describe('ReadPlants', () => {
-  it('reads the batches of the repository', async () => {
-    const plants = [1n, 2n].map((id) => toPlant({ id, name: 'Monstera' }));
-    const batches: unknown[] = [];
-    for await (const batch of new ReadPlants(new StubRepository([], plants)).execute()) batches.push(batch);
-    expect(batches).to.deep.equal([plants]);
+  const ids = [MIN_PLANT_ID, -1n, 0n, 1n, MAX_PLANT_ID];
+  const plants = ids.map((id) => toPlant({ id, name: 'Monstera' }));
+  const read = async (...position: [after?: PlantId | undefined, batchSize?: number]) => {
+    const batches: PlantId[][] = [];
+    for await (const batch of new ReadPlants(new StubRepository([], plants)).execute(...position))
+      batches.push(batch.map(({ id }) => id));
+    return batches;
+  };
+
+  it('reads every plant, in batches of up to a given size', async () => {
+    expect(await read()).to.deep.equal([ids]);
+    expect(await read(undefined, 2)).to.deep.equal([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+  });
+
+  it('reads the plants after an id, which may be outside int64', async () => {
+    expect(await read(-2n)).to.deep.equal([ids.slice(1)]);
+    expect(await read(-1n)).to.deep.equal([ids.slice(2)]);
+    for (const after of [MIN_PLANT_ID - 1n, -(2n ** 64n)]) expect(await read(after)).to.deep.equal([ids]);
+    for (const after of [MAX_PLANT_ID, 2n ** 64n]) expect(await read(after)).to.deep.equal([]);
+  });
+
+  it('reads a page as its first batch', async () => {
+    const readPlants = new ReadPlants(new StubRepository([], plants));
+    expect(await readPlants.execute(0n, 1).next()).to.deep.equal({ done: false, value: plants.slice(3, 4) });
+    expect(await readPlants.execute(MAX_PLANT_ID, 1).next()).to.deep.equal({ done: true, value: undefined });
+  });
+
+  it('continues where it was, whatever the caller does with a batch', async () => {
+    const reading = new ReadPlants(new StubRepository([], plants)).execute(undefined, 2);
+    const { value: batch = [] } = await reading.next();
+    Reflect.set(batch, 'length', 0);
+    expect((await reading.next()).value).to.deep.equal(plants.slice(2, 4));
+  });
+
+  it('rejects a position that is no bigint, and a size that would end the reading early', async () => {
+    for (const after of ['5', 5, null])
+      expect(await catchError(read(JSON.parse(JSON.stringify(after))))).to.be.instanceOf(TypeError);
+    for (const batchSize of [0, -1, 1.5, Number.NaN])
+      expect(await catchError(read(0n, batchSize))).to.be.instanceOf(RangeError);
   });
 });

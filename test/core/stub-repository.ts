@@ -1,4 +1,4 @@
-import type { AddOutcome, Plant, PlantRepository } from '@plant-store/core';
+import type { AddOutcome, Plant, PlantId, PlantRepository } from '@plant-store/core';
 
 /** Returns given outcomes and plants, and records what it adds. */
 export class StubRepository implements PlantRepository {
@@ -16,7 +16,11 @@ export class StubRepository implements PlantRepository {
     return this.#outcomes;
   }
 
-  async *readAll(): AsyncGenerator<readonly Plant[]> {
-    yield this.#plants;
+  async find(id: PlantId): Promise<Plant | undefined> {
+    return this.#plants.find((plant) => plant.id === id);
+  }
+
+  async read(from: PlantId, limit: number): Promise<readonly Plant[]> {
+    return this.#plants.filter(({ id }) => id >= from).slice(0, limit);
   }
 }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { parse } from 'yaml';
-import { readConfig, settings } from '../../composition/config.js';
+import { readConfig } from '../../composition/config.js';
+import { settings } from '../../composition/settings.js';
 import { inRepository } from '../support/paths.js';
 
 const readText = (path: string) => readFileSync(inRepository(path), 'utf8');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { apiErrors } from '@plant-store/adapters/api';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { settings } from '../../composition/config.js';
+import { settings } from '../../composition/settings.js';
 import { section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 

@@ -40,7 +40,7 @@ describe('The JSON Lines repository example', () => {
     const addAndRead = async (id: bigint, name: string) => {
       const repository = await open();
       await repository.add([toPlant({ id, name })]);
-      const plants = await readPlants(repository.readAll());
+      const plants = await readPlants(repository);
       await repository.close();
       return plants.map((plant) => plant.name);
     };

@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openSqlite } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { create, serve, toLines } from '../support/client.js';
+import { CREATE_HEADERS, create, serve, toLines } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
 import { exchange } from '../support/raw-http.js';
 import { TOKEN } from '../support/service.js';
@@ -72,6 +73,58 @@ describe('The executable, with default settings and', () => {
     expect(service.service.stderr).to.match(/"path":"\/hello".*"status":429,"error":42900/);
   });
 
+  it('routes for authenticated clients, which the limits, the log, the metrics and the description include', async () => {
+    const service = await startWith('plugins/read-plants.js', { BASE_PATH: '/garden' });
+    const url = `http://127.0.0.1:${service.port}/garden`;
+    const read = async (path: string, token = TOKEN) => {
+      const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
+      const text = await response.text();
+      return response.ok ? text : JSON.parse(text).error;
+    };
+    const [small, large] = [9_007_199_254_740_993n, 2n ** 63n - 1n];
+    const [first, second] = [`{"id":${small},"name":" Monstera "}`, `{"id":${large},"name":"Ficus","tag":"indoor"}`];
+    for (const body of [second, first])
+      expect(await fetch(`${url}/plants`, { method: 'POST', headers: CREATE_HEADERS, body })).to.include({
+        status: 200,
+      });
+    expect(await read(`/plants/${small}`)).to.equal('{"name":" Monstera "}');
+    expect(await read('/plants')).to.equal(`[${first},${second}]`);
+    expect(await read('/plants?limit=1')).to.equal(`[${first}]`);
+    expect(await read(`/plants?after=${small}`)).to.equal(`[${second}]`);
+    expect(await read(`/plants?after=${large}`)).to.equal('[]');
+    for (const id of [small - 1n, '-0x1', '9223372036854775808', '99999999999999999999', '%00'])
+      expect(await read(`/plants/${id}`), `${id}`).to.equal(40402);
+    for (const query of ['after=', 'after=x', 'limit=', 'limit=0', 'limit=1001', 'limit=1&limit=2', 'after=1&after=2'])
+      expect(await read(`/plants?${query}`), query).to.equal(40004);
+    for (const path of ['/plants/1', '/plants', '/plants?limit=x']) {
+      expect(await read(path, 'another-token')).to.equal(40102);
+      expect(await fetch(url + path)).to.include({ status: 401 });
+    }
+    expect(await read('/plants/1/leaves')).to.equal(40401);
+    for (const [path, allowed] of [
+      ['/plants', 'GET, HEAD, POST'],
+      ['/plants/1', 'GET, HEAD'],
+    ] as const) {
+      const { headers, status } = await fetch(url + path, { method: 'DELETE' });
+      expect([status, headers.get('Allow')]).to.deep.equal([405, allowed]);
+    }
+    const { paths } = JSON.parse(await read('/openapi.json'));
+    expect(Object.keys(paths['/plants/{plantId}'].get.responses)).to.include.members(['200', '404', '503']);
+    const metrics = await service.manage('/metrics');
+    const count = 'plant_store_http_requests_total{method="GET",route="/garden/plants/:plantId",';
+    expect(metrics).to.include(`${count}status="404",error="40402"} 5`);
+    expect(metrics).to.include(`${count}status="401",error="40102"} 1`);
+    expect(metrics).to.match(/^plant_store_client_requests_in_flight 0$/m);
+    const database = await openSqlite({ path: join(service.folder, 'plants.db'), readOnly: true });
+    await database.knex.schema.renameTable('plants', 'lost');
+    await database.close();
+    expect([await read('/plants/1'), await read('/plants')]).to.deep.equal([50301, 50301]);
+    expect(await service.service.stop()).to.equal(0);
+    expect(service.service.stderr).to.match(
+      /"path":"\/garden\/plants\/-0x1","subject":".*","status":404,"error":40402/,
+    );
+  });
+
   it('another HTTP framework, behind the limits of connections', async () => {
     const service = await startWith('node-http/plugin.js');
     expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
@@ -91,24 +144,18 @@ describe('The executable, with default settings and', () => {
   });
 
   it('a decorator that sees each call of a use case', async () => {
-    const service = await startWith('plugins/repository-decorator.js');
+    const service = await startWith('plugins/writer-decorator.js');
     expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
     expect(service.service.stderr.match(/^audit: .*$/gm)).to.deep.equal(['audit: added', 'audit: conflict']);
     await service.stop();
   });
 
-  it('a repository below group commit, bound anew', async () => {
-    const rebinding = `
-      const read = (repository) => () => repository.readAll();
-      const add = (repository) => (plants) => (console.log('batch', plants.length), repository.add(plants));
+  it('a writer below group commit, which sees the batches', async () => {
+    const watching = `
+      const watch = (writer) => ({ add: (plants) => (console.log('batch', plants.length), writer.add(plants)) });
       export default (container) =>
-        container
-          .rebind(Symbol.for('plant-store:BatchRepository'))
-          .toResolvedValue(
-            (storage) => ({ add: add(storage), readAll: read(storage) }),
-            [Symbol.for('plant-store:Storage')],
-          );`;
-    const service = await startWith(rebinding);
+        container.onActivation(Symbol.for('plant-store:BatchWriter'), (_, writer) => watch(writer));`;
+    const service = await startWith(watching);
     expect(await service.create()).to.equal(200);
     expect(service.service.stdout).to.match(/^batch 1$/m);
     await service.stop();
@@ -127,7 +174,7 @@ describe('The executable, with default settings and', () => {
   it('a metric', async () => {
     const service = await startWith('plugins/metric.js');
     expect(await service.create()).to.equal(200);
-    expect(await service.manage('/metrics')).to.match(/^plant_store_garden_beds 3$/m);
+    expect(await service.manage('/metrics')).to.match(/^garden_beds 3$/m);
     await service.stop();
   });
 

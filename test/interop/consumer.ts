@@ -4,7 +4,7 @@
  */
 
 import { apiErrors } from '@plant-store/adapters/api';
-import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { BatchingPlantWriter } from '@plant-store/adapters/batching';
 import { HttpServer } from '@plant-store/adapters/http-server';
 import { JwtVerifier } from '@plant-store/adapters/jwt';
 import { openSqlite } from '@plant-store/adapters/knex';
@@ -13,17 +13,17 @@ import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
-import { CreatePlant, type PlantRepository } from '@plant-store/core';
+import { CreatePlant, type PlantWriter } from '@plant-store/core';
 import { createContainer, type Plugin, readConfig, services } from 'plant-store';
 
-export const repository: PlantRepository = new BatchingPlantRepository(new MemoryPlantRepository(), { maxWrites: 2 });
-export const createPlant = new CreatePlant(repository);
+export const writer: PlantWriter = new BatchingPlantWriter(new MemoryPlantRepository(), { maxWrites: 2 });
+export const createPlant = new CreatePlant(writer);
 // @ts-expect-error core: an id is a bigint
 createPlant.execute({ id: 1, name: 'Monstera' });
 // @ts-expect-error adapters/memory: a Plant, not an object literal
 new MemoryPlantRepository().add([{ id: 1n, name: 'Monstera' }]);
 // @ts-expect-error adapters/batching: no such option
-new BatchingPlantRepository(repository, { readsMax: 1 });
+new BatchingPlantWriter(writer, { readsMax: 1 });
 // @ts-expect-error adapters/static-token: a list of tokens, not a string
 new StaticTokenVerifier('secret-token');
 // @ts-expect-error adapters/jwt: a URL, not a string
@@ -33,7 +33,7 @@ createKoaApp({ createPlant });
 
 // Options that a program reads may be `undefined`, also with exact optional properties.
 declare const bodyLimitBytes: number | undefined;
-const tokenVerifier = new StaticTokenVerifier(['ali=secret-token']);
+const tokenVerifier = new StaticTokenVerifier([{ name: 'ali', token: 'secret-token' }]);
 export const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined });
 app.use((ctx) => {
   ctx.body = apiErrors.noSuchPath;
@@ -54,7 +54,7 @@ container.rebind(services.TokenVerifier).toConstantValue({
 });
 container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
 // @ts-expect-error composition: a service identifier determines the bound type
-container.bind(services.HttpCreatePlant).toConstantValue(repository);
+container.bind(services.CreatePlant).toConstantValue(writer);
 // @ts-expect-error composition: a plugin gets a container
 export const plugin: Plugin = (bindings: string) => bindings;
 // @ts-expect-error contract: a harness opens a repository

@@ -11,6 +11,7 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
   '/adapters/driving/http-server/malformed-http.ts': 'responses that the tests of the server read',
   '/adapters/driving/koa/context.ts': 'types, and a response that the tests of the middlewares read',
   '/composition/services.ts': 'identifiers with a type',
+  '/composition/version.ts': 'a constant',
   '/composition/cli/main.ts': 'the entry point of the process; what it calls has a test',
 };
 

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FinishedRequest } from '@plant-store/adapters/api';
 import { HttpServer, type HttpServerOptions } from '@plant-store/adapters/http-server';
-import { createKoaApp, type Load, type RouteOptions } from '@plant-store/adapters/koa';
+import { createKoaApp, type InFlight, type RouteOptions } from '@plant-store/adapters/koa';
 import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
 import { expect } from 'chai';
 import { after } from 'mocha';
@@ -43,7 +43,7 @@ type CreateListener = (options: RouteOptions & HttpServerOptions) => RequestList
 
 /** The HTTP API on a free port. */
 export class TestServer {
-  readonly load: Load = { inFlight: 0, inFlightBytes: 0 };
+  readonly inFlight: InFlight = { requests: 0, bytes: 0 };
   /** The requests that have finished, without their durations. */
   readonly finished: FinishedRequest[] = [];
   readonly #events = new EventEmitter();
@@ -57,12 +57,12 @@ export class TestServer {
   #first: WeakRef<IncomingMessage> | undefined;
 
   constructor(options: Options, create: CreateListener, observe?: ResponseObserver) {
-    const { load } = this;
+    const { inFlight } = this;
     const onFinished = ({ durationMs: _, ...request }: FinishedRequest) => {
       this.finished.push(request);
       this.#events.emit('finished');
     };
-    const all = { ...API_OPTIONS, load, observe: onFinished, shutdownTimeoutMs: 500, ...options };
+    const all = { ...API_OPTIONS, inFlight, observe: onFinished, shutdownTimeoutMs: 500, ...options };
     const listener = create(all);
     const onRequest: RequestListener = (req, res) => {
       this.#firstSocket ??= req.socket;

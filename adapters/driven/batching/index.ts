@@ -1,1 +1,1 @@
-export { BatchingPlantRepository, type BatchLimits } from './batching-plant-repository.js';
+export { BatchingPlantWriter, type BatchLimits } from './batching-plant-writer.js';

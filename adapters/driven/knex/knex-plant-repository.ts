@@ -1,17 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  type AddOutcome,
-  MAX_PLANT_ID,
-  MIN_PLANT_ID,
-  type Plant,
-  type PlantId,
-  type PlantRepository,
-  StorageUnavailable,
-} from '@plant-store/core';
+import { type AddOutcome, type Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { fitsStatement, selectPage, selectRows, selectStored, toRow } from './rows.js';
+import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
 
 /** Pause before a retry, in milliseconds. */
 const PAUSE_MS = 10;
@@ -126,19 +118,21 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#insert(plants.slice(middle), outcomes);
   }
 
-  /** Reads pages, because a cursor would keep a transaction open while the caller works. */
-  async *readAll(): AsyncGenerator<readonly Plant[]> {
-    let from = MIN_PLANT_ID;
-    for (;;) {
-      const rows = await this.#caller.call(() => this.#run(() => selectPage(this.#knex, this.#dialect, from)));
-      const plants = rows.flatMap(({ plant }) => plant ?? []);
-      if (plants.length < rows.length) throw new StorageUnavailable('a stored row is not a valid plant');
-      const last = plants.at(-1);
-      if (last === undefined) return;
-      yield plants;
-      if (last.id === MAX_PLANT_ID) return;
-      from = last.id + 1n;
-    }
+  async find(id: PlantId): Promise<Plant | undefined> {
+    const condition = `id = ${this.#dialect.textToId}`;
+    const [plant] = await this.#read(() => selectRows(this.#knex, this.#dialect, condition, [id]));
+    return plant;
+  }
+
+  read(from: PlantId, limit: number): Promise<readonly Plant[]> {
+    return this.#read(() => selectPage(this.#knex, this.#dialect, from, limit));
+  }
+
+  async #read(select: () => Promise<readonly StoredRow[]>): Promise<readonly Plant[]> {
+    const rows = await this.#caller.call(() => this.#run(select));
+    const plants = rows.flatMap(({ plant }) => plant ?? []);
+    if (plants.length < rows.length) throw new StorageUnavailable('a stored row is not a valid plant');
+    return plants;
   }
 
   #run<T>(statement: () => Promise<T>): Promise<T> {

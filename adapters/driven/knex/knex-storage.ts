@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { type OpenPlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
@@ -39,7 +39,7 @@ export interface ServerOptions extends DatabaseOptions {
 }
 
 /** An open database. */
-export interface KnexStorage extends PlantRepository, SchemaState {
+export interface KnexStorage extends OpenPlantRepository, SchemaState {
   /** A connection pool for {@link joinTransaction}, and for rows of the caller. `close` waits for its transactions. */
   readonly knex: Knex;
   /** The name of the database, without a password. */
@@ -53,11 +53,8 @@ export interface KnexStorage extends PlantRepository, SchemaState {
   /**
    * Checks that plants can be read. At first and after an `add` that failed, also commits an insert of no row and a small
    * write, unless the database is only read.
-   * @throws {StorageUnavailable}
    */
   ready(): Promise<void>;
-  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
-  close(): Promise<void>;
 }
 
 /**

@@ -58,12 +58,12 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
   return selectRows(knex, dialect, condition, bindings, knex.isTransaction && readsSnapshot);
 }
 
-/** Selects the rows of the page that starts at an id. Its size is bounded, too, because names may have megabytes. */
-export function selectPage(knex: Knex, dialect: Dialect, from: PlantId): Promise<readonly StoredRow[]> {
+/** Selects the first rows from an id on. The size of their text is limited, too, because names may have megabytes. */
+export function selectPage(knex: Knex, dialect: Dialect, from: PlantId, limit: number): Promise<readonly StoredRow[]> {
   const lastId = `SELECT MAX(id) FROM (
       SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
         SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
-        FROM plants WHERE id >= ${dialect.textToId} ORDER BY id LIMIT ${MAX_ROWS}
+        FROM plants WHERE id >= ${dialect.textToId} ORDER BY id LIMIT ${Math.min(limit, MAX_ROWS)}
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;
   return selectRows(knex, dialect, `id BETWEEN ${dialect.textToId} AND (${lastId})`, [from, from]);

@@ -1,11 +1,17 @@
-import { type AddOutcome, type Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import {
+  type AddOutcome,
+  type OpenPlantRepository,
+  type Plant,
+  type PlantId,
+  StorageUnavailable,
+} from '@plant-store/core';
 
-/** Number of plants per batch of a reader. */
-const BATCH_ROWS = 1000;
-
-/** Stores plants in a Map for the lifetime of the process. For tests and experiments. */
-export class MemoryPlantRepository implements PlantRepository {
+/** Stores plants for the lifetime of the process. For tests and experiments. */
+export class MemoryPlantRepository implements OpenPlantRepository {
   readonly #plants = new Map<PlantId, Plant>();
+  /** The same plants, ordered by id if `#isOrdered`. */
+  readonly #ordered: Plant[] = [];
+  #isOrdered = true;
   #closed = false;
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -14,14 +20,24 @@ export class MemoryPlantRepository implements PlantRepository {
       const stored = this.#plants.get(plant.id);
       if (stored !== undefined) return { kind: 'conflict', stored };
       this.#plants.set(plant.id, plant);
+      this.#ordered.push(plant);
+      this.#isOrdered = false;
       return { kind: 'added' };
     });
   }
 
-  async *readAll(): AsyncGenerator<readonly Plant[]> {
+  async find(id: PlantId): Promise<Plant | undefined> {
     this.#assertOpen();
-    const plants = [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    for (let start = 0; start < plants.length; start += BATCH_ROWS) yield plants.slice(start, start + BATCH_ROWS);
+    return this.#plants.get(id);
+  }
+
+  async read(from: PlantId, limit: number): Promise<readonly Plant[]> {
+    this.#assertOpen();
+    // Fast if few plants were added since the last time.
+    if (!this.#isOrdered) this.#ordered.sort((a, b) => (a.id < b.id ? -1 : 1));
+    this.#isOrdered = true;
+    const start = findStart(this.#ordered, from);
+    return this.#ordered.slice(start, start + limit);
   }
 
   /** Throws `StorageUnavailable` after {@link close}. */
@@ -37,4 +53,16 @@ export class MemoryPlantRepository implements PlantRepository {
   #assertOpen(): void {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
   }
+}
+
+/** Returns the index of the first plant with an id of at least `from`, by binary search. */
+function findStart(ordered: readonly Plant[], from: PlantId): number {
+  let [start, end] = [0, ordered.length];
+  while (start < end) {
+    const middle = Math.floor((start + end) / 2);
+    const plant = ordered[middle];
+    if (plant && plant.id < from) start = middle + 1;
+    else end = middle;
+  }
+  return start;
 }

@@ -1,3 +1,1 @@
-export { measureRequests } from './measure-requests.js';
-export { MeasuredPlantRepository } from './measured-plant-repository.js';
-export { createMetrics, type Labels, type Metrics } from './metrics.js';
+export { MeasuredPlantWriter } from './measured-plant-writer.js';

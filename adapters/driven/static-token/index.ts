@@ -1,1 +1,1 @@
-export { assertTokens, isClientName, parseTokens, StaticTokenVerifier } from './static-token-verifier.js';
+export { assertTokens, type StaticToken, StaticTokenVerifier } from './static-token-verifier.js';

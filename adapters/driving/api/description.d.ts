@@ -15,6 +15,6 @@ interface DescribedOperation {
 
 /**
  * The description of the HTTP API, `docs/openapi.yaml`. `build.js` writes it as code instead of a file, so that bundles
- * contain it.
+ * contain it. Frozen, so change a copy: `structuredClone(openApiDescription)`.
  */
 export declare const openApiDescription: OpenApiDescription;

@@ -1,32 +1,43 @@
 import Router from '@koa/router';
-import type { Principal, TokenVerifier } from '@plant-store/core';
+import type { CreatePlantUseCase, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
-import { JsonPlantCodec, type LogOptions, type OpenApiDescription, openApiDescription } from '../api/index.js';
-import type { CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
+import {
+  type Declined,
+  JsonPlantCodec,
+  type LogOptions,
+  type OpenApiDescription,
+  openApiDescription,
+} from '../api/index.js';
+import type { ClientState, CreateState, InFlight, RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
 import { logRequests } from './log-requests.js';
 import * as middlewares from './middlewares.js';
 import { readBody } from './read-body.js';
 
+/** Adds routes to a router whose middlewares run after the limit and the check of the credential. */
+export type ClientRoutes = (router: Router<ClientState>) => unknown;
+
 /** Options of {@link addRoutes}. */
 export interface RouteOptions {
-  /** The use case, or a function that returns it for the authenticated client. */
-  readonly createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant | Promise<HttpCreatePlant>);
+  /** The use case, or a decorator of it, which gets the authenticated client. */
+  readonly createPlant: CreatePlantUseCase<Declined>;
   readonly tokenVerifier: TokenVerifier;
-  /** Describes the errors with which `createPlant` declines plants, too. @default `docs/openapi.yaml` */
+  /** Add routes for authenticated clients. @default none */
+  readonly routes?: readonly ClientRoutes[] | undefined;
+  /** Describes these routes, too, and the errors with which `createPlant` declines plants. @default `docs/openapi.yaml` */
   readonly description?: OpenApiDescription | undefined;
   /** Path prefix such as `/garden`. @default none */
   readonly basePath?: string | undefined;
   /** Serves the page at `/docs`, and redirects `/` to it, with Swagger UI from this folder. @default no page */
   readonly swaggerUiFolder?: string | undefined;
-  /** Maximum number of creates in flight. @default 1000 */
+  /** Maximum number of requests in flight, except for those of public routes. @default 1000 */
   readonly maxInFlight?: number | undefined;
-  /** Maximum memory reserved for them: eight bytes for each byte of a body. @default 67108864 */
+  /** Maximum memory reserved for creates: eight bytes for each byte of a body. @default 67108864 */
   readonly maxInFlightBytes?: number | undefined;
   /** Maximum size of a body. @default 1048576 */
   readonly bodyLimitBytes?: number | undefined;
-  /** Counts the creates in flight. @default a new one */
-  readonly load?: Load | undefined;
+  /** Counts the requests in flight. @default a new one */
+  readonly inFlight?: InFlight | undefined;
 }
 
 /** Creates the HTTP API as a Koa app, to serve, to mount in another app, or to extend with `use`. */
@@ -44,22 +55,31 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
 export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
-  const { createPlant, tokenVerifier, basePath = '', swaggerUiFolder } = options;
-  const { description = openApiDescription, load = { inFlight: 0, inFlightBytes: 0 } } = options;
+  const { createPlant, tokenVerifier, routes = [], basePath = '', swaggerUiFolder } = options;
+  const { description = openApiDescription, inFlight = { requests: 0, bytes: 0 } } = options;
   const { maxInFlight = 1000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
   const codec = new JsonPlantCodec(description);
-  const router = new Router<RequestState>({ prefix: basePath, sensitive: true, strict: true });
+  const routing = { prefix: basePath, sensitive: true, strict: true };
+  const limit = middlewares.limitInFlight(inFlight, maxInFlight);
+  const credential = middlewares.checkCredential(tokenVerifier);
+
+  const router = new Router<RequestState>(routing);
   router.post<CreateState>(
     '/plants',
     middlewares.concealFailures,
-    middlewares.limitInFlight(load, maxInFlight),
-    middlewares.checkCredential(tokenVerifier),
+    limit,
+    credential,
     middlewares.checkHeaders,
-    readBody(load, maxInFlightBytes, bodyLimitBytes),
+    readBody(inFlight, maxInFlightBytes, bodyLimitBytes),
     middlewares.create(createPlant, codec),
   );
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
-  app.use(router.routes());
-  return app.use(middlewares.rejectUnknown(router));
+
+  const clients = new Router<ClientState>(routing);
+  clients.use(middlewares.concealFailures, limit, credential, middlewares.exposeHttpErrors);
+  for (const add of routes) add(clients);
+
+  app.use(router.routes()).use(clients.routes());
+  return app.use(middlewares.rejectUnknown(router, clients));
 }

@@ -1,16 +1,12 @@
-import type { CreatePlantOutcome, NewPlant, Principal } from '@plant-store/core';
+import type { Principal } from '@plant-store/core';
 import type { Middleware, ParameterizedContext } from 'koa';
-import { type ApiError, type Declined, failureToApiError, toStatus } from '../api/index.js';
+import { type ApiError, failureToApiError, toStatus } from '../api/index.js';
 
-/** What creates plants: the use case of the core, or a decorator of it that declines some. */
-export interface HttpCreatePlant {
-  execute(newPlant: NewPlant): Promise<CreatePlantOutcome | Declined>;
-}
-
-/** Counts the creates in flight, from the arrival of their headers until the response is sent, and their memory. */
-export interface Load {
-  inFlight: number;
-  inFlightBytes: number;
+/** Counts creates and requests of further client routes, from the arrival of their headers until the response is sent. */
+export interface InFlight {
+  requests: number;
+  /** Memory reserved for the bodies of creates. */
+  bytes: number;
 }
 
 /** Facts about a request on `ctx.state`, for the log, the metrics and further middlewares. */
@@ -27,16 +23,20 @@ export interface RequestState {
   memoryBytes?: number;
 }
 
-/** What the create of an authenticated client has on `ctx.state`. */
-export interface CreateState extends RequestState {
+/** What a request of an authenticated client has on `ctx.state`. */
+export interface ClientState extends RequestState {
   principal: Principal;
+}
+
+/** What a create has on `ctx.state`. */
+export interface CreateState extends ClientState {
   body: Uint8Array;
 }
 
 export type ApiContext = ParameterizedContext<RequestState>;
 export type ApiMiddleware = Middleware<RequestState>;
 
-/** Responds with an Error object. */
+/** Responds with an Error object, whose number the log and the metrics get, too. */
 export function reject(ctx: ApiContext, apiError: ApiError): void {
   const { error, message, headers = {} } = apiError;
   ctx.state.errorNumber = error;

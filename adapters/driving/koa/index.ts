@@ -1,2 +1,2 @@
-export { addRoutes, createBaseApp, createKoaApp, type RouteOptions } from './app.js';
-export type { HttpCreatePlant, Load, RequestState } from './context.js';
+export { addRoutes, type ClientRoutes, createBaseApp, createKoaApp, type RouteOptions } from './app.js';
+export { type ClientState, type InFlight, type RequestState, reject } from './context.js';

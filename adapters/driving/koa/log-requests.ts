@@ -14,7 +14,10 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     await next();
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     const { principal, reason, failure } = ctx.state;
-    const { method, _matchedRoute: route } = ctx;
+    const { method } = ctx;
+    // `_matchedRoute` would be the path of a middleware that rejects.
+    const layers: readonly { methods: readonly string[]; path: string }[] = ctx['matched'] ?? [];
+    const route = layers.findLast(({ methods }) => methods.includes(method))?.path;
     // The client has disconnected before its body arrived, or the server has responded because it is malformed or late.
     const aborted = ctx.req.errored ? true : undefined;
     const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.errorNumber };

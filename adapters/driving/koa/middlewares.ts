@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { finished } from 'node:stream';
 import type { Router } from '@koa/router';
-import type { Principal, TokenVerifier } from '@plant-store/core';
+import type { CreatePlantUseCase, TokenVerifier } from '@plant-store/core';
 import type { Middleware } from 'koa';
-import { apiErrors, authenticate, type JsonPlantCodec, toApiError } from '../api/index.js';
-import type { ApiMiddleware, CreateState, HttpCreatePlant, Load, RequestState } from './context.js';
+import { apiErrors, authenticate, type Declined, type JsonPlantCodec, toApiError } from '../api/index.js';
+import type { ApiMiddleware, CreateState, InFlight } from './context.js';
 import { fail, reject } from './context.js';
 
 /** Responds to an HTTP error, as Koa does by its members `status`, `expose` and `headers`, but with an Error object. */
@@ -29,12 +29,13 @@ export const cleanTarget: ApiMiddleware = (ctx, next) => {
   return ctx.url.startsWith('/') ? next() : reject(ctx, apiErrors.noSuchPath);
 };
 
-/** Responds 404 or 405 if neither the router nor a later middleware has responded. */
-export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
+/** Responds 404 or 405 if neither a router nor a later middleware has responded. */
+export function rejectUnknown(...routers: readonly Pick<Router, 'match'>[]): ApiMiddleware {
   return async (ctx, next) => {
     await next();
     if (ctx.status !== 404 || ctx.body != null || ctx.respond === false) return;
-    const methods = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
+    const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
+    const methods = layers.flatMap((layer) => layer.methods);
     const headers = { Allow: [...new Set(methods)].sort().join(', ') };
     reject(ctx, methods.length > 0 ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
   };
@@ -44,13 +45,13 @@ export function rejectUnknown(router: Router<RequestState>): ApiMiddleware {
 export const concealFailures: ApiMiddleware = (ctx, next) => next().catch((failure) => fail(ctx, failure));
 
 /** Rejects a request beyond the maximum, and counts the others until their responses are sent or lost. */
-export function limitInFlight(load: Load, maximum: number): ApiMiddleware {
+export function limitInFlight(inFlight: InFlight, maximum: number): ApiMiddleware {
   return (ctx, next) => {
-    if (load.inFlight >= maximum) return reject(ctx, apiErrors.overloaded);
-    load.inFlight++;
+    if (inFlight.requests >= maximum) return reject(ctx, apiErrors.overloaded);
+    inFlight.requests++;
     const release = () => {
-      load.inFlight--;
-      load.inFlightBytes -= ctx.state.memoryBytes ?? 0;
+      inFlight.requests--;
+      inFlight.bytes -= ctx.state.memoryBytes ?? 0;
     };
     // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
     return next().finally(() => (ctx.res.socket ? finished(ctx.res, { readable: false }, release) : release()));
@@ -79,16 +80,12 @@ export const checkHeaders: ApiMiddleware = (ctx, next) => {
   return next();
 };
 
-/** Creates the plant, with the use case or with a function that returns it for the authenticated client. */
-export function create(
-  createPlant: HttpCreatePlant | ((principal: Principal) => HttpCreatePlant | Promise<HttpCreatePlant>),
-  codec: JsonPlantCodec,
-): Middleware<CreateState> {
+/** Creates the plant for the authenticated client. */
+export function create(createPlant: CreatePlantUseCase<Declined>, codec: JsonPlantCodec): Middleware<CreateState> {
   return async (ctx) => {
     const decoded = codec.decodeNewPlant(ctx.state.body);
     if (decoded.kind === 'rejected') return reject(ctx, decoded.error);
-    const useCase = typeof createPlant === 'function' ? await createPlant(ctx.state.principal) : createPlant;
-    const outcome = await useCase.execute(decoded.newPlant);
+    const outcome = await createPlant.execute(decoded.newPlant, ctx.state.principal);
     if (outcome.kind === 'rejected') return fail(ctx, outcome.error, toApiError(outcome));
     if (outcome.kind !== 'created') return reject(ctx, toApiError(outcome));
     // Before the body, so that Koa does not look for the type of a string.

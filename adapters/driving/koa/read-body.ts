@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { type ApiError, apiErrors } from '../api/index.js';
-import { type CreateState, fail, type Load, reject } from './context.js';
+import { type CreateState, fail, type InFlight, reject } from './context.js';
 
 /** Memory of a create per byte of its body: that byte twice, and up to two each for its text, the plant and the response. */
 const MEMORY_PER_BYTE = 8;
@@ -13,15 +13,15 @@ const parse = bodyParser(PARSER_OPTIONS);
 const TAKEN = { ...apiErrors.notJson, message: 'Another body parser has read the body, and has set no rawBody' };
 
 /** Reads the body into `ctx.state.body`, and counts the memory of its create, as announced or as it arrives. */
-export function readBody(load: Load, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
+export function readBody(inFlight: InFlight, maxInFlightBytes: number, limitBytes: number): Middleware<CreateState> {
   const message = `The body is larger than ${limitBytes} bytes, or consists of very small chunks`;
   const tooLarge = { ...apiErrors.bodyTooLarge, message };
   /** Reserves the memory of a create, or returns why there is none. One create alone always fits. */
   const reserve = (state: CreateState, bytes: number): ApiError | undefined => {
     if (bytes > limitBytes) return tooLarge;
     const added = Math.min(MEMORY_PER_BYTE * bytes, maxInFlightBytes) - (state.memoryBytes ?? 0);
-    if (load.inFlightBytes + added > maxInFlightBytes) return apiErrors.overloaded;
-    load.inFlightBytes += added;
+    if (inFlight.bytes + added > maxInFlightBytes) return apiErrors.overloaded;
+    inFlight.bytes += added;
     state.memoryBytes = (state.memoryBytes ?? 0) + added;
     return undefined;
   };

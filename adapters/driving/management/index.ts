@@ -1,1 +1,7 @@
-export { createManagementServer, type ManagementOptions, type ReadinessCheck } from './management-server.js';
+export {
+  createManagementServer,
+  createReadiness,
+  type ManagementOptions,
+  type Readiness,
+  type ReadinessCheck,
+} from './management-server.js';

@@ -13,30 +13,38 @@ export interface ReadinessCheck {
   check(): Promise<void>;
 }
 
-/** The parts of the service that the management listener reports on. */
-export interface ManagementOptions {
-  readonly checks: readonly ReadinessCheck[];
-  readonly metrics: {
-    readonly contentType: string;
-    gauge(name: string, help: string, read: () => Promise<number>): void;
-    text(): Promise<string>;
-  };
-  readonly isStopping: () => boolean;
+/** Whether the service can create plants. */
+export interface Readiness {
+  readonly isReady: boolean;
+  /** `ok` or the problem, by the name of each check. */
+  readonly checks: Readonly<Record<string, string>>;
 }
 
-/** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
-export function createManagementServer({ checks, metrics, isStopping }: ManagementOptions): HttpServer {
+/** Returns a function that makes every check. Calls share a check until it ends; one that takes longer has failed. */
+export function createReadiness(
+  checks: readonly ReadinessCheck[],
+  isStopping: () => boolean,
+): () => Promise<Readiness> {
   const shared = checks.map(share);
-  const checkReadiness = async () => {
+  return async () => {
     const results = await Promise.all(shared.map((run) => run()));
     const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...results];
     return { isReady: statuses.every(([, status]) => status === 'ok'), checks: Object.fromEntries(statuses) };
   };
-  const help = '1 if the service can create plants, as /readyz, otherwise 0.';
-  metrics.gauge('ready', help, async () => Number((await checkReadiness()).isReady));
+}
+
+/** What the management listener serves. */
+export interface ManagementOptions {
+  readonly checkReadiness: () => Promise<Readiness>;
+  /** Such as a registry of `prom-client`. @default none */
+  readonly metrics?: { readonly contentType: string; metrics(): Promise<string> } | undefined;
+}
+
+/** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
+export function createManagementServer({ checkReadiness, metrics }: ManagementOptions): HttpServer {
   const respond = async (path: string, res: ServerResponse) => {
     if (path === '/healthz') return send(res, 200, JSON.stringify({ status: 'ok' }));
-    if (path === '/metrics') return send(res, 200, await metrics.text(), metrics.contentType);
+    if (path === '/metrics' && metrics) return send(res, 200, await metrics.metrics(), metrics.contentType);
     if (path !== '/readyz') return send(res, 404, 'Not Found', 'text/plain');
     const { isReady, checks } = await checkReadiness();
     send(res, isReady ? 200 : 503, JSON.stringify({ status: isReady ? 'ready' : 'not ready', checks }));

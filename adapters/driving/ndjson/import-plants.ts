@@ -1,4 +1,4 @@
-import type { CreatePlantOutcome, NewPlant } from '@plant-store/core';
+import type { CreatePlantsUseCase, NewPlant } from '@plant-store/core';
 import { apiErrors, type Declined, type DecodeResult, type JsonPlantCodec, toApiError } from '../api/index.js';
 import { splitLines } from './lines.js';
 
@@ -8,9 +8,7 @@ const MAX_ADDED_DIGITS = 15;
 /** Dependencies, limit and callback of an import. */
 interface ImportOptions {
   /** The use case of the core, or a decorator of it that declines some plants. */
-  readonly createPlants: {
-    execute(newPlants: readonly NewPlant[]): Promise<readonly (CreatePlantOutcome | Declined)[]>;
-  };
+  readonly createPlants: CreatePlantsUseCase<Declined>;
   readonly codec: JsonPlantCodec;
   /** Maximum size of the bodies that created the plants. A line may be 15 bytes longer. */
   readonly bodyLimitBytes: number;

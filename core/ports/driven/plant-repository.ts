@@ -1,10 +1,7 @@
-import type { Plant } from '../../plant.js';
+import type { Plant, PlantId } from '../../plant.js';
 
-/**
- * Port: stores plants. An id belongs to one plant forever; plants are never changed or removed. Calls may run
- * concurrently. A call sees every plant that was added before it started. `test/contract/` tests the details.
- */
-export interface PlantRepository {
+/** Port: adds plants. An id belongs to one plant forever; plants are never changed or removed. */
+export interface PlantWriter {
   /**
    * Adds plants independently of each other; of several with the same id, the first wins. Does not modify `plants`, and
    * does not validate them again: the use case created them with {@link Plant.from}.
@@ -13,13 +10,37 @@ export interface PlantRepository {
    * @throws {StorageUnavailable} The storage is unavailable, full or closed.
    */
   add(plants: readonly Plant[]): Promise<readonly AddOutcome[]>;
+}
+
+/** Port: reads plants. Unlike those that {@link PlantWriter.add} returns, they may not be durable yet. */
+export interface PlantReader {
+  /** Finds the plant that has an id, an int64. @throws {StorageUnavailable} The storage is unavailable or closed. */
+  find(id: PlantId): Promise<Plant | undefined>;
 
   /**
-   * Reads every plant in batches of up to 10,000, ordered by id, in constant memory. No batch is empty. May include
-   * plants added meanwhile. Ends only after the last plant; otherwise throws.
-   * @throws {StorageUnavailable} The storage is unavailable, full or closed. Thrown while iterating.
+   * Reads the first plants with an id of at least `from`, an int64, ordered by id: at most `limit`, which is above 0,
+   * fewer if they are large, none only if there are no more. The caller may modify the array.
+   * @throws {StorageUnavailable} The storage is unavailable or closed.
    */
-  readAll(): AsyncIterable<readonly Plant[]>;
+  read(from: PlantId, limit: number): Promise<readonly Plant[]>;
+}
+
+/**
+ * Port: stores plants. Calls may run concurrently. A call sees every plant that was added before it started.
+ * `test/contract/` tests the details.
+ */
+export interface PlantRepository extends PlantWriter, PlantReader {}
+
+/** A repository, and what the program that opened it calls. */
+export interface OpenPlantRepository extends PlantRepository {
+  /**
+   * Checks that plants can be read and, after a failed `add`, that they can be added. Stores no plant.
+   * @throws {StorageUnavailable} The storage is unavailable, full or closed.
+   */
+  ready(): Promise<void>;
+
+  /** Waits for calls in flight, then closes. Idempotent. Later calls throw `StorageUnavailable`, even `add([])`. */
+  close(): Promise<void>;
 }
 
 /** The result of adding one plant. */

@@ -1,12 +1,14 @@
 import type { NewPlant, Plant, Violation } from '../../plant.js';
+import type { Principal } from '../driven/token-verifier.js';
 
-/** Driving port: creates one plant. */
-export interface CreatePlantUseCase {
+/** Driving port: creates one plant. A decorator may decline it, for example for lack of a permission. */
+export interface CreatePlantUseCase<Declined = never> {
   /**
    * Creates a plant under the id that the client chose. Resolves once the plant is durable.
+   * @param principal The authenticated client, for decorators. The core does not use it.
    * @throws {StorageUnavailable} The plant may have been stored; retry to find out.
    */
-  execute(newPlant: NewPlant): Promise<CreatePlantOutcome>;
+  execute(newPlant: NewPlant, principal?: Principal): Promise<CreatePlantOutcome | Declined>;
 }
 
 /** The result of creating one plant. */

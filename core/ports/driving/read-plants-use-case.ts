@@ -1,10 +1,13 @@
-import type { Plant } from '../../plant.js';
+import type { Plant, PlantId } from '../../plant.js';
 
-/** Driving port: reads every plant, ordered by id. */
+/** Driving port: reads plants, ordered by id. */
 export interface ReadPlantsUseCase {
   /**
-   * Reads the plants in batches, in constant memory.
-   * @throws {StorageUnavailable} The storage is unavailable, full or closed. Thrown while iterating.
+   * Reads the plants in batches, in constant memory. They may not be durable yet. Includes every plant that was added
+   * before the first batch, and perhaps later ones. No batch is empty.
+   * @param after Reads only plants with greater ids. @default reads every plant
+   * @param batchSize Maximum number of plants per batch; large plants come in smaller batches. @default 4000
+   * @throws {StorageUnavailable} The storage is unavailable or closed. Thrown while iterating.
    */
-  execute(): AsyncIterable<readonly Plant[]>;
+  execute(after?: PlantId, batchSize?: number): AsyncGenerator<readonly Plant[], undefined>;
 }

@@ -3,9 +3,9 @@ import { services } from 'plant-store';
 import { plants } from '../mounted/fastify-plants.js';
 
 /** Creates the HTTP API with Fastify: its routes, its body parser and its request log, in the log of the service. */
-async function createListener(createPlant, tokenVerifier, log, { basePath, bodyLimitBytes: bodyLimit }) {
+async function createListener(createPlant, tokenVerifier, description, log, { basePath, bodyLimitBytes: bodyLimit }) {
   const app = Fastify({ loggerInstance: log, exposeHeadRoutes: true, requestIdHeader: 'x-request-id' });
-  app.register(plants, { prefix: basePath, bodyLimit, createPlant, tokenVerifier });
+  app.register(plants, { prefix: basePath, bodyLimit, createPlant, tokenVerifier, description });
   // A route of your own keeps Fastify's JSON parser.
   app.post('/notes', async ({ body }) => ({ noted: body }));
   await app.ready();
@@ -13,13 +13,11 @@ async function createListener(createPlant, tokenVerifier, log, { basePath, bodyL
 }
 
 /** The plugin: this listener replaces Koa, as in `PLUGINS=./fastify/plugin.js npx plant-store`. */
-export default (container) => {
+export default (container, config) => {
   container
     .rebind(services.RequestListener)
-    .toResolvedValue(createListener, [
-      services.HttpCreatePlant,
-      services.TokenVerifier,
-      services.Logger,
-      services.Config,
-    ]);
+    .toResolvedValue(
+      (...parts) => createListener(...parts, config),
+      [services.CreatePlant, services.TokenVerifier, services.Description, services.Logger],
+    );
 };

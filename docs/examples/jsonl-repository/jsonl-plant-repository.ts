@@ -1,16 +1,15 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type AddOutcome, Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { type AddOutcome, type OpenPlantRepository, Plant, type PlantId, StorageUnavailable } from '@plant-store/core';
 
-/** Maximum number of plants per batch of a reader. */
-const BATCH_SIZE = 1000;
 const LINE_FEED = 0x0a;
 
 /** Stores plants in memory and in a file with one JSON array per line: `["<id>", "<name>", "<tag>" or null]`. */
-export class JsonlPlantRepository implements PlantRepository {
+export class JsonlPlantRepository implements OpenPlantRepository {
   readonly #lockPath: string;
   readonly #file: FileHandle;
-  readonly #plants: Map<PlantId, Plant>;
+  readonly #plants = new MemoryPlantRepository();
   /** Length of the complete, synced lines in bytes. */
   #syncedBytes: number;
   /** Whether part of a failed write may follow the synced lines. */
@@ -26,8 +25,7 @@ export class JsonlPlantRepository implements PlantRepository {
     this.#syncedBytes = bytes.lastIndexOf(LINE_FEED) + 1;
     this.#hasPartialLine = this.#syncedBytes < bytes.length;
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, this.#syncedBytes));
-    const lines = text.split('\n').slice(0, -1);
-    this.#plants = new Map(lines.map(parseLine).map((plant) => [plant.id, plant]));
+    void this.#plants.add(text.split('\n').slice(0, -1).map(parseLine));
   }
 
   /**
@@ -63,14 +61,14 @@ export class JsonlPlantRepository implements PlantRepository {
     const plants = [...given];
     return this.#enqueue(async () => {
       const added = new Map<PlantId, Plant>();
-      const outcomes = plants.map((plant): AddOutcome => {
-        const stored = this.#plants.get(plant.id) ?? added.get(plant.id);
-        if (stored !== undefined) return { kind: 'conflict', stored };
-        added.set(plant.id, plant);
-        return { kind: 'added' };
-      });
+      const outcomes: AddOutcome[] = [];
+      for (const plant of plants) {
+        const stored = added.get(plant.id) ?? (await this.#plants.find(plant.id));
+        outcomes.push(stored === undefined ? { kind: 'added' } : { kind: 'conflict', stored });
+        if (stored === undefined) added.set(plant.id, plant);
+      }
       if (added.size > 0) await this.#append(added.values());
-      for (const [id, plant] of added) this.#plants.set(id, plant);
+      await this.#plants.add([...added.values()]);
       return outcomes;
     });
   }
@@ -86,9 +84,12 @@ export class JsonlPlantRepository implements PlantRepository {
     this.#hasPartialLine = false;
   }
 
-  async *readAll(): AsyncGenerator<readonly Plant[]> {
-    const plants = await this.#enqueue(async () => [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
-    for (let start = 0; start < plants.length; start += BATCH_SIZE) yield plants.slice(start, start + BATCH_SIZE);
+  find(id: PlantId): Promise<Plant | undefined> {
+    return this.#enqueue(() => this.#plants.find(id));
+  }
+
+  read(from: PlantId, limit: number): Promise<readonly Plant[]> {
+    return this.#enqueue(() => this.#plants.read(from, limit));
   }
 
   ready(): Promise<void> {

@@ -8,10 +8,10 @@ import {
   toStatus,
 } from '@plant-store/adapters/api';
 
-const codec = new JsonPlantCodec();
-
 /** The HTTP API as a Fastify plugin, in a context of its own: other routes keep Fastify's JSON parser and error handler. */
-export async function plants(app, { createPlant, tokenVerifier, bodyLimit = 1024 ** 2 }) {
+export async function plants(app, options) {
+  const { createPlant, tokenVerifier, description = openApiDescription, bodyLimit = 1024 ** 2 } = options;
+  const codec = new JsonPlantCodec(description);
   // Fastify's JSON parser rounds ids beyond 2^53.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request, body) => body);
@@ -41,8 +41,7 @@ export async function plants(app, { createPlant, tokenVerifier, bodyLimit = 1024
   app.post('/plants', { bodyLimit, onRequest: checkHeaders }, async ({ body, principal }, reply) => {
     const decoded = codec.decodeNewPlant(body ?? new Uint8Array());
     if (decoded.kind === 'rejected') return reject(reply, decoded.error);
-    const useCase = typeof createPlant === 'function' ? await createPlant(principal) : createPlant;
-    const outcome = await useCase.execute(decoded.newPlant);
+    const outcome = await createPlant.execute(decoded.newPlant, principal);
     if (outcome.kind !== 'created') return reject(reply, toApiError(outcome));
     return reply.type('application/json').send(codec.encodePlant(outcome.plant));
   });
@@ -51,5 +50,5 @@ export async function plants(app, { createPlant, tokenVerifier, bodyLimit = 1024
     method: app.supportedMethods.filter((method) => method !== 'POST'),
     handler: (_request, reply) => reject(reply.header('Allow', 'POST'), apiErrors.methodNotAllowed),
   });
-  app.get('/openapi.json', async () => ({ ...openApiDescription, servers: [{ url: app.prefix || '/' }] }));
+  app.get('/openapi.json', async () => ({ ...description, servers: [{ url: app.prefix || '/' }] }));
 }

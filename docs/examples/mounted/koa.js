@@ -8,7 +8,7 @@ const config = readConfig(process.env);
 const container = await createContainer(config);
 const plants = createKoaApp({
   ...config,
-  createPlant: await container.getAsync(services.HttpCreatePlant),
+  createPlant: await container.getAsync(services.CreatePlant),
   tokenVerifier: await container.getAsync(services.TokenVerifier),
   log: await container.getAsync(services.Logger),
 });

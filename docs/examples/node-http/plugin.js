@@ -4,22 +4,20 @@ import {
   authenticate,
   failureToApiError,
   JsonPlantCodec,
-  openApiDescription,
   toApiError,
   toStatus,
 } from '@plant-store/adapters/api';
 import { services } from 'plant-store';
 
-const codec = new JsonPlantCodec();
-
 /** Creates the HTTP API on `node:http` alone. */
-function createListener(createPlant, tokenVerifier, log, { basePath = '', bodyLimitBytes }) {
-  const description = JSON.stringify({ ...openApiDescription, servers: [{ url: basePath || '/' }] });
+function createListener(createPlant, tokenVerifier, description, log, { basePath = '', bodyLimitBytes }) {
+  const codec = new JsonPlantCodec(description);
+  const json = JSON.stringify({ ...description, servers: [{ url: basePath || '/' }] });
   const respond = async (req, res) => {
     const [path] = req.url.split('?');
     const isRead = ['GET', 'HEAD'].includes(req.method);
     if (path === `${basePath}/openapi.json`)
-      return isRead ? description : { ...apiErrors.methodNotAllowed, headers: { Allow: 'GET, HEAD' } };
+      return isRead ? json : { ...apiErrors.methodNotAllowed, headers: { Allow: 'GET, HEAD' } };
     if (path !== `${basePath}/plants`) return apiErrors.noSuchPath;
     if (req.method !== 'POST') return { ...apiErrors.methodNotAllowed, headers: { Allow: 'POST' } };
     const client = await authenticate(req.headers.authorization, tokenVerifier);
@@ -31,8 +29,7 @@ function createListener(createPlant, tokenVerifier, log, { basePath = '', bodyLi
     if (body === undefined) return apiErrors.bodyTooLarge;
     const decoded = codec.decodeNewPlant(body);
     if (decoded.kind === 'rejected') return decoded.error;
-    const useCase = typeof createPlant === 'function' ? await createPlant(client.principal) : createPlant;
-    const outcome = await useCase.execute(decoded.newPlant);
+    const outcome = await createPlant.execute(decoded.newPlant, client.principal);
     return outcome.kind === 'created' ? codec.encodePlant(outcome.plant) : toApiError(outcome);
   };
   return async (req, res) => {
@@ -77,13 +74,11 @@ async function readBody(req, limit) {
 }
 
 /** The plugin: this listener replaces Koa. */
-export default (container) => {
+export default (container, config) => {
   container
     .rebind(services.RequestListener)
-    .toResolvedValue(createListener, [
-      services.HttpCreatePlant,
-      services.TokenVerifier,
-      services.Logger,
-      services.Config,
-    ]);
+    .toResolvedValue(
+      (...parts) => createListener(...parts, config),
+      [services.CreatePlant, services.TokenVerifier, services.Description, services.Logger],
+    );
 };

@@ -16,7 +16,7 @@ import { services } from 'plant-store';
 /** Inserts in the order of ids, so that overlapping batches wait for each other instead of deadlocking. */
 const INSERT = `INSERT INTO garden SELECT number, label, kind FROM unnest($1::bigint[], $2::text[], $3::text[])
   WITH ORDINALITY AS new (number, label, kind) ORDER BY number, ordinality ON CONFLICT DO NOTHING RETURNING number`;
-const READ_BATCH = 'SELECT * FROM garden WHERE $1::bigint IS NULL OR number > $1 ORDER BY number LIMIT 1000';
+const READ = 'SELECT * FROM garden WHERE number >= $1 ORDER BY number LIMIT $2';
 
 /** The plugin: opens the URLs of the scheme `garden`. The driver expects the scheme `postgres`. */
 export default (container) => {
@@ -53,9 +53,18 @@ export class GardenRepository {
     return ids.map((id) => (added.delete(id) ? { kind: 'added' } : { kind: 'conflict', stored: stored.get(id) }));
   }
 
-  async *readAll() {
-    const read = (last) => this.#whileOpen(() => this.#query(READ_BATCH, [last]));
-    for (let rows = await read(null); rows.length > 0; rows = await read(rows.at(-1).number)) yield rows.map(toPlant);
+  async find(id) {
+    const [plant] = await this.#read('SELECT * FROM garden WHERE number = $1', [`${id}`]);
+    return plant;
+  }
+
+  read(from, limit) {
+    return this.#read(READ, [`${from}`, limit]);
+  }
+
+  async #read(sql, values) {
+    const rows = await this.#whileOpen(() => this.#query(sql, values));
+    return rows.map(toPlant);
   }
 
   async ready() {

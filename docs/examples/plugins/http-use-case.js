@@ -1,17 +1,17 @@
-import { openApiDescription } from '@plant-store/adapters/api';
 import { services } from 'plant-store';
 
 const error = { error: 40301, message: 'Only gardeners create plants' };
-const declining = { execute: async () => ({ kind: 'declined', error }) };
+/** A JWT may have the subject ali, too. A static token has no issuer. Without a client, nothing is allowed. */
+const isGardener = (client) => client?.subject === 'ali' && client.issuer === undefined;
 
 export default (container) => {
+  container.onActivation(services.CreatePlant, (_, createPlant) => ({
+    execute: async (newPlant, client) =>
+      isGardener(client) ? createPlant.execute(newPlant, client) : { kind: 'declined', error },
+  }));
   // For /openapi.json.
-  openApiDescription.paths['/plants'].post.responses['403'] = { description: `${error.message} (error 40301).` };
-  container.onActivation(
-    services.HttpCreatePlant,
-    // A JWT may have the subject ali, too. A static token has no issuer.
-    (_, createPlant) =>
-      ({ subject, issuer }) =>
-        subject === 'ali' && issuer === undefined ? createPlant : declining,
-  );
+  container.onActivation(services.Description, (_, description) => {
+    description.paths['/plants'].post.responses['403'] = { description: `${error.message} (error 40301).` };
+    return description;
+  });
 };

@@ -13,7 +13,7 @@
 // `openMysql`.
 import { createInterface } from 'node:readline';
 import { failureToApiError, JsonPlantCodec, toApiError } from '@plant-store/adapters/api';
-import { BatchingPlantRepository } from '@plant-store/adapters/batching';
+import { BatchingPlantWriter } from '@plant-store/adapters/batching';
 import { openSqlite } from '@plant-store/adapters/knex';
 import { CreatePlant, isStorageUnavailable } from '@plant-store/core';
 
@@ -21,8 +21,7 @@ import { CreatePlant, isStorageUnavailable } from '@plant-store/core';
 const MAX_JOBS = 1000;
 
 const sqlite = await openSqlite({ path: 'plants.db' });
-const repository = new BatchingPlantRepository(sqlite);
-const createPlant = new CreatePlant(repository);
+const createPlant = new CreatePlant(new BatchingPlantWriter(sqlite));
 const codec = new JsonPlantCodec();
 
 /** Creates a plant from the bytes of a NewPlant. Returns a state of AMQP 1.0: accepted, rejected (final) or released (deliver again). */

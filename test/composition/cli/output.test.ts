@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { print, reportFailure, UsageError } from '../../../composition/cli/output.js';
-import { InvalidConfig } from '../../../composition/config.js';
+import { InvalidConfig } from '../../../composition/files.js';
 import { catchError } from '../../support/catch-error.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { withStreams } from './in-process.js';

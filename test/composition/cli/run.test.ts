@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { settings, version } from '../../../composition/config.js';
+import { settings } from '../../../composition/settings.js';
+import { version } from '../../../composition/version.js';
 import { toLines } from '../../support/client.js';
 import { runInProcess } from './in-process.js';
 

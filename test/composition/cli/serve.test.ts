@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { version } from '../../../composition/config.js';
+import { version } from '../../../composition/version.js';
 import { beginCreate, create, serve, toLines } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { plantStore } from '../../support/executable.js';

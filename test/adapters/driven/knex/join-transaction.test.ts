@@ -53,8 +53,8 @@ describe('joinTransaction', () => {
           const repository = joinTransaction(transaction);
           await repository.add([mine]);
           await transaction('orders').insert({ number: 1 });
-          expect(await readPlants(storage.readAll())).to.deep.equal([stored]);
-          expect(await readPlants(repository.readAll())).to.deep.equal([stored, mine]);
+          expect(await readPlants(storage)).to.deep.equal([stored]);
+          expect(await readPlants(repository)).to.deep.equal([stored, mine]);
           expect(await repository.add([plant(1), plant(2), plant(3)])).to.deep.equal([
             { kind: 'conflict', stored },
             { kind: 'conflict', stored: mine },
@@ -163,7 +163,7 @@ describe('joinTransaction', () => {
         const transaction = await knex.transaction();
         const repository = joinTransaction(transaction);
         await transaction.commit();
-        for (const call of [repository.add([plant(1)]), readPlants(repository.readAll())])
+        for (const call of [repository.add([plant(1)]), readPlants(repository)])
           expect(`${await catchError(call)}`).to.equal('StorageUnavailable: the transaction has ended');
       });
 

@@ -35,7 +35,7 @@ describe('KnexPlantRepository', () => {
     await store.run(`CREATE TABLE loose AS SELECT * FROM plants; DROP TABLE plants;
       ALTER TABLE loose RENAME TO plants; CREATE UNIQUE INDEX plants_id ON plants (id);
       INSERT INTO plants (id, name, tag) VALUES (1, NULL, '${CANARY}')`);
-    const error = await catchError(readPlants(storage.readAll()));
+    const error = await catchError(readPlants(storage));
     expect(`${error}`).to.equal('StorageUnavailable: a stored row is not a valid plant');
     const [sameId, otherId] = await storage.add([PLANT, toPlant({ id: 2n, name: 'Ficus' })]);
     expect(sameId).to.have.property('kind', 'rejected');

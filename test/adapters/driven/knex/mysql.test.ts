@@ -51,7 +51,7 @@ describe('MariaDB', () => {
     const storage = await openMysql({ url });
     expect(storage.warning).to.match(/may lose them: .*engine of the table plants: MyISAM$/);
     await storage.ready();
-    expect(await readPlants(storage.readAll())).to.deep.equal([]);
+    expect(await readPlants(storage)).to.deep.equal([]);
     await storage.close();
   });
 

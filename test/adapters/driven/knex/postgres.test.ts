@@ -45,7 +45,7 @@ describe('PostgreSQL', () => {
       await admin.raw('ALTER TABLE plants ENABLE ROW LEVEL SECURITY');
       await admin.raw('CREATE POLICY adding ON plants FOR INSERT WITH CHECK (true)');
       const inTransaction = () => storage.knex.transaction((transaction) => joinTransaction(transaction).add(PLANTS));
-      for (const call of [() => storage.add(PLANTS), () => readPlants(storage.readAll()), inTransaction])
+      for (const call of [() => storage.add(PLANTS), () => readPlants(storage), inTransaction])
         expect(await catchError(call())).to.have.nested.property('cause.code', '42501');
       await storage.close();
       const error = await catchError(openPostgres({ url: restricted }));

@@ -1,3 +1,4 @@
+import { ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { enginesOfTier } from '../../../support/engines.js';
@@ -14,7 +15,7 @@ describe('The rows of a store', () => {
         const names = [...Array(8).fill(name), name.repeat(4), name.repeat(4)];
         await storage.add(names.map((each, id) => toPlant({ id: BigInt(id), name: each })));
         const pages: number[][] = [];
-        for await (const page of storage.readAll()) pages.push(page.map(({ id }) => Number(id)));
+        for await (const page of new ReadPlants(storage).execute()) pages.push(page.map(({ id }) => Number(id)));
         expect(pages).to.deep.equal([[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]);
       });
     });

@@ -36,7 +36,7 @@ describe('The schema', () => {
         for (const statement of EARLIER_STORES.get(engine.dialect) ?? []) await store.run(statement);
         const storage = await stores.open(store);
         expect(storage.schema).not.to.equal('created');
-        expect(await readPlants(storage.readAll())).to.deep.equal(EARLIER_PLANTS.map(toPlant));
+        expect(await readPlants(storage)).to.deep.equal(EARLIER_PLANTS.map(toPlant));
         expect(await storage.add([PLANT])).to.deep.equal(ADDED);
       });
 
@@ -74,7 +74,7 @@ describe('The schema', () => {
           for (const statement of statements) await store.run(statement);
           const storage = await stores.open(store);
           expect(await storage.add(plants)).to.deep.equal(plants.map(() => ({ kind: 'added' })));
-          expect(await readPlants(storage.readAll())).to.deep.equal(plants);
+          expect(await readPlants(storage)).to.deep.equal(plants);
         }
       });
 

@@ -67,7 +67,7 @@ describe('A storage on a server', () => {
         expect(outcomes.flat()).to.deep.equal(others.map(() => ({ kind: 'added' })));
         await storage.close();
         const reopened = await openStore(url);
-        const stored = (await readPlants(reopened.readAll())).map(({ id }) => id);
+        const stored = (await readPlants(reopened)).map(({ id }) => id);
         await reopened.close();
         expect(stored).to.include.members(acknowledged);
         expect([...sent, ...others.map(({ id }) => id)]).to.include.members(stored);

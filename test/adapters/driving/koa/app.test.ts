@@ -76,7 +76,7 @@ describe('The Koa app', () => {
   });
 
   it('releases what it has reserved for each create', () =>
-    waitUntil('no create is in flight', async () => server.load.inFlight === 0 && server.load.inFlightBytes === 0));
+    waitUntil('no create is in flight', async () => server.inFlight.requests === 0 && server.inFlight.bytes === 0));
 
   it('takes a processor time in proportion to the bytes of a request, whatever they are', async () => {
     const requests = new Map([['a long path', request(`GET /${hostile('%2e/')}`)]]);
@@ -218,7 +218,7 @@ describe('A Koa app that is mounted', () => {
     const headers = { ...CREATE_HEADERS, 'Transfer-Encoding': 'chunked' };
     const chunks = chunked(newPlant({ name: 'x'.repeat(100) }));
     expect(await server.send(request('POST /outer/garden/plants', headers, chunks))).to.equal(41301);
-    expect(server.load.inFlightBytes).to.equal(0);
+    expect(server.inFlight.bytes).to.equal(0);
   });
 
   it('creates plants behind a body parser for other types, which the outer app disables', async () => {
@@ -240,8 +240,8 @@ describe('A Koa app that is mounted', () => {
 
 describe('A Koa app behind another server', () => {
   const { lines, log } = recordLog();
-  const load = { inFlight: 0, inFlightBytes: 0 };
-  const options = { ...API_OPTIONS, bodyLimitBytes: 100_000, swaggerUiFolder: SWAGGER_UI, log, load };
+  const inFlight = { requests: 0, bytes: 0 };
+  const options = { ...API_OPTIONS, bodyLimitBytes: 100_000, swaggerUiFolder: SWAGGER_UI, log, inFlight };
   const app = createKoaApp(options).callback();
   // As Express does with an app that is mounted behind a body parser.
   const http1 = createServer(async (req, res) => {
@@ -317,8 +317,8 @@ describe('A Koa app behind another server', () => {
   it('releases what it has reserved if a client of HTTP/2 cancels a create', async () => {
     const stream = client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS });
     stream.on('error', () => {}).write('{');
-    await waitUntil('the create has arrived', async () => load.inFlightBytes > 0);
+    await waitUntil('the create has arrived', async () => inFlight.bytes > 0);
     stream.close(constants.NGHTTP2_CANCEL);
-    await waitUntil('nothing is reserved', async () => load.inFlight === 0 && load.inFlightBytes === 0);
+    await waitUntil('nothing is reserved', async () => inFlight.requests === 0 && inFlight.bytes === 0);
   });
 });

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { Declined } from '@plant-store/adapters/api';
 import { createKoaApp } from '@plant-store/adapters/koa';
-import { StorageUnavailable, TokenIssuerUnavailable, type TokenVerifier } from '@plant-store/core';
+import {
+  type CreatePlantUseCase,
+  StorageUnavailable,
+  TokenIssuerUnavailable,
+  type TokenVerifier,
+} from '@plant-store/core';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
@@ -86,7 +92,7 @@ describe('Requests in flight', () => {
     const server = await start({ maxInFlight: 1, tokenVerifier: gate.tokenVerifier });
     const first = server.send();
     await gate.arrived;
-    expect(server.load).to.deep.equal({ inFlight: 1, inFlightBytes: 0 });
+    expect(server.inFlight).to.deep.equal({ requests: 1, bytes: 0 });
     expect(await server.send(post('', { Authorization: 'Bearer wrong' }))).to.equal(50302);
     gate.open();
     expect(await first).to.equal(200);
@@ -100,16 +106,16 @@ describe('Requests in flight', () => {
     const body = newPlant({ name: 'x'.repeat(20_000_000) });
     client.send(post(body));
     await server.waitForFinished(1);
-    expect(server.load).to.deep.equal({ inFlight: 1, inFlightBytes: 8 * body.length });
+    expect(server.inFlight).to.deep.equal({ requests: 1, bytes: 8 * body.length });
     client.close();
-    await waitUntil('the response is lost', async () => server.load.inFlight === 0);
-    expect(server.load.inFlightBytes).to.equal(0);
+    await waitUntil('the response is lost', async () => server.inFlight.requests === 0);
+    expect(server.inFlight.bytes).to.equal(0);
   });
 
   it('no longer count when a plain server loses pipelined ones', async () => {
     const gate = new Gate();
-    const load = { inFlight: 0, inFlightBytes: 0 };
-    const server = createServer(createKoaApp({ ...API_OPTIONS, createPlant: gate.createPlant, load }).callback());
+    const inFlight = { requests: 0, bytes: 0 };
+    const server = createServer(createKoaApp({ ...API_OPTIONS, createPlant: gate.createPlant, inFlight }).callback());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const client = await RawClient.connect(portOf(server));
     client.send(Buffer.concat([post(), post()]));
@@ -117,7 +123,7 @@ describe('Requests in flight', () => {
     client.close();
     await once(server.close(), 'close');
     gate.open();
-    await waitUntil('none is in flight', async () => load.inFlight === 0 && load.inFlightBytes === 0);
+    await waitUntil('none is in flight', async () => inFlight.requests === 0 && inFlight.bytes === 0);
   });
 
   /** Retries a create until a permit is free. If none is ever released, the test times out. */
@@ -161,15 +167,15 @@ describe('Requests in flight', () => {
 describe('A create', () => {
   const start = httpServers();
 
-  it('calls the use case of the authenticated client, which may decline a plant with an error of its own', async () => {
+  it('hands the authenticated client to the use case, which may decline a plant with an error of its own', async () => {
     const tokenVerifier: TokenVerifier = { verify: async (subject) => ({ kind: 'valid', principal: { subject } }) };
     const message = 'Too many plants today';
     const error = { error: 42901, message, headers: { 'Retry-After': '3600' } };
-    const declining = { execute: async () => ({ kind: 'declined', error }) as const };
-    const server = await start({
-      tokenVerifier,
-      createPlant: async ({ subject }) => (subject === 'gardener' ? createPlant : declining),
-    });
+    const declining: CreatePlantUseCase<Declined> = {
+      execute: async (newPlant, client) =>
+        client?.subject === 'gardener' ? createPlant.execute(newPlant, client) : { kind: 'declined', error },
+    };
+    const server = await start({ tokenVerifier, createPlant: declining });
     expect(await server.send(post(undefined, { Authorization: 'Bearer gardener' }))).to.equal(200);
     const declined = await server.exchange(post(undefined, { Authorization: 'Bearer visitor' }));
     expect(declined).to.include({ status: 429 }).and.have.nested.include({ 'headers.retry-after': '3600' });

@@ -27,7 +27,7 @@ describe('A body', () => {
     const server = await start({ createPlant: gate.createPlant, maxInFlightBytes });
     const stored = server.send(inChunks(first));
     await gate.arrived;
-    expect(server.load).to.include({ inFlightBytes: 8 * first.length });
+    expect(server.inFlight).to.include({ bytes: 8 * first.length });
     expect(await server.send(inChunks(second))).to.equal(50302);
     gate.open();
     expect(await stored).to.equal(200);
@@ -52,7 +52,7 @@ describe('A body', () => {
     expect(await server.send(inChunksOf(1, 5000))).to.equal(41301);
     expect(await server.send(inChunksOf(3, 5000))).to.equal(200);
     expect(await server.send(inChunksOf(100, 250_000))).to.equal(200);
-    expect(server.load).to.deep.equal({ inFlight: 0, inFlightBytes: 0 });
+    expect(server.inFlight).to.deep.equal({ requests: 0, bytes: 0 });
   });
 
   it('may have very small chunks after its rejection', async () => {

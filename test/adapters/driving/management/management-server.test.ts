@@ -1,6 +1,5 @@
 import type { HttpServer } from '@plant-store/adapters/http-server';
-import { createManagementServer, type ReadinessCheck } from '@plant-store/adapters/management';
-import { createMetrics } from '@plant-store/adapters/metrics';
+import { createManagementServer, createReadiness, type ReadinessCheck } from '@plant-store/adapters/management';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 
@@ -9,8 +8,9 @@ describe('The management server', () => {
   after(() => Promise.all(running.map((server) => server.stop())));
   /** Starts a server, and returns its URL. */
   const start = async (checks: readonly ReadinessCheck[], isStopping = false) => {
-    const metrics = await createMetrics('1.0.0');
-    const server = createManagementServer({ checks, metrics, isStopping: () => isStopping });
+    const checkReadiness = createReadiness(checks, () => isStopping);
+    const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'pots 4' };
+    const server = createManagementServer({ checkReadiness, metrics });
     running.push(server);
     return server.listen(0, '127.0.0.1');
   };
@@ -33,6 +33,15 @@ describe('The management server', () => {
     expect([headers.get('Content-Type'), headers.get('Content-Length')]).to.deep.equal(['application/json', '15']);
   });
 
+  it('serves the metrics of a registry, if there is one', async () => {
+    const response = await fetch(`${await startWith()}/metrics`);
+    expect(response.headers.get('Content-Type')).to.equal('text/plain; version=0.0.4');
+    expect(await response.text()).to.equal('pots 4');
+    const bare = createManagementServer({ checkReadiness: createReadiness([], () => false) });
+    running.push(bare);
+    expect((await fetch(`${await bare.listen(0, '127.0.0.1')}/metrics`)).status).to.equal(404);
+  });
+
   it('is not ready while the service stops', async () => {
     const url = await start([], true);
     expect(await readiness(url)).to.deep.equal([503, { status: 'not ready', checks: { service: 'stopping' } }]);
@@ -44,9 +53,7 @@ describe('The management server', () => {
       calls++;
       return new Promise<void>(() => {});
     });
-    const metrics = fetch(`${url}/metrics`);
     expect(await Promise.all([readiness(url), readiness(url)])).to.deep.equal([UNAVAILABLE, UNAVAILABLE]);
-    expect(await (await metrics).text()).to.match(/^plant_store_ready 0$/m);
     expect(await readiness(url), 'later').to.deep.equal(UNAVAILABLE);
     expect(calls).to.equal(1);
   });

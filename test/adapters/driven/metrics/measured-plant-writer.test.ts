@@ -1,26 +1,27 @@
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { createMetrics, MeasuredPlantRepository } from '@plant-store/adapters/metrics';
+import { MeasuredPlantWriter } from '@plant-store/adapters/metrics';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { Registry } from 'prom-client';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 
-describe('MeasuredPlantRepository', () => {
+describe('MeasuredPlantWriter', () => {
   const plants = [1n, 2n, 1n].map((id) => toPlant({ id, name: 'Monstera' }));
 
   it('counts plants by outcome, batches, and failed calls', async () => {
-    const metrics = await createMetrics('1.0.0');
+    const registry = new Registry();
     const storage = new MemoryPlantRepository();
-    const repository = new MeasuredPlantRepository(storage, metrics);
-    await repository.add(plants);
+    const writer = new MeasuredPlantWriter(storage, registry);
+    await writer.add(plants);
     await storage.close();
-    await catchError(repository.add(plants));
+    await catchError(writer.add(plants));
     storage.add = () => Promise.reject(new StorageUnavailable('full', { cause: { code: 'SQLITE_FULL' } }));
-    await catchError(repository.add(plants));
+    await catchError(writer.add(plants));
     storage.add = () => Promise.reject(new TypeError());
-    await catchError(repository.add(plants));
-    expect((await metrics.text()).split('\n')).to.include.members([
+    await catchError(writer.add(plants));
+    expect((await registry.metrics()).split('\n')).to.include.members([
       'plant_store_plants_total{outcome="added"} 2',
       'plant_store_plants_total{outcome="conflict"} 1',
       'plant_store_storage_batch_plants_sum 3',

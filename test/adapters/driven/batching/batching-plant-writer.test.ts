@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { BatchingPlantRepository, type BatchLimits } from '@plant-store/adapters/batching';
+import { BatchingPlantWriter, type BatchLimits } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { plantRepositoryContract } from '@plant-store/contract';
 import { type AddOutcome, type Plant, StorageUnavailable } from '@plant-store/core';
@@ -9,32 +9,37 @@ import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
 
-describe('BatchingPlantRepository', () => {
+describe('BatchingPlantWriter', () => {
   runContract(
     plantRepositoryContract({
       open: async () => {
-        const { repository, storage } = createRepository({ maxWrites: 3 });
-        const close = async () => {
-          await repository.drain();
-          await storage.close();
+        const { writer, storage } = createWriter({ maxWrites: 3 });
+        return {
+          add: (plants) => writer.add(plants),
+          find: (id) => storage.find(id),
+          read: (from, limit) => storage.read(from, limit),
+          ready: () => storage.ready(),
+          close: async () => {
+            await writer.drain();
+            await storage.close();
+          },
         };
-        return Object.assign(repository, { ready: () => storage.ready(), close });
       },
       rejectedPlant: () => plant(7_000_001n, 'poison'),
     }),
   );
 
   it('writes the calls of one turn of the event loop together', async () => {
-    const { repository, storage } = createRepository({});
+    const { writer, storage } = createWriter({});
     const addAll = (...calls: readonly bigint[][]) =>
-      Promise.all(calls.map((ids) => repository.add(ids.map((id) => plant(id)))));
+      Promise.all(calls.map((ids) => writer.add(ids.map((id) => plant(id)))));
     await addAll([1n], [2n, 3n], [4n]);
     await addAll([5n]);
     expect(storage.writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
   });
 
   it('starts at most maxWrites concurrent writes, and the next one with the calls that arrived meanwhile', async () => {
-    const { storage, addNow } = createRepository({ maxWrites: 2 });
+    const { storage, addNow } = createWriter({ maxWrites: 2 });
     const releases = [storage.holdNext(), storage.holdNext()];
     const calls = [await addNow(1n), await addNow(2n), await addNow(3n), await addNow(4n)];
     expect(storage.writes).to.deep.equal([[1n], [2n]]);
@@ -44,18 +49,18 @@ describe('BatchingPlantRepository', () => {
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {
-    const { repository, storage } = createRepository({});
+    const { writer, storage } = createWriter({});
     const failure = new StorageUnavailable('the storage is unavailable');
     storage.failure = failure;
-    const calls = [1n, 2n].map((id) => catchError(repository.add([plant(id)])));
+    const calls = [1n, 2n].map((id) => catchError(writer.add([plant(id)])));
     await setImmediate();
-    const next = repository.add([plant(1n)]);
+    const next = writer.add([plant(1n)]);
     expect(await Promise.all(calls)).to.deep.equal([failure, failure]);
     expect(await next).to.deep.equal([{ kind: 'added' }]);
   });
 
   it('after every write in flight has timed out, fails the calls behind them, and others at once', async () => {
-    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
     storage.holdNext();
     storage.holdNext();
     const calls = [await addNow(1n), await addNow(2n), await addNow(3n)];
@@ -66,7 +71,7 @@ describe('BatchingPlantRepository', () => {
   });
 
   it('after a write has timed out beside another one, starts the next one when the other one ends', async () => {
-    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
     const [, release] = [storage.holdNext(), storage.holdNext()];
     const [first, second, third] = [await addNow(1n), await addNow(2n), await addNow(3n)];
     expect(await first.outcome).to.match(/did not respond/);
@@ -77,7 +82,7 @@ describe('BatchingPlantRepository', () => {
   });
 
   it('goes on at once after a write has timed out if another one has ended meanwhile', async () => {
-    const { storage, addNow } = createRepository({ maxWrites: 2, timeoutMs: 20 });
+    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
     storage.holdNext();
     const [first, second] = [await addNow(1n), await addNow(2n)];
     expect([await second.outcome, await first.outcome]).to.have.members([
@@ -87,21 +92,21 @@ describe('BatchingPlantRepository', () => {
     expect(await (await addNow(3n)).outcome).to.equal('added');
   });
 
-  it('fails the calls of a batch for which the repository does not return one outcome per plant', async () => {
-    const { repository, storage } = createRepository({});
+  it('fails the calls of a batch for which the decorated writer does not return one outcome per plant', async () => {
+    const { writer, storage } = createWriter({});
     storage.add = async () => [{ kind: 'added' }];
-    expect(await catchError(repository.add([plant(1n), plant(2n)]))).to.match(/one outcome per plant/);
+    expect(await catchError(writer.add([plant(1n), plant(2n)]))).to.match(/one outcome per plant/);
   });
 
   it('drains once every call has settled, those made meanwhile, too', async () => {
-    const { repository, storage } = createRepository({});
-    await repository.drain();
+    const { writer, storage } = createWriter({});
+    await writer.drain();
     const settled: string[] = [];
     const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
     const release = storage.holdNext();
-    const before = [note(repository.add([plant(1n)]), 'first'), note(repository.drain(), 'drained before the write')];
+    const before = [note(writer.add([plant(1n)]), 'first'), note(writer.drain(), 'drained before the write')];
     await setImmediate();
-    const during = [note(repository.drain(), 'drained during the write'), note(repository.add([plant(2n)]), 'second')];
+    const during = [note(writer.drain(), 'drained during the write'), note(writer.add([plant(2n)]), 'second')];
     release();
     await Promise.all([...before, ...during]);
     expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
@@ -109,7 +114,7 @@ describe('BatchingPlantRepository', () => {
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {
     const locked = new StorageUnavailable('the database is locked');
-    const { storage, addNow } = createRepository({ timeoutMs: 5 });
+    const { storage, addNow } = createWriter({ timeoutMs: 5 });
     storage.add = async (plants) => {
       storage.writes.push(plants.map(({ id }) => id));
       await setImmediate();
@@ -123,16 +128,16 @@ describe('BatchingPlantRepository', () => {
   });
 });
 
-function createRepository(limits: BatchLimits) {
+function createWriter(limits: BatchLimits) {
   const storage = new ControlledRepository();
-  const repository = new BatchingPlantRepository(storage, limits);
+  const writer = new BatchingPlantWriter(storage, limits);
   /** Adds a plant, and resolves when a write may have started. The outcome is a kind or an error. */
   const addNow = async (id: bigint) => {
-    const outcome = repository.add([plant(id)]).then(([each]) => each?.kind, String);
+    const outcome = writer.add([plant(id)]).then(([each]) => each?.kind, String);
     await setImmediate();
     return { outcome };
   };
-  return { repository, storage, addNow };
+  return { writer, storage, addNow };
 }
 
 /** A memory repository that records the ids of each write, can hold and fail writes, and rejects plants named `poison`. */

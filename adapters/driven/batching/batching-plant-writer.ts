@@ -1,9 +1,9 @@
-import { type AddOutcome, type Plant, type PlantRepository, StorageUnavailable } from '@plant-store/core';
+import { type AddOutcome, type Plant, type PlantWriter, StorageUnavailable } from '@plant-store/core';
 
 /** How long calls fail at once after every write in flight has timed out, in milliseconds. */
 const PAUSE_MS = 3000;
 
-/** Limits of {@link BatchingPlantRepository}. */
+/** Limits of {@link BatchingPlantWriter}. */
 export interface BatchLimits {
   /** Maximum number of concurrent writes. @default 1 */
   readonly maxWrites?: number | undefined;
@@ -19,13 +19,13 @@ interface PendingCall {
 }
 
 /**
- * Group commit around any repository: calls that arrive while `maxWrites` writes are in flight share the next write and
+ * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
  * When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write runs in the
- * `AsyncLocalStorage` context of one of its calls, so the decorated repository must not read a context.
+ * `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
  */
-export class BatchingPlantRepository implements PlantRepository {
-  readonly #repository: PlantRepository;
+export class BatchingPlantWriter implements PlantWriter {
+  readonly #writer: PlantWriter;
   readonly #maxWrites: number;
   readonly #timeoutMs: number;
   readonly #pending: PendingCall[] = [];
@@ -38,8 +38,8 @@ export class BatchingPlantRepository implements PlantRepository {
   /** Calls of {@link drain}. */
   readonly #draining: (() => void)[] = [];
 
-  constructor(repository: PlantRepository, { maxWrites = 1, timeoutMs = 10_000 }: BatchLimits = {}) {
-    this.#repository = repository;
+  constructor(writer: PlantWriter, { maxWrites = 1, timeoutMs = 10_000 }: BatchLimits = {}) {
+    this.#writer = writer;
     this.#maxWrites = maxWrites;
     this.#timeoutMs = timeoutMs;
   }
@@ -52,10 +52,6 @@ export class BatchingPlantRepository implements PlantRepository {
       // After this turn of the event loop, so that all its calls share a write. The end of a write starts the next one.
       if (count === 1) setImmediate(this.#startWrites);
     });
-  }
-
-  readAll(): AsyncIterable<readonly Plant[]> {
-    return this.#repository.readAll();
   }
 
   /** Resolves when every call has settled. Call it before the storage closes, because calls would fail afterwards. */
@@ -75,9 +71,9 @@ export class BatchingPlantRepository implements PlantRepository {
     let isTimeout = false;
     try {
       const all = batch.flatMap(({ plants }) => plants);
-      const outcomes = await this.#withinTime(this.#repository.add(all));
+      const outcomes = await this.#withinTime(this.#writer.add(all));
       // Otherwise, a plant would get the outcome of another one.
-      if (outcomes.length !== all.length) throw new TypeError('the repository must return one outcome per plant');
+      if (outcomes.length !== all.length) throw new TypeError('PlantWriter.add must return one outcome per plant');
       let next = 0;
       for (const { plants, resolve } of batch) {
         resolve(outcomes.slice(next, next + plants.length));

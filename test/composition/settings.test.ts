@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { readConfig } from '../../composition/config.js';
+import { problemsOf } from '../support/problems.js';
+import { CANARY } from '../support/secret-leaks.js';
+
+const JWKS_URL = 'https://issuer.example/keys';
+const JWT = { JWT_ISSUER: 'https://issuer.example/', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: JWKS_URL };
+const ALI = { name: 'ali', token: 'one' };
+const NEITHER = 'must be an https URL without user and password, or an http URL of a loopback address';
+
+describe('The parser of a setting', () => {
+  it('reads a value of every kind', () => {
+    for (const [variable, text, expected] of [
+      ['PORT', '0', { port: 0 }],
+      ['PORT', '65535', { port: 65_535 }],
+      ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
+      ['HOST', '::1', { host: '::1' }],
+      ['PLUGINS', './a.js, garden', { plugins: ['./a.js', 'garden'] }],
+      ['ACCESS_TOKENS', 'ali=one, beri=two,', { accessTokens: [ALI, { name: 'beri', token: 'two' }] }],
+      ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
+      ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
+      ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
+      ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
+      ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
+      ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
+      ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
+      ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
+      ['DOCS', 'on', { docs: true }],
+      ['DOCS', 'off', { docs: false }],
+    ] as const)
+      expect(readConfig({ [variable]: text }), `${variable}=${text}`).to.deep.include(expected);
+  });
+
+  it('rejects any other value, and names what is allowed', () => {
+    for (const [variable, allowed, ...texts] of [
+      ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', '8 0', 'http', '1e3'],
+      ['BODY_LIMIT', 'a size from 1b to 256mb, such as 64kb or 1mb', '0', '-1', '1.5mb', '1 mb', '257mb', 'mb'],
+      ['MAX_IN_FLIGHT', 'a whole number above 0', '0', '1k', '-1', 'all'],
+      ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],
+      ['DOCS', 'one of on, off', 'true', 'ON', '1'],
+      ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'INFO', 'constructor'],
+    ] as const)
+      for (const text of texts)
+        expect(problemsOf({ [variable]: text }), text).to.deep.equal([`${variable}: must be ${allowed}`]);
+  });
+
+  it('prints no invalid value of a setting into which a secret may be pasted', () => {
+    const paths = [CANARY, 'a/b', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'];
+    for (const [variable, problem, ...texts] of [
+      ['BASE_PATH', 'must be a path such as /garden', ...paths],
+      ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
+      ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
+      ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
+      ['PLUGINS', 'must be a list of packages and paths', `./a.js,postgres://u:${CANARY}@db`],
+    ] as const)
+      for (const text of texts) expect(problemsOf({ [variable]: text })).to.deep.equal([`${variable}: ${problem}`]);
+  });
+
+  it('accepts keys over https, and over http from a loopback address, and prints no invalid URL', () => {
+    for (const url of [JWKS_URL, 'http://localhost:8080/keys', 'http://127.255.0.9/keys', 'http://[::1]/keys'])
+      expect(readConfig({ ...JWT, JWT_JWKS_URL: url })).to.have.deep.property('jwtJwksUrl', new URL(url));
+    const withSecrets = [`https://${CANARY}@issuer.example/keys`, `https://:${CANARY}@issuer.example/keys`];
+    for (const url of ['http://127.0.0.1.example/keys', 'http://10.0.0.1/', 'file:///keys', 'keys', ...withSecrets])
+      expect(problemsOf({ ...JWT, JWT_JWKS_URL: url })).to.deep.equal([`JWT_JWKS_URL: ${NEITHER}`]);
+  });
+});

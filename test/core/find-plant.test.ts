@@ -1,0 +1,27 @@
+import { FindPlant, MAX_PLANT_ID, MIN_PLANT_ID } from '@plant-store/core';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { catchError } from '../support/catch-error.js';
+import { toPlant } from '../support/plants.js';
+import { StubRepository } from './stub-repository.js';
+
+describe('FindPlant', () => {
+  const plants = [MIN_PLANT_ID, 1n, MAX_PLANT_ID].map((id) => toPlant({ id, name: 'Monstera' }));
+  const findPlant = new FindPlant(new StubRepository([], plants));
+
+  it('finds the plant that has the id', async () => {
+    for (const plant of plants) expect(await findPlant.execute(plant.id)).to.equal(plant);
+    expect(await findPlant.execute(2n)).to.equal(undefined);
+  });
+
+  it('finds nothing outside int64, without calling the repository', async () => {
+    const failing = { find: () => expect.fail('called'), read: () => expect.fail('called') };
+    for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n])
+      expect(await new FindPlant(failing).execute(id)).to.equal(undefined);
+  });
+
+  it('rejects an id that is no bigint', async () => {
+    for (const id of ['1', '1.5', 'null'])
+      expect(await catchError(findPlant.execute(JSON.parse(id)))).to.be.instanceOf(TypeError);
+  });
+});
