@@ -12,7 +12,7 @@ export class FindPlant implements FindPlantUseCase {
 
   async execute(id: PlantId): Promise<Plant | undefined> {
     if (typeof id !== 'bigint') throw new TypeError('id must be a bigint');
-    // SQLite would find the plant with the nearest int64.
+    // Engines disagree about other ids: SQLite would find the plant with the nearest int64.
     return MIN_PLANT_ID <= id && id <= MAX_PLANT_ID ? this.#reader.find(id) : undefined;
   }
 }

@@ -15,7 +15,7 @@ describe('FindPlant', () => {
   });
 
   it('finds nothing outside int64, without calling the repository', async () => {
-    const failing = { find: () => expect.fail('called'), read: () => expect.fail('called') };
+    const failing = Object.assign(new StubRepository([]), { find: () => expect.fail('called') });
     for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n])
       expect(await new FindPlant(failing).execute(id)).to.equal(undefined);
   });

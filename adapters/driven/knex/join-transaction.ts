@@ -25,6 +25,8 @@ const queues = new WeakMap<Knex.Transaction, CallQueue>();
  *   Further calls are rejected. The `cause` has the driver's codes. Nothing is retried, so after a deadlock, run the
  *   transaction again; on PostgreSQL above the level read committed, also after the code 23505.
  * - A plant that the engine rejects leaves the rest of the transaction as it is.
+ * - `find` and `read` see what the transaction sees: its own plants, and on MySQL, MariaDB and SQLite no plant that others
+ *   have committed after its first read.
  * - Await each `add` before the next statement of the transaction. Otherwise, the statement may be undone with a rejected
  *   plant (PostgreSQL), or commit by itself after a deadlock (MySQL, MariaDB) or a ROLLBACK (SQLite).
  *

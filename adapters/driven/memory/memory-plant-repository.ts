@@ -33,7 +33,7 @@ export class MemoryPlantRepository implements OpenPlantRepository {
 
   async read(from: PlantId, limit: number): Promise<readonly Plant[]> {
     this.#assertOpen();
-    // Fast if few plants were added since the last time.
+    // Linear if few plants were added since the last time.
     if (!this.#isOrdered) this.#ordered.sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#isOrdered = true;
     const start = findStart(this.#ordered, from);
