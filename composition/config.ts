@@ -7,13 +7,11 @@ export type Config = {
   readonly [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['parse']>;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the settings. An empty variable counts as unset; white space around a value is removed.
  * @throws {InvalidConfig} A setting is invalid. The message has every problem.
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [key, { variable, default: value, parse }] of Object.entries(settings)) {
@@ -40,7 +38,7 @@ export function readConfig(environment: Environment): Config {
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
 /** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
-export function findTypos(environment: Environment): string[] {
+export function findTypos(environment: NodeJS.ProcessEnv): string[] {
   const candidates = variables.filter(({ length }) => length > 4);
   return Object.keys(environment).flatMap((name) => {
     const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);

@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { openApiDescription } from '@plant-store/adapters/api';
 import { BatchingPlantWriter } from '@plant-store/adapters/batching';
 import { CreatePlant } from '@plant-store/core';
-import { ContainerModule, type ResolvedValueInjectOptions } from 'inversify';
+import { ContainerModule } from 'inversify';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import type { Config } from './config.js';
 import { createLogger, openStandardError } from './logger.js';
 import { installPlugin } from './plugins.js';
@@ -14,40 +13,16 @@ import { services } from './services.js';
 import { type OpenStorage, openStorage, storages, toScheme } from './storages.js';
 import { AccessTokens, createTokenVerifier } from './tokens.js';
 
-/** The build copies Swagger UI, for the page at `/docs`, into the package. */
-const SWAGGER_UI = fileURLToPath(new URL('../swagger-ui', import.meta.url));
-
 /** Injects the metrics, or `undefined` if there are none. */
-const METRICS: ResolvedValueInjectOptions<Registry | undefined> = {
-  serviceIdentifier: services.Metrics,
-  optional: true,
-};
-
-/** Options of {@link createContainer}. */
-interface ContainerOptions {
-  /** Whether plants are only read, so that opening the storage creates and changes nothing. @default false */
-  readonly readOnly?: boolean;
-  /** Whether there are metrics. @default whether there is a management listener */
-  readonly metrics?: boolean;
-}
+const METRICS = { serviceIdentifier: services.Metrics, optional: true } as const;
 
 /** The hexagon. `start` adds the listeners. Commands construct the use cases that they call. */
-const parts = (container: ServiceContainer, config: Config, { readOnly, metrics }: Required<ContainerOptions>) =>
+const parts = (container: ServiceContainer, config: Config, readOnly: boolean, hasMetrics: boolean) =>
   new ContainerModule(({ bind }) => {
     // Driven adapters.
-    if (metrics)
-      bind(services.Metrics).toResolvedValue(async () => {
-        const { createMetrics } = await import('./metrics.js');
-        return createMetrics();
-      });
+    if (hasMetrics) bind(services.Metrics).toResolvedValue(async () => (await import('./metrics.js')).createMetrics());
     bind(services.LogDestination).toResolvedValue(openStandardError);
-    bind(services.Logger).toResolvedValue(
-      async (destination, registry) => {
-        if (registry) (await import('./metrics.js')).countDroppedLines(registry, destination);
-        return createLogger(destination, config);
-      },
-      [services.LogDestination, METRICS],
-    );
+    bind(services.Logger).toResolvedValue((to) => createLogger(to, config), [services.LogDestination]);
     bind(services.AccessTokens).toResolvedValue(() => new AccessTokens(config));
     bind(services.TokenVerifier).toResolvedValue(
       (tokens) => createTokenVerifier(tokens, config),
@@ -104,7 +79,8 @@ const parts = (container: ServiceContainer, config: Config, { readOnly, metrics 
         const { addRoutes } = await import('@plant-store/adapters/koa');
         // Inversify's types know no list beside other values.
         const routes = await container.getAllAsync(services.ClientRoutes, { optional: true });
-        const swaggerUiFolder = config.docs ? SWAGGER_UI : undefined;
+        // The build copies it into the package.
+        const swaggerUiFolder = config.docs ? fileURLToPath(new URL('../swagger-ui', import.meta.url)) : undefined;
         const options = { createPlant, tokenVerifier, routes, description, swaggerUiFolder, inFlight };
         return addRoutes(app, { ...config, ...options }).callback();
       },
@@ -114,12 +90,16 @@ const parts = (container: ServiceContainer, config: Config, { readOnly, metrics 
 
 /**
  * Creates a container with the parts and the plugins of the settings. Opens nothing before the first `getAsync`.
+ * @param options.readOnly Whether plants are only read, so that opening the storage creates and changes nothing.
+ * @param options.metrics Whether there are metrics. @default whether there is a management listener
  * @throws {InvalidConfig} A plugin cannot be loaded, or fails.
  */
-export async function createContainer(config: Config, options: ContainerOptions = {}): Promise<ServiceContainer> {
-  const { readOnly = false, metrics = config.managementPort !== 'off' } = options;
+export async function createContainer(
+  config: Config,
+  { readOnly = false, metrics = config.managementPort !== 'off' } = {},
+): Promise<ServiceContainer> {
   const container = new ServiceContainer(config.shutdownTimeoutMs);
-  container.load(parts(container, config, { readOnly, metrics }));
+  container.load(parts(container, config, readOnly, metrics));
   for (const plugin of config.plugins) await installPlugin(plugin, container, config);
   return container;
 }

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '@plant-store/core';
 
 const isExpected = (error: unknown) => isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
@@ -26,13 +25,8 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
   };
 }
 
-/** If the error or its cause is a missing permission, returns ` for user NAME`. A container's user may have no name. */
+/** If the error or its cause is a missing permission, returns ` for uid N`. */
 export function forUser(error: unknown): string {
   const { code, cause } = Object(error);
-  if (code !== 'EACCES' && Object(cause).code !== 'EACCES') return '';
-  try {
-    return ` for user ${userInfo().username}`;
-  } catch {
-    return ` for user ${process.getuid?.()}`;
-  }
+  return code === 'EACCES' || Object(cause).code === 'EACCES' ? ` for uid ${process.getuid?.()}` : '';
 }

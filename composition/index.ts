@@ -1,3 +1,4 @@
+export type { ClientRoutes } from '@plant-store/adapters/koa';
 export type { ReadinessCheck } from '@plant-store/adapters/management';
 export { type Config, readConfig } from './config.js';
 export { createContainer } from './container.js';

@@ -13,6 +13,6 @@ export function isJournal(): boolean {
 }
 
 /** Returns a line for the journal, with the priority of its level. */
-export function addPriority(level: string, line: string): string {
-  return `<${PRIORITIES[level] ?? PRIORITIES['info']}>${line}`;
+export function addPriority(line: string, level = /^\{"level":"(\w+)"/.exec(line)?.[1]): string {
+  return `<${PRIORITIES[level ?? 'info'] ?? PRIORITIES['info']}>${line}`;
 }

@@ -28,22 +28,14 @@ export async function openStandardError(): Promise<LogDestination> {
   destination.on('error', () => {});
   // pino calls it at exit, and on a full disk it would never return.
   destination.flushSync = () => {};
-  const format = await selectFormat();
+  const pretty = process.stderr.isTTY ? await import('pino-pretty') : undefined;
+  const format = pretty?.prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' }) ?? (isJournal() ? addPriority : undefined);
   if (format === undefined) return destination;
   return {
     write: (line) => destination.write(format(line)),
     flush: (done) => destination.flush(done),
     on: (event, listener) => destination.on(event, listener),
   };
-}
-
-/** Returns what formats a line for a terminal, or for the systemd journal. Elsewhere, lines are written as they are. */
-async function selectFormat(): Promise<((line: string) => string) | undefined> {
-  if (process.stderr.isTTY) {
-    const { prettyFactory } = await import('pino-pretty');
-    return prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' });
-  }
-  return isJournal() ? (line) => addPriority(/^\{"level":"(\w+)"/.exec(line)?.[1] ?? 'info', line) : undefined;
 }
 
 /** Creates a logger that writes JSON lines without user data. */

@@ -1,15 +1,9 @@
 import type { FinishedRequest } from '@plant-store/adapters/api';
 import type { InFlight } from '@plant-store/adapters/koa';
+import { DURATION_BUCKETS } from '@plant-store/adapters/metrics';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { LogDestination } from './logger.js';
 import { version } from './version.js';
-
-/** Gauges that prom-client names like counters. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
-/** In seconds, up to ten. */
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Values of the label `method`. Other methods count as `other`, so that clients cannot create time series. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 const toOptions = (registry: Registry, name: string, help: string, labelNames: readonly string[] = []) => {
   return { name: `plant_store_${name}`, help, labelNames, registers: [registry] };
@@ -19,7 +13,6 @@ const toOptions = (registry: Registry, name: string, help: string, labelNames: r
 export function createMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const help = 'Always 1; the label holds the version.';
   new Gauge(toOptions(registry, 'build_info', help, ['version'])).set({ version }, 1);
   return registry;
@@ -31,13 +24,14 @@ export function measureRequests(registry: Registry, inFlight: InFlight): (reques
   const requests = new Counter(toOptions(registry, 'http_requests_total', 'HTTP requests.', labelNames));
   const help = 'Time from the headers of a request to its response.';
   const durations = toOptions(registry, 'http_request_duration_seconds', help, ['route']);
-  const seconds = new Histogram({ ...durations, buckets: BUCKETS });
+  const seconds = new Histogram({ ...durations, buckets: DURATION_BUCKETS });
   const inFlightHelp = 'Requests in flight, except for those of public routes.';
   addGauge(registry, 'client_requests_in_flight', inFlightHelp, () => inFlight.requests);
   const bytesHelp = 'Memory reserved for creates in flight.';
   addGauge(registry, 'creates_in_flight_bytes', bytesHelp, () => inFlight.bytes);
-  return ({ method = '', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
-    requests.inc({ method: METHODS.includes(method) ? method : 'other', route, status, error });
+  // Node accepts some thirty methods, so clients cannot create many time series.
+  return ({ method = 'none', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
+    requests.inc({ method, route, status, error });
     if (durationMs !== undefined) seconds.observe({ route }, durationMs / 1000);
   };
 }

@@ -20,9 +20,15 @@ export type Plugin = (container: Container, config: Config) => void | Promise<vo
  * @throws {InvalidConfig} It cannot be loaded, or fails. One line names it.
  */
 export async function installPlugin(name: string, container: Container, config: Config): Promise<void> {
+  const call = async () => {
+    // From the working directory, so that a global `plant-store` finds local packages.
+    const { resolve } = createRequire(join(process.cwd(), '/'));
+    const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
+    if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
+    await plugin(container, config);
+  };
   try {
-    const call = load(name).then((plugin) => plugin(container, config));
-    await limitTime(call, MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
+    await limitTime(call(), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
     // Its name may be a secret in the wrong variable.
@@ -32,12 +38,4 @@ export async function installPlugin(name: string, container: Container, config: 
       );
     throw new InvalidConfig(`PLUGINS: ${name}: ${reason}`);
   }
-}
-
-async function load(name: string): Promise<Plugin> {
-  // From the working directory, so that a global `plant-store` finds local packages.
-  const { resolve } = createRequire(join(process.cwd(), '/'));
-  const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
-  if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
-  return plugin;
 }

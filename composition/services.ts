@@ -13,8 +13,7 @@ import type { AccessTokens } from './tokens.js';
 
 const identifier = <T>(name: string): ServiceIdentifier<T> => Symbol.for(`plant-store:${name}`);
 
-/** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
-export const services = {
+const identifiers = {
   // Driven adapters.
   /** The registry of the metrics. Unbound if `MANAGEMENT_PORT` is `off`, and for other commands than `serve`. */
   Metrics: identifier<Registry>('Metrics'),
@@ -52,3 +51,12 @@ export const services = {
   /** A check of `/readyz` beside that of the storage; may be bound several times. */
   ReadinessCheck: identifier<ReadinessCheck>('ReadinessCheck'),
 } as const;
+
+/** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
+export const services: typeof identifiers = new Proxy(identifiers, {
+  // Otherwise, a plugin with a mistyped name would change nothing, and a check of permissions would be missing.
+  get(target, name) {
+    if (!(name in target)) throw new TypeError(`there is no service ${String(name)}`);
+    return Reflect.get(target, name);
+  },
+});

@@ -46,13 +46,11 @@ const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'sile
 
 const tokens = (text: string) => parseEntries(list(text));
 
-function jwksUrl(text: string): URL {
+const jwksUrl = parser('an https URL without user and password, or an http URL of a loopback address', (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (url === undefined || !isSafe || url.username !== '' || url.password !== '')
-    throw new InvalidConfig('must be an https URL without user and password, or an http URL of a loopback address');
-  return url;
-}
+  return isSafe && url?.username === '' && url.password === '' ? url : undefined;
+});
 
 /** Returns whether only this machine can reach a listener on `host`. */
 export function isLoopback(host: string): boolean {

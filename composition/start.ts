@@ -1,11 +1,10 @@
 import type { Config } from './config.js';
 import { createContainer } from './container.js';
-import { logCauses } from './log-causes.js';
 import { flush } from './logger.js';
 import type { Plugin } from './plugins.js';
 import type { ServiceContainer } from './service-container.js';
 import { services } from './services.js';
-import { toStorageName } from './storages.js';
+import { toScheme } from './storages.js';
 import { version } from './version.js';
 
 /** A running service. */
@@ -54,16 +53,17 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
   const { createManagementServer, createReadiness } = await import('@plant-store/adapters/management');
   const server = new HttpServer(listener, { ...config, log, observe });
   const further = await container.getAllAsync(services.ReadinessCheck, { optional: true });
-  const checks = [{ name: 'storage', check: () => storage.ready() }, ...further].map((check) => logCauses(check, log));
-  const checkReadiness = createReadiness(checks, () => server.isStopping);
+  const checks = [{ name: 'storage', check: () => storage.ready() }, ...further];
+  const checkReadiness = createReadiness(checks, () => server.isStopping, log);
   const isReady = async () => (await checkReadiness()).isReady;
 
   let managementUrl: string | undefined;
   if (config.managementPort !== 'off') {
-    const { measureReadiness } = await import('./metrics.js');
+    const { countDroppedLines, measureReadiness } = await import('./metrics.js');
     const metrics = await container.getAsync(services.Metrics);
+    countDroppedLines(metrics, await container.getAsync(services.LogDestination));
     measureReadiness(metrics, isReady);
-    const management = createManagementServer({ checkReadiness, metrics });
+    const management = createManagementServer(checkReadiness, metrics);
     container.onClose('management', () => management.stop());
     managementUrl = await management
       .listen(config.managementPort, config.managementHost)
@@ -73,12 +73,9 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
   const origin = await server.listen(config.port, config.host).catch(nameSetting(''));
   const url = origin + (config.basePath ?? '');
 
-  const { driver, schema, warning } = storage;
-  const name = toStorageName(storage, config);
-  log.info(
-    { version, node: process.version, storage: name, driver, schema, url, management: managementUrl },
-    'started',
-  );
+  const { name = toScheme(config), driver, schema, warning } = storage;
+  const started = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
+  log.info(started, 'started');
   if (warning) log.warn({ storage: name }, warning);
   return { url, managementUrl, isReady };
 }

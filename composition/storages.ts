@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { KnexStorage } from '@plant-store/adapters/knex';
 import { InvalidServerUrl, MissingDriver, openMysql, openPostgres, openSqlite } from '@plant-store/adapters/knex';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { isStorageUnavailable, type OpenPlantRepository, StorageUnavailable } from '@plant-store/core';
@@ -16,20 +17,8 @@ const NO_RESPONSE =
 /** SQLite gives `sqlite://name` and `:memory:` another meaning. */
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
-/** An open storage, with optional facts for the log, `check` and group commit. */
-export interface Storage extends OpenPlantRepository {
-  /** Its name without a password. @default the scheme of `DATABASE_URL` */
-  readonly name?: string | undefined;
-  readonly driver?: string | undefined;
-  /** What opening found or did: `created`, `migrated` or `current`; if the storage is only read, also `missing` or `pending`. */
-  readonly schema?: string | undefined;
-  /** The migrations that `serve` would apply, if the storage is only read. */
-  readonly pending?: readonly string[] | undefined;
-  /** What an operator has to know, for the log. */
-  readonly warning?: string | undefined;
-  /** Maximum number of concurrent calls of `add` by group commit. @default 1 */
-  readonly maxWrites?: number | undefined;
-}
+/** An open storage. What else one of SQL has is optional; without a name, the log has the scheme of `DATABASE_URL`. */
+export type Storage = OpenPlantRepository & Partial<Omit<KnexStorage, 'knex'>>;
 
 /** Opens the storage at a URL. */
 export type OpenStorage = (options: {
@@ -74,24 +63,17 @@ export async function openStorage(
       if (error instanceof InvalidServerUrl || error instanceof MissingDriver)
         throw new InvalidConfig(`${variable}: ${error.message}`);
       if (!isStorageUnavailable(error)) throw error;
-      if (readOnly || !isUnresponsive(error) || performance.now() > deadline)
-        throw new StorageUnavailable(`${variable}: ${error.message}`, { cause: error.cause });
+      const { cause } = error;
+      const isUnresponsive = cause instanceof Object && 'code' in cause && NO_RESPONSE.test(`${cause.code}`);
+      if (readOnly || !isUnresponsive || performance.now() > deadline)
+        throw new StorageUnavailable(`${variable}: ${error.message}`, { cause });
       if (isFirst) log.warn({ err: error }, 'waiting for the database');
       await setTimeout(PAUSE_MS);
     }
   }
 }
 
-function isUnresponsive({ cause }: StorageUnavailable): boolean {
-  return cause instanceof Object && 'code' in cause && NO_RESPONSE.test(`${cause.code}`);
-}
-
 /** Returns the scheme of `DATABASE_URL`, or an empty string. */
 export function toScheme({ database }: Config): string {
   return /^[a-z][a-z\d+.-]*(?=:)/.exec(database)?.[0] ?? '';
-}
-
-/** Returns the name of a storage, without a password. */
-export function toStorageName({ name }: Storage, config: Config): string {
-  return name ?? `${toScheme(config)}:`;
 }

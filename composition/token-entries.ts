@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { assertTokens, type StaticToken } from '@plant-store/adapters/static-token';
+import { type StaticToken, StaticTokenVerifier } from '@plant-store/adapters/static-token';
 
 /**
  * Parses entries: `NAME=TOKEN`, or `NAME=sha256:HEX` with the digest. Without a name, a client is called `sha256:` and the
@@ -18,14 +18,9 @@ export function parseEntries(entries: readonly string[]): readonly StaticToken[]
     const client = { name: name ?? `sha256:${hex.slice(0, 12)}` };
     return digest === undefined ? { ...client, token: text } : { ...client, digest: hex };
   });
-  assertTokens(tokens);
+  // Checks them now, so that a setting is reported with the others.
+  new StaticTokenVerifier(tokens);
   return tokens;
-}
-
-/** Splits a file with one entry per line. Ignores blank lines and `#` comments. */
-export function toEntries(text: string): readonly string[] {
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 /** Returns whether a client can have this name: `sha256=` is a mistyped `sha256:`. */

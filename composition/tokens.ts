@@ -4,7 +4,7 @@ import type { TokenVerifier } from '@plant-store/core';
 import type { Config } from './config.js';
 import { InvalidConfig, readText, toReason } from './files.js';
 import { isLoopback } from './settings.js';
-import { parseEntries, toEntries } from './token-entries.js';
+import { parseEntries } from './token-entries.js';
 
 /** Creates a token of 192 random bits. */
 export function createToken(): string {
@@ -31,7 +31,8 @@ export class AccessTokens extends StaticTokenVerifier {
     const { accessTokens, accessTokensFile: path } = this.#config;
     if (path === undefined) return;
     try {
-      const tokens = parseEntries(toEntries(readText(path)));
+      const lines = readText(path).split(/\s*\n\s*/);
+      const tokens = parseEntries(lines.filter((line) => line !== '' && !line.startsWith('#')));
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       // The file first, because a message has the position of its entry.
       this.replace([...tokens, ...accessTokens]);

@@ -5,7 +5,7 @@ import { InvalidConfig } from '../files.js';
 import type { ServiceContainer } from '../service-container.js';
 import { services } from '../services.js';
 import { settings } from '../settings.js';
-import { toStorageName } from '../storages.js';
+import { toScheme } from '../storages.js';
 import { print, reportFailure } from './output.js';
 
 /** Prints the settings, the state of the storage, which it does not change, and each problem. */
@@ -36,9 +36,9 @@ function isSecret(variable: string, text: string): boolean {
 
 async function checkStorage(container: ServiceContainer, config: Config): Promise<void> {
   const storage = await container.getAsync(services.Storage);
-  const { driver, schema, pending = [] } = storage;
+  const { name = toScheme(config), driver, schema, pending = [] } = storage;
   if (pending.length === 0) await storage.ready();
-  const facts = [`storage: ${toStorageName(storage, config)}${driver ? `, driver ${driver}` : ''}`];
+  const facts = [`storage: ${name}${driver ? `, driver ${driver}` : ''}`];
   if (schema === 'missing') facts.push('there is no store yet');
   if (pending.length > 0) facts.push(`serve will apply ${pending.join(', ')}`);
   await print(`${facts.join('; ')}\n`);

@@ -4,7 +4,7 @@ import { exportPlants } from '@plant-store/adapters/ndjson';
 import { ReadPlants, StorageUnavailable } from '@plant-store/core';
 import type { Config } from '../config.js';
 import { services } from '../services.js';
-import { toStorageName } from '../storages.js';
+import { toScheme } from '../storages.js';
 import { isBrokenPipe } from './output.js';
 import { showProgress } from './progress.js';
 import { withContainer } from './with-container.js';
@@ -13,8 +13,7 @@ import { withContainer } from './with-container.js';
 export async function run(config: Config): Promise<number> {
   await withContainer(config, { readOnly: true }, async (container) => {
     const storage = await container.getAsync(services.Storage);
-    const { schema, pending = [] } = storage;
-    const name = toStorageName(storage, config);
+    const { name = toScheme(config), schema, pending = [] } = storage;
     if (schema === 'missing') throw new StorageUnavailable(`there is no store at ${name}; check DATABASE_URL`);
     if (pending.length > 0)
       throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);

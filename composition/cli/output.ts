@@ -34,7 +34,7 @@ export function reportFailure(error: unknown): number {
 export function fail(exitCode: number, message: string): number {
   for (const text of message.split('\n')) {
     const line = `plant-store: ${text}\n`;
-    process.stderr.write(isJournal() ? addPriority('fatal', line) : line);
+    process.stderr.write(isJournal() ? addPriority(line, 'fatal') : line);
   }
   return exitCode;
 }

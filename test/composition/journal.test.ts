@@ -19,7 +19,7 @@ describe('The systemd journal', () => {
 
   it('gets lines with the priority of their level', () => {
     const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'unknown'];
-    const lines = levels.map((level) => addPriority(level, ''));
+    const lines = levels.map((level) => addPriority('', level));
     expect(lines).to.deep.equal(['<7>', '<7>', '<6>', '<4>', '<3>', '<2>', '<6>']);
   });
 });

@@ -40,6 +40,7 @@ describe('Plugins', () => {
       ["throw new Error('first\\nsecond');", 'first'],
       ['export const plugin = () => {};', 'its default export is not a function'],
       [plugin("throw 'no water';"), 'no water'],
+      [plugin('services.CreatPlant;'), 'there is no service CreatPlant'],
     ] as const) {
       const error = await catchError(load([NOTHING, text, NOTHING]));
       expect(error).to.be.instanceOf(InvalidConfig);

@@ -118,7 +118,7 @@ describe('start', () => {
     expect(await stop()).to.equal(true);
     for (const address of [`${url}/openapi.json`, `${managementUrl}/healthz`])
       expect(await catchError(fetch(address)), address).to.be.an('error');
-    const storage = 'recorded:';
+    const storage = 'recorded';
     expect(recorder.lines).to.have.lengthOf(3);
     expect(recorder.lines[0]).to.include({ level: 'info', msg: 'started', storage, url, management: managementUrl });
     expect(recorder.lines[1]).to.include({ level: 'warn', storage, msg: 'no sync' });

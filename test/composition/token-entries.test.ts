@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { parseEntries, toEntries } from '../../composition/token-entries.js';
+import { parseEntries } from '../../composition/token-entries.js';
 
 const HEX = createHash('sha256').update('correct-horse').digest('hex');
 
@@ -40,10 +40,5 @@ describe('The entries of access tokens', () => {
       it(title, () => {
         expect(() => parseEntries(['ali=good', bad])).to.throw(TypeError, RegExp(`^token 2 (?!.*(${canary}|0000))`));
       });
-  });
-
-  it('are the lines of a file, without blank lines, comments and surrounding white space', () => {
-    const entries = toEntries('# staging\none\n\n  two \t\r\n   # off: three\nsha256:00#\nfour');
-    expect(entries).to.deep.equal(['one', 'two', 'sha256:00#', 'four']);
   });
 });

@@ -55,7 +55,7 @@ describe('The access tokens', () => {
   });
 
   it('are those of the variable and the file; if it becomes invalid, the previous ones, and no error prints it', async () => {
-    writeFileSync(path, '# gardeners\ngood\n');
+    writeFileSync(path, '# gardeners\n\n  good \t\r\n   # off: three\n');
     const tokens = await create({ ACCESS_TOKENS: 'fixed', ACCESS_TOKENS_FILE: path });
     for (const [change, problem] of [
       [() => writeFileSync(path, 'good\nbad canary\n'), /^ACCESS_TOKENS_FILE: token 2 must consist of [^c]*/],

@@ -44,7 +44,7 @@ describe('The executable, with default settings and', () => {
     const service = await startWith('plugins/storage.js', { DATABASE_URL: 'garden:' });
     expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
     expect(await service.manage('/readyz')).to.include('"storage":"ok"');
-    expect((await service.stop())[0]).to.include({ msg: 'started', storage: 'garden:' });
+    expect((await service.stop())[0]).to.include({ msg: 'started', storage: 'garden' });
   });
 
   it('a token verifier that reloads its own tokens', async () => {
@@ -94,13 +94,15 @@ describe('The executable, with default settings and', () => {
     expect(await read(`/plants?after=${large}`)).to.equal('[]');
     for (const id of [small - 1n, '-0x1', '9223372036854775808', '99999999999999999999', '%00'])
       expect(await read(`/plants/${id}`), `${id}`).to.equal(40402);
-    for (const query of ['after=', 'after=x', 'limit=', 'limit=0', 'limit=1001', 'limit=1&limit=2', 'after=1&after=2'])
+    for (const query of ['after=', 'after=x', 'limit=', 'limit=0', 'limit=101', 'limit=1&limit=2', 'after=1&after=2'])
       expect(await read(`/plants?${query}`), query).to.equal(40004);
     for (const path of ['/plants/1', '/plants', '/plants?limit=x']) {
       expect(await read(path, 'another-token')).to.equal(40102);
       expect(await fetch(url + path)).to.include({ status: 401 });
     }
     expect(await read('/plants/1/leaves')).to.equal(40401);
+    const link = (await fetch(`${url}/plants?limit=1`, { headers: CREATE_HEADERS })).headers.get('Link');
+    expect(link).to.equal(`</garden/plants?after=${small}&limit=1>; rel="next"`);
     for (const [path, allowed] of [
       ['/plants', 'GET, HEAD, POST'],
       ['/plants/1', 'GET, HEAD'],

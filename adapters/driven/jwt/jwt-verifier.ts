@@ -1,9 +1,5 @@
-import {
-  isTokenIssuerUnavailable,
-  TokenIssuerUnavailable,
-  type TokenVerifier,
-  type Verification,
-} from '@plant-store/core';
+import type { TokenVerifier, Verification } from '@plant-store/core';
+import { isTokenIssuerUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import * as jose from 'jose';
 
 /** The issuer whose JWTs are accepted. */
@@ -22,19 +18,14 @@ export interface JwtVerifierOptions {
 
 /** Accepted signature algorithms: asymmetric only, never `none` or a shared secret (RFC 8725 §3.1). */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-
 /** RFC 7515 §7.1. Checked here, because jose accepts a token that a space follows. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-
 /** Accepted `typ` header parameters: of any JWT (RFC 7519 §5.1), and of an access token (RFC 9068 §2.1). */
 const TYPES = /^(application\/)?(at\+)?jwt$/i;
-
 /** Maximum clock skew between the issuer and this machine, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-
 /** Maximum size of a key set, after decompression. */
 const MAX_KEY_SET_BYTES = 1024 ** 2;
-
 /** Why a token is invalid, by the code of jose's error or by the claim. */
 const REASONS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'expired',

@@ -8,11 +8,7 @@ import { postgres } from './postgres.js';
 import { sqlite } from './sqlite.js';
 
 /** The dialects, by Knex's drivers. */
-const dialects = new Map<unknown, Dialect>([
-  ['sqlite3', sqlite],
-  ['pg', postgres],
-  ['mysql2', mysql],
-]);
+const dialects: Readonly<Record<string, Dialect>> = { sqlite3: sqlite, pg: postgres, mysql2: mysql };
 
 /** The queues of the transactions. Savepoints use that of their transaction. */
 const queues = new WeakMap<Knex.Transaction, CallQueue>();
@@ -35,7 +31,7 @@ const queues = new WeakMap<Knex.Transaction, CallQueue>();
 export function joinTransaction(transaction: Knex.Transaction): PlantRepository {
   if (!transaction.isTransaction) throw new TypeError('joinTransaction needs a Knex transaction');
   const { driverName } = transaction.client;
-  const dialect = dialects.get(driverName);
+  const dialect = dialects[driverName];
   if (!dialect) throw new TypeError(`joinTransaction needs Knex with sqlite3, pg or mysql2, not ${driverName}`);
   let root = transaction;
   while (root.parentTransaction) root = root.parentTransaction;

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type AddOutcome, type Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
+import type { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
@@ -11,29 +12,27 @@ const PAUSE_MS = 10;
 /** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
 
-/** Makes the calls of a repository, perhaps later, and converts their failures. */
-interface Caller {
-  call<T>(work: () => Promise<T>): Promise<T>;
-}
-
 /** Stores plants in the table `plants` of a SQL database, through a pool of connections or in the caller's transaction. */
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #dialect: Dialect;
-  readonly #caller: Caller;
-  readonly #timeoutMs: number;
-  readonly #readOnly: boolean;
+  readonly #caller: Pick<Connections, 'call'>;
+  readonly #options: { readonly timeoutMs: number; readonly readOnly: boolean };
   #failedAdds = 0;
   /** The number of failed adds before the last write of {@link ready} that succeeded. */
   #failedAddsAtWrite = -1;
 
   /** @param options.timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
-  constructor(knex: Knex, dialect: Dialect, caller: Caller, { timeoutMs = 0, readOnly = false } = {}) {
+  constructor(
+    knex: Knex,
+    dialect: Dialect,
+    caller: Pick<Connections, 'call'>,
+    options = { timeoutMs: 0, readOnly: false },
+  ) {
     this.#knex = knex;
     this.#dialect = dialect;
     this.#caller = caller;
-    this.#timeoutMs = timeoutMs;
-    this.#readOnly = readOnly;
+    this.#options = options;
   }
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -76,7 +75,7 @@ export class KnexPlantRepository implements PlantRepository {
     return this.#caller.call(async () => {
       const failedAdds = this.#failedAdds;
       await selectRows(this.#knex, this.#dialect, 'id = 0');
-      if (this.#readOnly || this.#failedAddsAtWrite === failedAdds) return;
+      if (this.#options.readOnly || this.#failedAddsAtWrite === failedAdds) return;
       await this.#run(async () => this.#knex.raw(EMPTY_INSERT));
       await this.#run(() => this.#dialect.sync(this.#knex));
       this.#failedAddsAtWrite = failedAdds;
@@ -137,7 +136,7 @@ export class KnexPlantRepository implements PlantRepository {
 
   #run<T>(statement: () => Promise<T>): Promise<T> {
     // In a transaction, the engine may have undone earlier statements.
-    return this.#knex.isTransaction ? statement() : retryWhileBusy(this.#dialect, this.#timeoutMs, statement);
+    return this.#knex.isTransaction ? statement() : retryWhileBusy(this.#dialect, this.#options.timeoutMs, statement);
   }
 }
 

@@ -50,11 +50,6 @@ export interface KnexStorage extends OpenPlantRepository, SchemaState {
   readonly maxWrites: number;
   /** A sentence that names the settings with which the server acknowledges plants before they are durable. */
   readonly warning: string | undefined;
-  /**
-   * Checks that plants can be read. At first and after an `add` that failed, also commits an insert of no row and a small
-   * write, unless the database is only read.
-   */
-  ready(): Promise<void>;
 }
 
 /**

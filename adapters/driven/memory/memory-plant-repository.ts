@@ -1,10 +1,5 @@
-import {
-  type AddOutcome,
-  type OpenPlantRepository,
-  type Plant,
-  type PlantId,
-  StorageUnavailable,
-} from '@plant-store/core';
+import type { AddOutcome, OpenPlantRepository, Plant, PlantId } from '@plant-store/core';
+import { StorageUnavailable } from '@plant-store/core';
 
 /** Stores plants for the lifetime of the process. For tests and experiments. */
 export class MemoryPlantRepository implements OpenPlantRepository {
@@ -36,16 +31,20 @@ export class MemoryPlantRepository implements OpenPlantRepository {
     // Linear if few plants were added since the last time.
     if (!this.#isOrdered) this.#ordered.sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#isOrdered = true;
-    const start = findStart(this.#ordered, from);
+    let [start, end] = [0, this.#ordered.length];
+    while (start < end) {
+      const middle = Math.floor((start + end) / 2);
+      const { id = from } = this.#ordered[middle] ?? {};
+      if (id < from) start = middle + 1;
+      else end = middle;
+    }
     return this.#ordered.slice(start, start + limit);
   }
 
-  /** Throws `StorageUnavailable` after {@link close}. */
   async ready(): Promise<void> {
     this.#assertOpen();
   }
 
-  /** Makes later calls throw `StorageUnavailable`. */
   async close(): Promise<void> {
     this.#closed = true;
   }
@@ -53,16 +52,4 @@ export class MemoryPlantRepository implements OpenPlantRepository {
   #assertOpen(): void {
     if (this.#closed) throw new StorageUnavailable('the repository is closed');
   }
-}
-
-/** Returns the index of the first plant with an id of at least `from`, by binary search. */
-function findStart(ordered: readonly Plant[], from: PlantId): number {
-  let [start, end] = [0, ordered.length];
-  while (start < end) {
-    const middle = Math.floor((start + end) / 2);
-    const plant = ordered[middle];
-    if (plant && plant.id < from) start = middle + 1;
-    else end = middle;
-  }
-  return start;
 }

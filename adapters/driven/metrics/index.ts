@@ -1,1 +1,1 @@
-export { MeasuredPlantWriter } from './measured-plant-writer.js';
+export * from './measured-plant-writer.js';

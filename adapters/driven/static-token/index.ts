@@ -1,1 +1,1 @@
-export { assertTokens, type StaticToken, StaticTokenVerifier } from './static-token-verifier.js';
+export { type StaticToken, StaticTokenVerifier } from './static-token-verifier.js';

@@ -18,7 +18,7 @@ export class StaticTokenVerifier implements TokenVerifier {
   /** The digests of tokens that were accepted before, so that each is computed once. */
   readonly #digests = new Map<string, Buffer>();
 
-  /** @throws {TypeError} A token is invalid, or two clients have the same token. */
+  /** @throws {TypeError} A token is invalid, or two clients have the same one. The message has its position only. */
   constructor(tokens: readonly StaticToken[]) {
     this.#clients = toClients(tokens);
   }
@@ -39,11 +39,6 @@ export class StaticTokenVerifier implements TokenVerifier {
     this.#digests.set(token, accepted.digest);
     return { kind: 'valid', principal: { subject: accepted.name } };
   }
-}
-
-/** Checks a list. @throws {TypeError} The message has the position of an invalid token, not its content. */
-export function assertTokens(tokens: readonly StaticToken[]): void {
-  toClients(tokens);
 }
 
 function toClients(tokens: readonly StaticToken[]): readonly Client[] {

@@ -1,16 +1,11 @@
 /** The parts of an OpenAPI 3.1 document that the adapters read. */
 export interface OpenApiDescription {
-  readonly openapi: string;
-  readonly servers?: readonly { readonly url: string }[];
-  /** Operations by path, such as `/plants/{plantId}`, then by method in lower case. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-  readonly [member: string]: unknown;
-}
-
-interface DescribedOperation {
-  /** By status. */
-  readonly responses: Record<string, object>;
-  readonly [member: string]: unknown;
+  openapi: string;
+  servers?: { url: string }[];
+  /** Operations by path, such as `/plants/{plantId}`, then by method in lower case. Their responses are by status. */
+  paths: Record<string, Record<string, { responses: Record<string, object>; [member: string]: unknown }>>;
+  components: { schemas: Record<string, object>; [member: string]: unknown };
+  [member: string]: unknown;
 }
 
 /**

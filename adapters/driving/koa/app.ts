@@ -1,21 +1,21 @@
 import Router from '@koa/router';
 import type { CreatePlantUseCase, TokenVerifier } from '@plant-store/core';
 import Koa from 'koa';
-import {
-  type Declined,
-  JsonPlantCodec,
-  type LogOptions,
-  type OpenApiDescription,
-  openApiDescription,
-} from '../api/index.js';
+import { type Declined, JsonPlantCodec, type LogOptions, type OpenApiDescription } from '../api/index.js';
 import type { ClientState, CreateState, InFlight, RequestState } from './context.js';
 import { addDocs, serveDescription } from './docs-page.js';
 import { logRequests } from './log-requests.js';
 import * as middlewares from './middlewares.js';
 import { readBody } from './read-body.js';
 
-/** Adds routes to a router whose middlewares run after the limit and the check of the credential. */
-export type ClientRoutes = (router: Router<ClientState>) => unknown;
+/** Codes of a response whose client has left. */
+const DISCONNECTED = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'];
+
+/**
+ * Adds routes to a router. They run after the limit and the check of the credential, and count as in flight until they
+ * settle, also if the client has left.
+ */
+export type ClientRoutes = (router: Router<ClientState>) => void;
 
 /** Options of {@link addRoutes}. */
 export interface RouteOptions {
@@ -49,14 +49,19 @@ export function createKoaApp(options: RouteOptions & LogOptions): Koa<RequestSta
 export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
-  app.on('error', () => {});
+  app.on('error', (failure, ctx) => {
+    if (ctx === undefined || ctx.state.failure === failure || DISCONNECTED.includes(failure.code)) return;
+    // Koa reports a stream twice.
+    ctx.state.failure = failure;
+    options.log?.error({ requestId: ctx.state.requestId, err: failure }, 'the response cannot be sent');
+  });
   return app.use(logRequests(options)).use(middlewares.exposeHttpErrors).use(middlewares.cleanTarget);
 }
 
 /** Adds the routes of the HTTP API to an app. They do not see requests to which an earlier middleware responds. */
 export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<RequestState> {
-  const { createPlant, tokenVerifier, routes = [], basePath = '', swaggerUiFolder } = options;
-  const { description = openApiDescription, inFlight = { requests: 0, bytes: 0 } } = options;
+  const { createPlant, tokenVerifier, routes = [], description, basePath = '', swaggerUiFolder } = options;
+  const { inFlight = { requests: 0, bytes: 0 } } = options;
   const { maxInFlight = 1000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
   const codec = new JsonPlantCodec(description);
   const routing = { prefix: basePath, sensitive: true, strict: true };
@@ -77,8 +82,13 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
 
   const clients = new Router<ClientState>(routing);
-  clients.use(middlewares.concealFailures, limit, credential, middlewares.exposeHttpErrors);
-  for (const add of routes) add(clients);
+  // For every path: that of a route may be a regular expression, or have another prefix or case.
+  clients.use(/^/, middlewares.concealFailures, limit, credential, middlewares.exposeHttpErrors);
+  for (const add of routes) {
+    const own = new Router<ClientState>({ sensitive: true, strict: true });
+    add(own);
+    clients.use(own.routes());
+  }
 
   app.use(router.routes()).use(clients.routes());
   return app.use(middlewares.rejectUnknown(router, clients));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
-import type { OpenApiDescription } from '../api/index.js';
+import { openApiDescription } from '../api/index.js';
 import type { ApiMiddleware, RequestState } from './context.js';
 
 const FOLDER = fileURLToPath(new URL('docs-page', import.meta.url));
@@ -18,7 +18,7 @@ const HEADERS = {
 };
 
 /** Serves the description. Its server is the path prefix, including that of an outer app. */
-export function serveDescription(description: OpenApiDescription): ApiMiddleware {
+export function serveDescription(description = openApiDescription): ApiMiddleware {
   return (ctx) => {
     const url = ctx.originalUrl.replace(/\/openapi\.json(\?.*)?$/, '') || '/';
     ctx.set('Content-Type', 'application/json');

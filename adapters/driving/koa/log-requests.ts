@@ -1,8 +1,6 @@
+import type { Layer } from '@koa/router';
 import { type LogOptions, toRequestId } from '../api/index.js';
 import type { ApiMiddleware } from './context.js';
-
-/** Maximum length of a logged path. */
-const MAX_PATH_LENGTH = 256;
 
 /** Gives each request an id, and reports its end. */
 export function logRequests({ log, accessLog = true, observe }: LogOptions): ApiMiddleware {
@@ -14,10 +12,9 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     await next();
     const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
     const { principal, reason, failure } = ctx.state;
-    const { method } = ctx;
+    const { method, matched } = ctx;
     // `_matchedRoute` would be the path of a middleware that rejects.
-    const layers: readonly { methods: readonly string[]; path: string }[] = ctx['matched'] ?? [];
-    const route = layers.findLast(({ methods }) => methods.includes(method))?.path;
+    const route = matched?.findLast((layer: Layer) => layer.methods.includes(method))?.path;
     // The client has disconnected before its body arrived, or the server has responded because it is malformed or late.
     const aborted = ctx.req.errored ? true : undefined;
     const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.errorNumber };
@@ -26,7 +23,7 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     const [traceparent] = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.exec(ctx.get('traceparent')) ?? [];
     if (failure !== undefined) log?.error({ requestId, traceparent, error, err: failure }, 'request failed');
     if (!accessLog || !log) return;
-    const path = /^\/[^?#]*/.exec(ctx.originalUrl)?.[0].slice(0, MAX_PATH_LENGTH);
+    const [path] = /^\/[^?#]{0,255}/.exec(ctx.originalUrl) ?? [];
     const { subject, issuer } = principal ?? {};
     const client = { subject: subject && escapeControls(subject), issuer: issuer && escapeControls(issuer) };
     const request = { requestId, traceparent, method, path, ...client, status, error, reason, aborted, durationMs };

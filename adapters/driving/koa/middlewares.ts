@@ -4,16 +4,17 @@ import type { Router } from '@koa/router';
 import type { CreatePlantUseCase, TokenVerifier } from '@plant-store/core';
 import type { Middleware } from 'koa';
 import { apiErrors, authenticate, type Declined, type JsonPlantCodec, toApiError } from '../api/index.js';
-import type { ApiMiddleware, CreateState, InFlight } from './context.js';
-import { fail, reject } from './context.js';
+import { type ApiMiddleware, type CreateState, fail, type InFlight, reject } from './context.js';
 
 /** Responds to an HTTP error, as Koa does by its members `status`, `expose` and `headers`, but with an Error object. */
 export const exposeHttpErrors: ApiMiddleware = (ctx, next) =>
   next().catch((failure) => {
     const { status, expose, message, headers } = Object(failure);
     const text = STATUS_CODES[status];
-    if (text === undefined || status === 500) fail(ctx, failure);
-    else reject(ctx, { error: 100 * status, message: expose ? message : text, headers });
+    if (text === undefined || status < 400 || status === 500) return fail(ctx, failure);
+    const apiError = { error: 100 * status, message: expose ? message : text, headers };
+    if (expose && !ctx.headerSent) reject(ctx, apiError);
+    else fail(ctx, failure, apiError);
   });
 
 /** Scheme and host of a request target in absolute form (RFC 9112 §3.2), and a fragment. */
@@ -37,7 +38,8 @@ export function rejectUnknown(...routers: readonly Pick<Router, 'match'>[]): Api
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const methods = layers.flatMap((layer) => layer.methods);
     const headers = { Allow: [...new Set(methods)].sort().join(', ') };
-    reject(ctx, methods.length > 0 ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
+    const isOther = methods.length > 0 && !methods.includes(ctx.method);
+    reject(ctx, isOther ? { ...apiErrors.methodNotAllowed, headers } : apiErrors.noSuchPath);
   };
 }
 

@@ -1,7 +1,1 @@
-export {
-  createManagementServer,
-  createReadiness,
-  type ManagementOptions,
-  type Readiness,
-  type ReadinessCheck,
-} from './management-server.js';
+export * from './management-server.js';

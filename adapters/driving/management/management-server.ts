@@ -13,19 +13,16 @@ export interface ReadinessCheck {
   check(): Promise<void>;
 }
 
-/** Whether the service can create plants. */
-export interface Readiness {
-  readonly isReady: boolean;
-  /** `ok` or the problem, by the name of each check. */
-  readonly checks: Readonly<Record<string, string>>;
-}
-
-/** Returns a function that makes every check. Calls share a check until it ends; one that takes longer has failed. */
+/**
+ * Returns a function that makes every check. Calls share a check until it ends; one that takes longer has failed.
+ * @param log Receives each first failure, each with another message than the one before, and the recovery. @default none
+ */
 export function createReadiness(
   checks: readonly ReadinessCheck[],
   isStopping: () => boolean,
-): () => Promise<Readiness> {
-  const shared = checks.map(share);
+  log?: Pick<Console, 'info' | 'warn'>,
+): () => Promise<{ readonly isReady: boolean; readonly checks: Readonly<Record<string, string>> }> {
+  const shared = checks.map((check) => share(check, log));
   return async () => {
     const results = await Promise.all(shared.map((run) => run()));
     const statuses = [['service', isStopping() ? 'stopping' : 'ok'], ...results];
@@ -33,15 +30,14 @@ export function createReadiness(
   };
 }
 
-/** What the management listener serves. */
-export interface ManagementOptions {
-  readonly checkReadiness: () => Promise<Readiness>;
-  /** Such as a registry of `prom-client`. @default none */
-  readonly metrics?: { readonly contentType: string; metrics(): Promise<string> } | undefined;
-}
-
-/** Serves health, readiness and metrics on a separate listener, so that the public one does not expose them. */
-export function createManagementServer({ checkReadiness, metrics }: ManagementOptions): HttpServer {
+/**
+ * Serves health, readiness and metrics on a separate listener, so that the public one does not expose them.
+ * @param metrics Such as a registry of `prom-client`. @default none
+ */
+export function createManagementServer(
+  checkReadiness: ReturnType<typeof createReadiness>,
+  metrics?: { readonly contentType: string; metrics(): Promise<string> },
+): HttpServer {
   const respond = async (path: string, res: ServerResponse) => {
     if (path === '/healthz') return send(res, 200, JSON.stringify({ status: 'ok' }));
     if (path === '/metrics' && metrics) return send(res, 200, await metrics.metrics(), metrics.contentType);
@@ -62,14 +58,24 @@ function send(res: ServerResponse, status: number, body: string, type = 'applica
 }
 
 /** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */
-function share(check: ReadinessCheck): () => Promise<[name: string, status: string]> {
+function share(readiness: ReadinessCheck, log?: Pick<Console, 'info' | 'warn'>) {
+  const { name: check } = readiness;
   let inFlight: Promise<string> | undefined;
-  const run = async () => check.check();
-  return async () => {
-    inFlight ??= run()
-      .then(() => 'ok')
-      .catch(() => 'unavailable')
-      .finally(() => (inFlight = undefined));
-    return [check.name, await Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
+  let problem = '';
+  const run = async () => {
+    try {
+      await readiness.check();
+      if (problem) log?.info({ check }, 'ready again');
+      problem = '';
+      return 'ok';
+    } catch (err) {
+      if (problem !== `${err}`) log?.warn({ check, err }, 'not ready');
+      problem = `${err}`;
+      return 'unavailable';
+    }
+  };
+  return async (): Promise<[name: string, status: string]> => {
+    inFlight ??= run().finally(() => (inFlight = undefined));
+    return [check, await Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
   };
 }

@@ -1,12 +1,14 @@
 // A plugin with which authenticated clients read plants: GET /plants/{plantId}, and GET /plants?after=ID&limit=COUNT.
-// To read them all, send the id of the last plant as `after`, until the response is an empty array.
+// To read them all, follow the header Link, until the response is an empty array. It has the exact id of the last plant,
+// which JSON.parse would round.
 
-import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { apiErrors, JsonPlantCodec } from '@plant-store/adapters/api';
 import { reject } from '@plant-store/adapters/koa';
 import { FindPlant, ReadPlants } from '@plant-store/core';
 import { services } from 'plant-store';
 
-const MAX_PLANTS = 1000;
+/** Maximum number of plants of a response, and of requests at once: on SQLite, a create waits for reads. */
+const [MAX_PLANTS, MAX_READS] = [100, 10];
 const invalidQuery = { error: 40004, message: `after must be an id, and limit a number from 1 to ${MAX_PLANTS}` };
 const noSuchPlant = { error: 40402, message: 'No plant has this id' };
 
@@ -20,7 +22,14 @@ function createRoutes(storage) {
     ctx.set('Content-Type', 'application/json');
     ctx.body = json;
   };
+  let reads = 0;
+  const limitReads = async (ctx, next) => {
+    if (reads >= MAX_READS) return reject(ctx, apiErrors.overloaded);
+    reads++;
+    await next().finally(() => reads--);
+  };
   return (router) => {
+    router.use(limitReads);
     router.get('/plants/:plantId', async (ctx) => {
       const id = parseId(ctx.params.plantId);
       const plant = id === undefined ? undefined : await findPlant.execute(id);
@@ -28,32 +37,46 @@ function createRoutes(storage) {
       respond(ctx, codec.encodePlant(plant));
     });
     router.get('/plants', async (ctx) => {
-      const { after, limit = '100' } = ctx.query;
+      const { after, limit = `${MAX_PLANTS}` } = ctx.query;
       const position = parseId(after);
       const isValid = after === undefined || position !== undefined;
-      if (!isValid || !/^[1-9]\d{0,3}$/.test(limit) || limit > MAX_PLANTS) return reject(ctx, invalidQuery);
+      if (!isValid || !/^[1-9]\d{0,2}$/.test(limit) || limit > MAX_PLANTS) return reject(ctx, invalidQuery);
       const { value: plants = [] } = await readPlants.execute(position, Number(limit)).next();
+      const last = plants.at(-1);
+      if (last) ctx.set('Link', `<${ctx.path}?after=${last.id}&limit=${limit}>; rel="next"`);
       respond(ctx, `[${plants.map((plant) => codec.encodeNewPlant(plant))}]`);
     });
   };
 }
 
-/** Adds the operations to the description. Most responses are those of a create. */
+/** Adds the operations to the description. */
 function describe(description) {
-  const { post } = description.paths['/plants'];
   const {
     200: success,
     400: invalid,
     401: unauthorized,
     408: late,
     431: large,
-    500: failed,
     503: busy,
-  } = post.responses;
-  const failures = { 400: invalid, 401: unauthorized, 408: late, 431: large, 500: failed, 503: busy };
+  } = description.paths['/plants'].post.responses;
+  const toResponse = (example, description, schema) => {
+    return { ...invalid, description, content: { 'application/json': { schema, example } } };
+  };
+  const toRejection = ({ error, message }, text = `${message} (error ${error}).`) =>
+    toResponse({ error, message }, text, { $ref: '#/components/schemas/Error' });
+  const failures = {
+    400: toRejection(apiErrors.malformedHttp),
+    ...{ 401: unauthorized, 408: late, 431: large, 503: { ...busy, description: 'Temporary failure. Retry later.' } },
+    500: toRejection(apiErrors.internalError),
+  };
   const id = { type: 'integer', format: 'int64' };
-  const limit = { type: 'integer', minimum: 1, maximum: MAX_PLANTS, default: 100 };
+  const limit = { type: 'integer', minimum: 1, maximum: MAX_PLANTS, default: MAX_PLANTS };
   const plants = { type: 'array', items: { $ref: '#/components/schemas/NewPlant' } };
+  const page = toResponse([{ id: 1, name: 'Monstera' }], 'The next plants.', plants);
+  const Link = {
+    description: 'The URL of the next page (RFC 8288), unless there are no plants.',
+    schema: { type: 'string' },
+  };
   description.paths['/plants'].get = {
     operationId: 'readPlants',
     tags: ['plants'],
@@ -64,8 +87,11 @@ function describe(description) {
     ],
     responses: {
       ...failures,
-      200: { ...success, description: 'The next plants.', content: { 'application/json': { schema: plants } } },
-      400: { ...invalid, description: `${invalidQuery.message} (error ${invalidQuery.error}).` },
+      200: { ...page, headers: { ...page.headers, Link } },
+      400: toRejection(
+        invalidQuery,
+        `The request is not well-formed HTTP/1.1 (40000), or ${invalidQuery.message} (40004).`,
+      ),
     },
   };
   description.paths['/plants/{plantId}'] = {
@@ -74,11 +100,7 @@ function describe(description) {
       tags: ['plants'],
       summary: 'Find a plant',
       parameters: [{ name: 'plantId', in: 'path', required: true, schema: id }],
-      responses: {
-        ...failures,
-        200: { ...success, description: 'The plant.' },
-        404: { ...invalid, description: `${noSuchPlant.message} (error ${noSuchPlant.error}).` },
-      },
+      responses: { ...failures, 200: { ...success, description: 'The plant.' }, 404: toRejection(noSuchPlant) },
     },
   };
   return description;

@@ -15,7 +15,7 @@ describe('check', () => {
     const { exitCode, stdout, stderr } = await run({ ACCESS_TOKENS: 'canary', PORT: '0', ACCESS_LOG: '' });
     expect([exitCode, stderr]).to.deep.equal([0, '']);
     expect(toLines(stdout)).to.include.members([
-      ...['PORT=0', 'ACCESS_LOG=on', 'DATABASE_URL=memory:', 'ACCESS_TOKENS=(not shown)', 'storage: memory:'],
+      ...['PORT=0', 'ACCESS_LOG=on', 'DATABASE_URL=memory:', 'ACCESS_TOKENS=(not shown)', 'storage: memory'],
       'not checked: privileges to create plants, and whether the ports are free',
     ]);
     expect(stdout).not.to.include('_FILE');

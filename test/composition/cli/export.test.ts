@@ -47,7 +47,7 @@ describe('export', () => {
         Object.assign(storage, { pending: ['002_sites'] }));`;
     writeFileSync(join(folder.path, 'old.mjs'), plugin);
     const { exitCode, stderr } = await run('export', { DATABASE_URL: 'memory:', PLUGINS: './old.mjs' });
-    expect(stderr).to.equal('plant-store: memory: lacks 002_sites; run plant-store migrate\n');
+    expect(stderr).to.equal('plant-store: memory lacks 002_sites; run plant-store migrate\n');
     expect(exitCode).to.equal(1);
   });
 });

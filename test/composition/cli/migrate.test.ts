@@ -15,6 +15,6 @@ describe('migrate', () => {
   });
 
   it('says that a storage has no schema', async () => {
-    expect(await run({ DATABASE_URL: 'memory:' })).to.equal('memory:: no schema\n');
+    expect(await run({ DATABASE_URL: 'memory:' })).to.equal('memory: no schema\n');
   });
 });

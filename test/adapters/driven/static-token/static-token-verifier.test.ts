@@ -1,6 +1,6 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { assertTokens, type StaticToken, StaticTokenVerifier } from '@plant-store/adapters/static-token';
+import { type StaticToken, StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { tokenVerifierContract } from '@plant-store/contract';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -89,8 +89,7 @@ describe('A token list rejects', () => {
       const [good] = toTokens('good');
       const list: StaticToken[] = JSON.parse(JSON.stringify([good, token, good]));
       // Names the position, not the token.
-      for (const use of [() => new StaticTokenVerifier(list), () => assertTokens(list)])
-        expect(use).to.throw(TypeError, RegExp(`^token 2 (?!.*(${canary}|0000))`));
+      expect(() => new StaticTokenVerifier(list)).to.throw(TypeError, RegExp(`^token 2 (?!.*(${canary}|0000))`));
     });
   }
 });

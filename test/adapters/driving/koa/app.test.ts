@@ -7,11 +7,12 @@ import {
   createServer as createHttp2Server,
 } from 'node:http2';
 import { buffer, text } from 'node:stream/consumers';
+import Router from '@koa/router';
 import { openApiDescription } from '@plant-store/adapters/api';
-import { addRoutes, createBaseApp, createKoaApp } from '@plant-store/adapters/koa';
+import { addRoutes, type ClientRoutes, createBaseApp, createKoaApp, reject } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { httpContract } from '@plant-store/contract/http';
-import { CreatePlant } from '@plant-store/core';
+import { CreatePlant, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -112,6 +113,12 @@ const ADDITIONS: Readonly<Record<string, Middleware>> = {
   failing: () => {
     throw new Error(CANARY);
   },
+  success: () => {
+    throw Object.assign(new Error(CANARY), { status: 200 });
+  },
+  bigint: (ctx) => {
+    ctx.body = { id: 1n };
+  },
   begun: (ctx) => {
     ctx.res.write('part');
     throw new Error(CANARY);
@@ -155,7 +162,7 @@ describe('A Koa app that is extended', () => {
     expect(await get('/later')).to.include({ status: 200, body: 'later' });
   });
 
-  it('turns an error of a middleware into an Error object with its status, and with its message if it is exposed', async () => {
+  it('turns an error of a middleware into an Error object with its status, and with its message unless it is not exposed, and logged', async () => {
     lines.length = 0;
     const limited = await get('/?limit');
     expect(limited).to.have.nested.include({ status: 429, 'headers.retry-after': '9' });
@@ -163,6 +170,7 @@ describe('A Koa app that is extended', () => {
     expect((await get('/?hidden'))?.json()).to.deep.equal({ error: 40200, message: 'Payment Required' });
     expect(logged()).to.deep.equal([
       ['request', 429, 42900],
+      ['request failed', undefined, 40200],
       ['request', 402, 40200],
     ]);
   });
@@ -174,6 +182,19 @@ describe('A Koa app that is extended', () => {
     expect(logged()).to.deep.equal([
       ['request failed', undefined, 50001],
       ['request', 500, 50001],
+    ]);
+  });
+
+  it('takes a failure whose status is not that of an error for any other failure', async () => {
+    expect(await get('/?success')).to.include({ outcome: 50001 });
+  });
+
+  it('logs a response that Koa cannot send, once', async () => {
+    lines.length = 0;
+    expect(await get('/?bigint')).to.include({ status: 500 });
+    expect(lines[0]).to.include({ message: 'request' });
+    expect(lines.slice(1).map(({ message, err }) => [message, `${err}`])).to.deep.equal([
+      ['the response cannot be sent', 'TypeError: Do not know how to serialize a BigInt'],
     ]);
   });
 
@@ -235,6 +256,76 @@ describe('A Koa app that is mounted', () => {
     expect(await get('/garden/plants')).to.include({ status: 404, body: 'Not Found' });
     const described = (await get('/outer/garden/openapi.json?x=y'))?.json();
     expect(described).to.deep.equal({ ...description, servers: [{ url: '/outer/garden' }] });
+  });
+});
+
+/** Ways in which the users of @koa/router add a route for `/garden/pots`, also under other paths. */
+const CLIENT_ROUTES: Readonly<Record<string, ClientRoutes>> = {
+  '/garden/pots': (router) => router.get('/pots', showClient),
+  '/GARDEN/nested': (router) => router.use(new Router().get('/nested', showClient).routes()),
+  '/expression': (router) => router.get(/^\/expression$/, showClient),
+  '/garden/v2/prefix': (router) => router.prefix('/v2').get('/prefix', showClient),
+  '/garden/exclusive': (router) => Object.assign(router, { exclusive: true }).get('/exclusive', showClient),
+  '/garden/with/1': (router) =>
+    router.param('id', (_, ctx, next) => showClient(ctx, next)).get('/with/:id', showClient),
+};
+
+function showClient(ctx: Parameters<Middleware>[0], _: unknown): void {
+  ctx.body = `${ctx.state['principal']?.subject}`;
+}
+
+describe('The routes that a user adds for authenticated clients', () => {
+  const start = httpServers();
+  const get = async (server: TestServer, path: string, headers: Readonly<Record<string, string>> = CREATE_HEADERS) => {
+    const { outcome, body } = (await server.exchange(request(`GET ${path}`, headers))) ?? {};
+    return outcome === 200 ? body : outcome;
+  };
+
+  it('never run without a credential, however they are added', async () => {
+    const server = await start({ basePath: '/garden', routes: Object.values(CLIENT_ROUTES) });
+    for (const path of Object.keys(CLIENT_ROUTES)) {
+      expect(await get(server, path, {}), path).to.equal(40101);
+      expect(await get(server, path), path).to.equal('tester');
+    }
+  });
+
+  it('count as in flight until they settle', async () => {
+    let settle = () => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const server = await start({ maxInFlight: 1, routes: [(router) => router.get('/pots', () => settled)] });
+    const first = get(server, '/pots');
+    await waitUntil('the first is in flight', async () => server.inFlight.requests === 1);
+    expect([await get(server, '/pots'), await server.send()]).to.deep.equal([50302, 50302]);
+    settle();
+    await first;
+    expect(await server.send()).to.equal(200);
+  });
+
+  it('may reject a request, throw an HTTP error, or leave it to nobody, and are then logged under their path', async () => {
+    const server = await start({
+      routes: [
+        (router) => {
+          router.get('/taken/:id', (ctx) => reject(ctx, { error: 40903, message: 'taken' }));
+          router.get('/teapot', (ctx) => ctx.throw(418, 'short and stout'));
+          router.get('/failing', () => {
+            throw new StorageUnavailable('away');
+          });
+          router.get('/next', (_, next) => next());
+        },
+      ],
+    });
+    const paths = ['/taken/1', '/teapot', '/failing', '/next'];
+    const outcomes = await Promise.all(paths.map((path) => get(server, path)));
+    expect(outcomes).to.deep.equal([40903, 41800, 50301, 40401]);
+    expect(await get(server, '/taken/1', {})).to.equal(40101);
+    const routes = server.finished.map(({ route, error }) => [route, error]);
+    expect(routes).to.deep.include.members([
+      ['/taken/:id', 40903],
+      ['/taken/:id', 40101],
+      ['/teapot', 41800],
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { HttpServer } from '@plant-store/adapters/http-server';
 import { createManagementServer, createReadiness, type ReadinessCheck } from '@plant-store/adapters/management';
+import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
 
@@ -10,7 +11,7 @@ describe('The management server', () => {
   const start = async (checks: readonly ReadinessCheck[], isStopping = false) => {
     const checkReadiness = createReadiness(checks, () => isStopping);
     const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'pots 4' };
-    const server = createManagementServer({ checkReadiness, metrics });
+    const server = createManagementServer(checkReadiness, metrics);
     running.push(server);
     return server.listen(0, '127.0.0.1');
   };
@@ -37,7 +38,7 @@ describe('The management server', () => {
     const response = await fetch(`${await startWith()}/metrics`);
     expect(response.headers.get('Content-Type')).to.equal('text/plain; version=0.0.4');
     expect(await response.text()).to.equal('pots 4');
-    const bare = createManagementServer({ checkReadiness: createReadiness([], () => false) });
+    const bare = createManagementServer(createReadiness([], () => false));
     running.push(bare);
     expect((await fetch(`${await bare.listen(0, '127.0.0.1')}/metrics`)).status).to.equal(404);
   });
@@ -81,5 +82,24 @@ describe('The management server', () => {
     expect(await statusWith(pump)).to.equal(200);
     const stopped = { ...pump, isRunning: false };
     expect(await statusWith(stopped, pump)).to.equal(503);
+  });
+});
+
+describe('A readiness check', () => {
+  it('logs its first failure, each with another message than the one before, and its recovery', async () => {
+    let code = '';
+    const lines: unknown[] = [];
+    const storage = {
+      name: 'storage',
+      async check() {
+        if (code) throw new StorageUnavailable(`unavailable (${code})`);
+      },
+    };
+    const warn = (...[fields]: unknown[]) => void lines.push(Object(fields).err.message);
+    const info = (...[, message]: unknown[]) => void lines.push(message);
+    const checkReadiness = createReadiness([storage], () => false, { info, warn });
+    for (code of ['', 'ECONNREFUSED', 'ECONNREFUSED', '42501', '42501', '', '42501']) await checkReadiness();
+    const [refused, denied] = ['unavailable (ECONNREFUSED)', 'unavailable (42501)'];
+    expect(lines).to.deep.equal([refused, denied, 'ready again', denied]);
   });
 });
