@@ -3,6 +3,9 @@ import type { Knex, knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toStorageUnavailable } from './driver-errors.js';
 
+/** Makes the calls of a repository, perhaps later, and converts their failures. */
+export type Caller = Pick<Connections, 'call'>;
+
 /**
  * A pool of connections. After a statement that failed because the database is unavailable, no older connection is used
  * again, because a session keeps the privileges and settings with which it began.

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type AddOutcome, type Plant, type PlantId, type PlantRepository, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
-import type { Connections } from './connections.js';
+import type { Caller } from './connections.js';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
@@ -16,19 +16,14 @@ const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FR
 export class KnexPlantRepository implements PlantRepository {
   readonly #knex: Knex;
   readonly #dialect: Dialect;
-  readonly #caller: Pick<Connections, 'call'>;
+  readonly #caller: Caller;
   readonly #options: { readonly timeoutMs: number; readonly readOnly: boolean };
   #failedAdds = 0;
   /** The number of failed adds before the last write of {@link ready} that succeeded. */
   #failedAddsAtWrite = -1;
 
   /** @param options.timeoutMs Maximum time to retry a statement while the engine is busy, except in a transaction. */
-  constructor(
-    knex: Knex,
-    dialect: Dialect,
-    caller: Pick<Connections, 'call'>,
-    options = { timeoutMs: 0, readOnly: false },
-  ) {
+  constructor(knex: Knex, dialect: Dialect, caller: Caller, options = { timeoutMs: 0, readOnly: false }) {
     this.#knex = knex;
     this.#dialect = dialect;
     this.#caller = caller;
