@@ -180,6 +180,58 @@ export const faultyRepositories: Readonly<Record<string, typeof DiskRepository>>
     }
   },
 
+  'finds and reads every plant that was added before the call, whatever else is in flight': class JoinsFinds extends DiskRepository {
+    readonly #finds = new Map<PlantId, Promise<Plant | undefined>>();
+    override find(id: PlantId) {
+      const found = this.#finds.get(id) ?? super.find(id).finally(() => nextTurn().then(() => this.#finds.delete(id)));
+      this.#finds.set(id, found);
+      return found;
+    }
+  },
+
+  'finds and reads every plant that another repository added before the call': class CachesPages extends DiskRepository {
+    readonly #pages = new Map<string, readonly Plant[]>();
+    override async read(from: PlantId, limit: number) {
+      const page = this.#pages.get(`${from} ${limit}`) ?? (await super.read(from, limit));
+      this.#pages.set(`${from} ${limit}`, page);
+      return [...page];
+    }
+    override add(plants: readonly Plant[]) {
+      this.#pages.clear();
+      return super.add(plants);
+    }
+  },
+
+  'reads every plant if the count is a common page size, or one more': class RepeatsAtChunks extends DiskRepository {
+    override async read(from: PlantId, limit: number) {
+      const plants = await super.read(from, limit);
+      return [...plants.slice(0, 1000), ...plants.slice(999, limit - 1)];
+    }
+  },
+
+  'close waits for calls in flight': class ClosesDuringReads extends DiskRepository {
+    override async read(from: PlantId, limit: number) {
+      const plants = await super.read(from, limit);
+      await nextTurn();
+      return plants;
+    }
+  },
+
+  'returns ids, strings and the first plant with an id unchanged after reopening': class IndexesAtFirstRead extends DiskRepository {
+    #hasIndex = false;
+    override async find(id: PlantId) {
+      return this.#hasIndex ? super.find(id) : undefined;
+    }
+    override read(from: PlantId, limit: number) {
+      this.#hasIndex = true;
+      return super.read(from, limit);
+    }
+    override add(plants: readonly Plant[]) {
+      this.#hasIndex = true;
+      return super.add(plants);
+    }
+  },
+
   'leaves batches to the reader, who may keep and modify them': class KeepsBatches extends DiskRepository {
     readonly #batches = new Map<PlantId, readonly Plant[]>();
     override async read(from: PlantId, limit: number) {

@@ -1,6 +1,7 @@
 import {
   type AddOutcome,
   isStorageUnavailable,
+  MIN_PLANT_ID,
   Plant,
   type PlantId,
   type PlantReader,
@@ -13,6 +14,7 @@ import { CONFIDENTIAL, createPlants, plant } from './sample-plants.js';
 
 /** Number of plants that most cases read at once. */
 const READ_LIMIT = 1000;
+const MAX_CONCURRENT_FINDS = 100;
 /** What a case expects for a plant: that it is added or rejected, or the plant that holds its id. */
 export type Expected = 'added' | 'rejected' | Plant;
 
@@ -69,7 +71,10 @@ export async function assertRaces(one: PlantRepository, other: PlantRepository):
   const winners = new Map(plants.flatMap((each, at) => (outcomes[at]?.kind === 'added' ? [[each.id, each]] : [])));
   const expected = plants.map((each) => (winners.get(each.id) === each ? 'added' : (winners.get(each.id) ?? 'added')));
   assertSameOutcomes(outcomes, expected);
-  for (const repository of [one, other]) await assertContent(repository, [...winners.values()]);
+  for (const repository of [one, other]) {
+    await assertContent(repository, [...winners.values()]);
+    await assertFound(repository, [...winners.values()]);
+  }
 }
 
 /** Reads plants as the use case does, and checks each batch. */
@@ -83,9 +88,13 @@ export function readBatches(
 }
 
 /** Reads every plant, up to a number that no case adds. */
-export async function readPlants(repository: PlantReader, maxPlants = 100_000): Promise<Plant[]> {
+export async function readPlants(
+  repository: PlantReader,
+  maxPlants = 100_000,
+  batchSize: number = READ_LIMIT,
+): Promise<Plant[]> {
   const plants: Plant[] = [];
-  for await (const batch of readBatches(repository)) {
+  for await (const batch of readBatches(repository, undefined, batchSize)) {
     plants.push(...batch);
     if (plants.length > maxPlants) break;
   }
@@ -97,13 +106,66 @@ export async function assertContent(
   repository: PlantReader,
   expected: readonly Plant[],
   what = 'plants read',
+  batchSize: number = READ_LIMIT,
 ): Promise<void> {
-  assertEqual(await readPlants(repository, expected.length), sortById(expected), what);
+  assertEqual(await readPlants(repository, expected.length, batchSize), sortById(expected), what);
 }
 
 /** Asserts that the repository finds each of these plants. */
 export async function assertFound(repository: PlantReader, stored: readonly Plant[]): Promise<void> {
-  for (const each of stored) assertEqual(await repository.find(each.id), each, `the plant found under ${each.id}`);
+  await assertFinds(
+    repository,
+    stored.map((each) => [each.id, each]),
+  );
+}
+
+/** Asserts that the repository finds no plant under these ids. */
+export async function assertFree(repository: PlantReader, ids: readonly PlantId[]): Promise<void> {
+  await assertFinds(
+    repository,
+    ids.map((id) => [id, undefined]),
+  );
+}
+
+/** Makes up to {@link MAX_CONCURRENT_FINDS} calls at once, which the repository may combine to one query. */
+async function assertFinds(
+  repository: PlantReader,
+  expected: readonly (readonly [PlantId, Plant | undefined])[],
+): Promise<void> {
+  for (let start = 0; start < expected.length; start += MAX_CONCURRENT_FINDS) {
+    const finding = expected.slice(start, start + MAX_CONCURRENT_FINDS).map(async ([id, plant]) => {
+      const found = await repository.find(id);
+      if (found) assertPlant(found);
+      assertEqual(found, plant, `the plant found under ${id}`);
+    });
+    await Promise.all(finding);
+  }
+}
+
+/** Asserts that a call sees every plant that was added, or returned as stored, before it started. */
+export async function assertSeesAdds(reader: PlantReader, writer: PlantWriter): Promise<void> {
+  const assertSeen = async (stored: Plant) => {
+    await assertFound(reader, [stored]);
+    assertEqual(
+      await reader.read(stored.id, 1),
+      [stored],
+      `the plant read from ${stored.id} on, after add returned it`,
+    );
+  };
+  for (const { id } of createPlants(30)) {
+    const add = async (name: string) => {
+      const added = plant(id, name);
+      const [outcome] = await writer.add([added]);
+      const stored = outcome?.kind === 'conflict' ? outcome.stored : added;
+      await assertSeen(stored);
+      return stored;
+    };
+    // The calls that start before the plant is added may miss it, but not what later calls return.
+    const early = [reader.find(id), reader.read(id, 1)];
+    const [stored] = await Promise.all([add('one'), add('two'), ...early, reader.find(id)]);
+    await assertSeen(stored);
+    await assertFound(reader, [stored]);
+  }
 }
 
 function assertBatch(batch: readonly Plant[], limit: number): readonly Plant[] {
@@ -139,30 +201,45 @@ export async function assertCompleteOrUnavailable(
   if (isComplete) assertEqual(read, expected, 'plants of a reader that ended without an error');
 }
 
-/** Asserts that `reader` reads every earlier plant once, ordered by id, while `writer` adds others between its batches. */
+/** Asserts that `reader` reads every earlier plant once, ordered by id, while `writer` adds others. */
 export async function assertReadsDuringAdds(reader: PlantRepository, writer: PlantWriter): Promise<void> {
   const earlier = Array.from({ length: 2500 }, (_, index) => plant(BigInt(2 * index), 'earlier'));
   await addAll(reader, earlier);
   const read: Plant[] = [];
-  let later = 1n;
-  for await (const batch of readBatches(reader)) {
-    read.push(...batch);
-    if (read.length > 2 * earlier.length) break;
-    if (later < 20n) await writer.add([-later, later, 3000n + later].map((id) => plant(id, 'added meanwhile')));
+  const expected = [...earlier];
+  let [later, last] = [1n, MIN_PLANT_ID];
+  const addMore = async (name: string) => {
+    if (later > 40n) return [];
+    const added = [-later, later, 4900n + later].map((id) => plant(id, name));
     later += 2n;
+    await addAll(writer, added);
+    return added;
+  };
+  const batches = readBatches(reader);
+  while (read.length <= 2 * earlier.length) {
+    // The next call of read sees these plants.
+    for (const each of await addMore('added before')) if (each.id > last) expected.push(each);
+    // It may see those that are added meanwhile.
+    const [{ value: batch = [] }] = await Promise.all([batches.next(), addMore('added meanwhile')]);
+    if (batch.length === 0) break;
+    read.push(...batch);
+    last = batch.at(-1)?.id ?? last;
   }
   assertEqual(read, sortById([...new Map(read.map((each) => [each.id, each])).values()]), 'plants read during adds');
-  const earlierRead = read.filter(({ name }) => name === 'earlier');
-  assertEqual(earlierRead, earlier, 'plants added before the reader started');
+  const earlierRead = read.filter(({ name }) => name !== 'added meanwhile');
+  assertEqual(earlierRead, sortById(expected), 'plants read that were added before the call of read');
 }
 
-/** Returns whether `work` succeeded, or `false` if it threw StorageUnavailable. */
+/** Returns whether `work` succeeded, or `false` if it threw StorageUnavailable, without values of {@link CONFIDENTIAL}. */
 export async function isAvailable(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (error) {
-    if (isStorageUnavailable(error)) return false;
+    if (isStorageUnavailable(error)) {
+      assertConfidential(error);
+      return false;
+    }
     if (error instanceof ContractViolation) throw error;
     throw new ContractViolation(`expected StorageUnavailable, got ${error}`);
   }

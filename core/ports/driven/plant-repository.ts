@@ -18,8 +18,8 @@ export interface PlantReader {
   find(id: PlantId): Promise<Plant | undefined>;
 
   /**
-   * Reads the first plants with an id of at least `from`, an int64, ordered by id: at most `limit`, which is above 0,
-   * fewer if they are large, none only if there are no more. The caller may modify the array.
+   * Reads the first plants with an id of at least `from`, an int64, ordered by id: at most `limit`, which is above 0, and
+   * perhaps fewer, for example if they are large, but none only if there are no more. The caller may modify the array.
    * @throws {StorageUnavailable} The storage is unavailable or closed.
    */
   read(from: PlantId, limit: number): Promise<readonly Plant[]>;
