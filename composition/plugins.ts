@@ -9,10 +9,7 @@ import { limitTime } from './time-limit.js';
 /** Maximum time for a plugin to be loaded and to settle, in seconds. */
 const MAX_SECONDS = 10;
 
-/**
- * The default export of a module that `PLUGINS` names. Binds storages, or rebinds the `services` that it replaces. Reads
- * the settings, and does not change them.
- */
+/** The default export of a module that `PLUGINS` names. Binds storages, or rebinds or wraps other `services`. */
 export type Plugin = (container: Container, config: Config) => void | Promise<void>;
 
 /**

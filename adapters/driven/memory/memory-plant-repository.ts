@@ -4,9 +4,8 @@ import { StorageUnavailable } from '@plant-store/core';
 /** Stores plants for the lifetime of the process. For tests and experiments. */
 export class MemoryPlantRepository implements OpenPlantRepository {
   readonly #plants = new Map<PlantId, Plant>();
-  /** The same plants, ordered by id if `#isOrdered`. */
-  readonly #ordered: Plant[] = [];
-  #isOrdered = true;
+  /** Those that were stored at the last reading, ordered by id. */
+  #ordered: readonly Plant[] = [];
   #closed = false;
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
@@ -15,8 +14,6 @@ export class MemoryPlantRepository implements OpenPlantRepository {
       const stored = this.#plants.get(plant.id);
       if (stored !== undefined) return { kind: 'conflict', stored };
       this.#plants.set(plant.id, plant);
-      this.#ordered.push(plant);
-      this.#isOrdered = false;
       return { kind: 'added' };
     });
   }
@@ -28,9 +25,11 @@ export class MemoryPlantRepository implements OpenPlantRepository {
 
   async read(from: PlantId, limit: number): Promise<readonly Plant[]> {
     this.#assertOpen();
-    // Linear if few plants were added since the last time.
-    if (!this.#isOrdered) this.#ordered.sort((a, b) => (a.id < b.id ? -1 : 1));
-    this.#isOrdered = true;
+    if (this.#ordered.length < this.#plants.size) {
+      const added = [...this.#plants.values()].slice(this.#ordered.length);
+      // Linear if few were added, because the others are in order.
+      this.#ordered = [...this.#ordered, ...added].sort((a, b) => (a.id < b.id ? -1 : 1));
+    }
     let [start, end] = [0, this.#ordered.length];
     while (start < end) {
       const middle = Math.floor((start + end) / 2);

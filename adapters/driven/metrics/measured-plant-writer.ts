@@ -31,7 +31,9 @@ export class MeasuredPlantWriter implements PlantWriter {
     try {
       const outcomes = await this.#writer.add(plants);
       this.#metrics.batch.observe(outcomes.length);
-      for (const { kind: outcome } of outcomes) this.#metrics.plants.inc({ outcome });
+      const counts = new Map<AddOutcome['kind'], number>();
+      for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      for (const [outcome, count] of counts) this.#metrics.plants.inc({ outcome }, count);
       return outcomes;
     } catch (error) {
       this.#metrics.errors.inc({ code: isStorageUnavailable(error) ? toCode(error) : 'DEFECT' });

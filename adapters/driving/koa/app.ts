@@ -8,9 +8,6 @@ import { logRequests } from './log-requests.js';
 import * as middlewares from './middlewares.js';
 import { readBody } from './read-body.js';
 
-/** Codes of a response whose client has left. */
-const DISCONNECTED = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'];
-
 /**
  * Adds routes to a router. They run after the limit and the check of the credential, and count as in flight until they
  * settle, also if the client has left.
@@ -50,7 +47,9 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', (failure, ctx) => {
-    if (ctx === undefined || ctx.state.failure === failure || DISCONNECTED.includes(failure.code)) return;
+    if (ctx === undefined || ctx.state.failure === failure) return;
+    // The client has left.
+    if (['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(failure.code)) return;
     // Koa reports a stream twice.
     ctx.state.failure = failure;
     options.log?.error({ requestId: ctx.state.requestId, err: failure }, 'the response cannot be sent');
@@ -65,15 +64,16 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   const { maxInFlight = 1000, maxInFlightBytes = 64 * 1024 ** 2, bodyLimitBytes = 1024 ** 2 } = options;
   const codec = new JsonPlantCodec(description);
   const routing = { prefix: basePath, sensitive: true, strict: true };
-  const limit = middlewares.limitInFlight(inFlight, maxInFlight);
-  const credential = middlewares.checkCredential(tokenVerifier);
+  const guards = [
+    middlewares.concealFailures,
+    middlewares.limitInFlight(inFlight, maxInFlight),
+    middlewares.checkCredential(tokenVerifier),
+  ] as const;
 
   const router = new Router<RequestState>(routing);
   router.post<CreateState>(
     '/plants',
-    middlewares.concealFailures,
-    limit,
-    credential,
+    ...guards,
     middlewares.checkHeaders,
     readBody(inFlight, maxInFlightBytes, bodyLimitBytes),
     middlewares.create(createPlant, codec),
@@ -83,7 +83,7 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
 
   const clients = new Router<ClientState>(routing);
   // For every path: that of a route may be a regular expression, or have another prefix or case.
-  clients.use(/^/, middlewares.concealFailures, limit, credential, middlewares.exposeHttpErrors);
+  clients.use(/^/, ...guards, middlewares.exposeHttpErrors);
   for (const add of routes) {
     const own = new Router<ClientState>({ sensitive: true, strict: true });
     add(own);
