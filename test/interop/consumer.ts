@@ -53,6 +53,22 @@ container.rebind(services.TokenVerifier).toConstantValue({
   verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),
 });
 container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
+container.bind(services.ClientRoutes).toConstantValue((router) => {
+  router.get('/me', (ctx) => {
+    ctx.body = ctx.state.principal.subject;
+  });
+});
+container.onActivation(services.Description, (_, description) => {
+  description.paths['/me'] = { get: { responses: { 200: { description: 'The client.' } } } };
+  description.components.schemas['Client'] = { type: 'string' };
+  return description;
+});
+container.onActivation(services.CreatePlant, (_, useCase) => ({
+  execute: async (newPlant, client) =>
+    client?.subject === 'ali'
+      ? useCase.execute(newPlant, client)
+      : { kind: 'declined', error: { error: 40301, message: 'Only ali creates plants' } },
+}));
 // @ts-expect-error composition: a service identifier determines the bound type
 container.bind(services.CreatePlant).toConstantValue(writer);
 // @ts-expect-error composition: a plugin gets a container

@@ -12,7 +12,7 @@ async function createListener(createPlant, tokenVerifier, description, log, { ba
   return app.routing;
 }
 
-/** The plugin: this listener replaces Koa, as in `PLUGINS=./fastify/plugin.js npx plant-store`. */
+/** The plugin: this listener replaces Koa, and the routes of other plugins: `PLUGINS=./fastify/plugin.js npx plant-store`. */
 export default (container, config) => {
   container
     .rebind(services.RequestListener)

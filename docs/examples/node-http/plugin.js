@@ -73,7 +73,7 @@ async function readBody(req, limit) {
   return text.length > limit ? undefined : Buffer.from(text, 'latin1');
 }
 
-/** The plugin: this listener replaces Koa. */
+/** The plugin: this listener replaces Koa, and with it the routes of other plugins. */
 export default (container, config) => {
   container
     .rebind(services.RequestListener)
