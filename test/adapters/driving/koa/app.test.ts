@@ -303,7 +303,7 @@ describe('The routes that a user adds for authenticated clients', () => {
     expect(await server.send()).to.equal(200);
   });
 
-  it('may reject a request, throw an HTTP error, or leave it to nobody, and are then logged under their path', async () => {
+  it('may reject a request, throw an error or call `next`, and are then logged under their path', async () => {
     const server = await start({
       routes: [
         (router) => {
