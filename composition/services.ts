@@ -56,7 +56,7 @@ const identifiers = {
 export const services: typeof identifiers = new Proxy(identifiers, {
   // Otherwise, a plugin with a mistyped name would change nothing, and a check of permissions would be missing.
   get(target, name) {
-    if (!(name in target)) throw new TypeError(`there is no service ${String(name)}`);
+    if (typeof name === 'string' && !(name in target)) throw new TypeError(`there is no service ${name}`);
     return Reflect.get(target, name);
   },
 });

@@ -39,7 +39,7 @@ const oneOf = <T extends string>(...values: readonly T[]) =>
   parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
-const list = (text: string) => text.split(/\s*,\s*/).filter((item) => item !== '');
+const list = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 // The message of a plugin that cannot be loaded quotes its name, which may be a URL in the wrong variable.
 const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));

@@ -31,10 +31,10 @@ export class AccessTokens extends StaticTokenVerifier {
     const { accessTokens, accessTokensFile: path } = this.#config;
     if (path === undefined) return;
     try {
-      const lines = readText(path).split(/\s*\n\s*/);
-      const tokens = parseEntries(lines.filter((line) => line !== '' && !line.startsWith('#')));
+      const lines = readText(path).split('\n');
+      const entries = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+      const tokens = parseEntries(entries);
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
-      // The file first, because a message has the position of its entry.
       this.replace([...tokens, ...accessTokens]);
     } catch (error) {
       throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);

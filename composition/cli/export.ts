@@ -18,7 +18,7 @@ export async function run(config: Config): Promise<number> {
     if (pending.length > 0)
       throw new StorageUnavailable(`${name} lacks ${pending.join(', ')}; run plant-store migrate`);
     const readPlants = new ReadPlants(storage);
-    const lines = exportPlants(readPlants, new JsonPlantCodec(await container.getAsync(services.Description)));
+    const lines = exportPlants(readPlants, new JsonPlantCodec());
     // On a terminal, the plants would overwrite the progress.
     await pipeline(process.stdout.isTTY ? lines : showProgress(lines), process.stdout).catch((error) => {
       if (!isBrokenPipe(error)) throw error;

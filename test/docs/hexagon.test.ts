@@ -13,12 +13,12 @@ const ports = titlesOf('port').map(String);
 /** Returns the ports and the adapters that files import, and the ports that they extend. */
 function importsOf(paths: readonly string[]): string[] {
   const statements = paths.flatMap(
-    (path) => read(path).match(/^(import\b[^;]*;|export interface .* extends .*)$/gm) ?? [],
+    (path) => read(path).match(/^(import\b[^;]*;| \* @param \{import.*|export interface .* extends .*)$/gm) ?? [],
   );
   const text = statements.join('\n').replaceAll(/interface \w+/g, '');
   const adapters = [...text.matchAll(/'\.\.\/([\w-]+)\//g)].map(([, name]) => `${name}`);
-  // An open repository is one, and a use case in JavaScript is its port.
-  const isImported = (port: string) => RegExp(`\\b(Open)?${port.replace('UseCase', '(UseCase)?')}\\b`).test(text);
+  // An open repository is one, too.
+  const isImported = (port: string) => RegExp(`\\b(Open)?${port}\\b`).test(text);
   return [...new Set(adapters), ...ports.filter(isImported)];
 }
 

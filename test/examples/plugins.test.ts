@@ -102,7 +102,7 @@ describe('The executable, with default settings and', () => {
     }
     expect(await read('/plants/1/leaves')).to.equal(40401);
     const link = (await fetch(`${url}/plants?limit=1`, { headers: CREATE_HEADERS })).headers.get('Link');
-    expect(link).to.equal(`</garden/plants?after=${small}&limit=1>; rel="next"`);
+    expect(link).to.equal(`<?after=${small}&limit=1>; rel="next"`);
     for (const [path, allowed] of [
       ['/plants', 'GET, HEAD, POST'],
       ['/plants/1', 'GET, HEAD'],
@@ -125,6 +125,28 @@ describe('The executable, with default settings and', () => {
     expect(service.service.stderr).to.match(
       /"path":"\/garden\/plants\/-0x1","subject":".*","status":404,"error":40402/,
     );
+  });
+
+  it('a limit of reads at once, of its own', async () => {
+    const held = `
+      import readPlants from '${inRepository('docs/examples/plugins/read-plants.js')}';
+      const read = () => new Promise((resolve) => process.once('SIGUSR2', () => resolve([])));
+      export default (container) => {
+        process.setMaxListeners(0);
+        readPlants(container);
+        container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) => Object.assign(storage, { read }));
+      };`;
+    const service = await startWith(held);
+    const reads = Array.from({ length: 11 }, async () => {
+      const response = await fetch(`http://127.0.0.1:${service.port}/plants`, { headers: CREATE_HEADERS });
+      return [response.status, await response.text()];
+    });
+    const busy = '{"error":50302,"message":"Too many requests in flight; retry later"}';
+    expect(await Promise.race(reads)).to.deep.equal([503, busy]);
+    expect(await service.create()).to.equal(200);
+    service.service.kill('SIGUSR2');
+    expect((await Promise.all(reads)).filter(([, body]) => body === '[]')).to.have.lengthOf(10);
+    await service.stop();
   });
 
   it('another HTTP framework, behind the limits of connections', async () => {

@@ -9,8 +9,8 @@ export class CommandFolder {
   #files = 0;
 
   /** Writes a new NDJSON file and returns its name. */
-  newFile(text: string): string {
-    const name = `${++this.#files}.ndjson`;
+  newFile(text: string, extension = 'ndjson'): string {
+    const name = `${++this.#files}.${extension}`;
     writeFileSync(join(this.path, name), text);
     return name;
   }

@@ -3,7 +3,7 @@ import type { Knex, knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toStorageUnavailable } from './driver-errors.js';
 
-/** Makes the calls of a repository, perhaps later, and converts their failures. */
+/** What makes the calls of a repository, perhaps later, and converts their failures. */
 export type Caller = Pick<Connections, 'call'>;
 
 /**

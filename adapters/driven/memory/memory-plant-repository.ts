@@ -1,7 +1,7 @@
 import type { AddOutcome, OpenPlantRepository, Plant, PlantId } from '@plant-store/core';
 import { StorageUnavailable } from '@plant-store/core';
 
-/** Stores plants for the lifetime of the process. For tests and experiments. */
+/** Stores plants for the lifetime of the process. For tests and experiments: a `read` after an `add` orders all plants. */
 export class MemoryPlantRepository implements OpenPlantRepository {
   readonly #plants = new Map<PlantId, Plant>();
   /** Those that were stored at the last reading, ordered by id. */
@@ -33,8 +33,8 @@ export class MemoryPlantRepository implements OpenPlantRepository {
     let [start, end] = [0, this.#ordered.length];
     while (start < end) {
       const middle = Math.floor((start + end) / 2);
-      const { id = from } = this.#ordered[middle] ?? {};
-      if (id < from) start = middle + 1;
+      const plant = this.#ordered[middle];
+      if (plant && plant.id < from) start = middle + 1;
       else end = middle;
     }
     return this.#ordered.slice(start, start + limit);

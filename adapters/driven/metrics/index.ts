@@ -1,1 +1,1 @@
-export * from './measured-plant-writer.js';
+export { DURATION_BUCKETS, MeasuredPlantWriter } from './measured-plant-writer.js';

@@ -16,11 +16,10 @@ export class MeasuredPlantWriter implements PlantWriter {
     const toOptions = (name: string, help: string, labelNames: readonly string[] = []) => {
       return { name: `plant_store_${name}`, help, labelNames, registers: [registry] };
     };
-    const batch = toOptions('storage_batch_plants', 'Plants per batch.');
     const seconds = toOptions('storage_operation_duration_seconds', 'Duration of storage calls.');
     this.#metrics = {
       plants: new Counter(toOptions('plants_total', 'Outcomes of plants.', ['outcome'])),
-      batch: new Histogram({ ...batch, buckets: BATCH_BUCKETS }),
+      batch: new Histogram({ ...toOptions('storage_batch_plants', 'Plants per batch.'), buckets: BATCH_BUCKETS }),
       seconds: new Histogram({ ...seconds, buckets: DURATION_BUCKETS }),
       errors: new Counter(toOptions('storage_errors_total', 'Failed storage calls.', ['code'])),
     };

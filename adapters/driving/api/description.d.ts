@@ -1,15 +1,16 @@
 /** The parts of an OpenAPI 3.1 document that the adapters read. */
 export interface OpenApiDescription {
   openapi: string;
-  servers?: { url: string }[];
   /** Operations by path, such as `/plants/{plantId}`, then by method in lower case. Their responses are by status. */
   paths: Record<string, Record<string, { responses: Record<string, object>; [member: string]: unknown }>>;
   components: { schemas: Record<string, object>; [member: string]: unknown };
   [member: string]: unknown;
 }
 
+type Frozen<T> = T extends object ? { readonly [Member in keyof T]: Frozen<T[Member]> } : T;
+
 /**
  * The description of the HTTP API, `docs/openapi.yaml`. `build.js` writes it as code instead of a file, so that bundles
  * contain it. Frozen, so change a copy: `structuredClone(openApiDescription)`.
  */
-export declare const openApiDescription: OpenApiDescription;
+export declare const openApiDescription: Frozen<OpenApiDescription>;

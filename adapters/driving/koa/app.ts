@@ -47,9 +47,8 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', (failure, ctx) => {
-    if (ctx === undefined || ctx.state.failure === failure) return;
-    // The client has left.
-    if (['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(failure.code)) return;
+    const hasLeft = ctx?.res.closed || ctx?.req.socket?.destroyed || ctx?.res.stream?.closed;
+    if (ctx === undefined || ctx.state.failure === failure || hasLeft) return;
     // Koa reports a stream twice.
     ctx.state.failure = failure;
     options.log?.error({ requestId: ctx.state.requestId, err: failure }, 'the response cannot be sent');
@@ -81,15 +80,19 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   router.get('/openapi.json', serveDescription(description));
   if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
 
-  const clients = new Router<ClientState>(routing);
-  // For every path: that of a route may be a regular expression, or have another prefix or case.
-  clients.use(/^/, ...guards, middlewares.exposeHttpErrors);
-  for (const add of routes) {
-    const own = new Router<ClientState>({ sensitive: true, strict: true });
-    add(own);
-    clients.use(own.routes());
-  }
+  app.use(router.routes());
 
-  app.use(router.routes()).use(clients.routes());
-  return app.use(middlewares.rejectUnknown(router, clients));
+  const routers: Pick<Router, 'match'>[] = [router];
+  for (const add of routes) {
+    const [clients, own] = [
+      new Router<ClientState>(routing),
+      new Router<ClientState>({ sensitive: true, strict: true }),
+    ];
+    // For every path: that of a route may be a regular expression, or have another prefix or case.
+    clients.use(/^/, ...guards, middlewares.exposeHttpErrors);
+    add(own);
+    app.use(clients.use(own.routes()).routes());
+    routers.push(clients);
+  }
+  return app.use(middlewares.rejectUnknown(...routers));
 }

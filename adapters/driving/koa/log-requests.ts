@@ -14,7 +14,7 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     const { principal, reason, failure } = ctx.state;
     const { method, matched } = ctx;
     // `_matchedRoute` would be the path of a middleware that rejects.
-    const route = matched?.findLast((layer: Layer) => layer.methods.includes(method))?.path;
+    const route = matched?.findLast(({ methods }: Layer) => methods.includes(method))?.path.toString();
     // The client has disconnected before its body arrived, or the server has responded because it is malformed or late.
     const aborted = ctx.req.errored ? true : undefined;
     const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.errorNumber };

@@ -12,7 +12,7 @@ export const exposeHttpErrors: ApiMiddleware = (ctx, next) =>
     const { status, expose, message, headers } = Object(failure);
     const text = STATUS_CODES[status];
     if (text === undefined || status < 400 || status === 500) return fail(ctx, failure);
-    const apiError = { error: 100 * status, message: expose ? message : text, headers };
+    const apiError = { error: 100 * status, message: expose && typeof message === 'string' ? message : text, headers };
     if (expose && !ctx.headerSent) reject(ctx, apiError);
     else fail(ctx, failure, apiError);
   });

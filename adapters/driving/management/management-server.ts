@@ -15,7 +15,7 @@ export interface ReadinessCheck {
 
 /**
  * Returns a function that makes every check. Calls share a check until it ends; one that takes longer has failed.
- * @param log Receives each first failure, each with another message than the one before, and the recovery. @default none
+ * @param log Receives each first failure, each with another cause than the one before, and the recovery. @default none
  */
 export function createReadiness(
   checks: readonly ReadinessCheck[],
@@ -59,23 +59,21 @@ function send(res: ServerResponse, status: number, body: string, type = 'applica
 
 /** Returns a function that resolves to the name of a check and its status, in time. Calls share a check until it ends. */
 function share(readiness: ReadinessCheck, log?: Pick<Console, 'info' | 'warn'>) {
-  const { name: check } = readiness;
-  let inFlight: Promise<string> | undefined;
-  let problem = '';
-  const run = async () => {
-    try {
-      await readiness.check();
-      if (problem) log?.info({ check }, 'ready again');
-      problem = '';
-      return 'ok';
-    } catch (err) {
-      if (problem !== `${err}`) log?.warn({ check, err }, 'not ready');
-      problem = `${err}`;
-      return 'unavailable';
-    }
-  };
+  const timeOut = () => Promise.reject(new Error(`no result within ${CHECK_TIMEOUT_MS} ms`));
+  let inFlight: Promise<void> | undefined;
+  let problem: string | undefined;
   return async (): Promise<[name: string, status: string]> => {
-    inFlight ??= run().finally(() => (inFlight = undefined));
-    return [check, await Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, 'unavailable', { ref: false })])];
+    inFlight ??= (async () => readiness.check())().finally(() => (inFlight = undefined));
+    try {
+      await Promise.race([inFlight, setTimeout(CHECK_TIMEOUT_MS, undefined, { ref: false }).then(timeOut)]);
+      if (problem !== undefined) log?.info({ check: readiness.name }, 'ready again');
+      problem = undefined;
+      return [readiness.name, 'ok'];
+    } catch (err) {
+      const cause = err instanceof Error ? `${err.message} ${Object(err.cause).code}` : typeof err;
+      if (problem !== cause) log?.warn({ check: readiness.name, err }, 'not ready');
+      problem = cause;
+      return [readiness.name, 'unavailable'];
+    }
   };
 }

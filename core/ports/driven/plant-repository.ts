@@ -12,7 +12,7 @@ export interface PlantWriter {
   add(plants: readonly Plant[]): Promise<readonly AddOutcome[]>;
 }
 
-/** Port: reads plants. Unlike those that {@link PlantWriter.add} returns, they may not be durable yet. */
+/** Port: reads plants. Unlike plants that {@link PlantWriter.add} reports as stored, they may not be durable yet. */
 export interface PlantReader {
   /** Finds the plant that has an id, an int64. @throws {StorageUnavailable} The storage is unavailable or closed. */
   find(id: PlantId): Promise<Plant | undefined>;

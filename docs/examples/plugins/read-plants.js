@@ -7,17 +7,23 @@ import { reject } from '@plant-store/adapters/koa';
 import { FindPlant, ReadPlants } from '@plant-store/core';
 import { services } from 'plant-store';
 
-/** Maximum number of plants of a response, and of requests at once: on SQLite, a create waits for reads. */
-const [MAX_PLANTS, MAX_READS] = [100, 10];
+/** Maximum number of plants of a response. */
+const MAX_PLANTS = 100;
+/** Maximum number of requests at once, because on SQLite, a create waits for reads. */
+const MAX_READS = 10;
 const invalidQuery = { error: 40004, message: `after must be an id, and limit a number from 1 to ${MAX_PLANTS}` };
 const noSuchPlant = { error: 40402, message: 'No plant has this id' };
 
 /** Returns the id that a string contains, with all its digits, or `undefined`. */
 const parseId = (text) => (/^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined);
 
-/** Returns a function that adds the routes. They run after the limit and the check of the credential. */
-function createRoutes(storage) {
-  const [findPlant, readPlants, codec] = [new FindPlant(storage), new ReadPlants(storage), new JsonPlantCodec()];
+/**
+ * Returns a function that adds the routes. They run after the limit and the check of the credential.
+ * @param {import('@plant-store/core').FindPlantUseCase} findPlant
+ * @param {import('@plant-store/core').ReadPlantsUseCase} readPlants
+ */
+function createRoutes(findPlant, readPlants) {
+  const codec = new JsonPlantCodec();
   const respond = (ctx, json) => {
     ctx.set('Content-Type', 'application/json');
     ctx.body = json;
@@ -43,7 +49,7 @@ function createRoutes(storage) {
       if (!isValid || !/^[1-9]\d{0,2}$/.test(limit) || limit > MAX_PLANTS) return reject(ctx, invalidQuery);
       const { value: plants = [] } = await readPlants.execute(position, Number(limit)).next();
       const last = plants.at(-1);
-      if (last) ctx.set('Link', `<${ctx.path}?after=${last.id}&limit=${limit}>; rel="next"`);
+      if (last) ctx.set('Link', `<?after=${last.id}&limit=${limit}>; rel="next"`);
       respond(ctx, `[${plants.map((plant) => codec.encodeNewPlant(plant))}]`);
     });
   };
@@ -107,6 +113,8 @@ function describe(description) {
 }
 
 export default (container) => {
-  container.bind(services.ClientRoutes).toResolvedValue(createRoutes, [services.Storage]);
+  container
+    .bind(services.ClientRoutes)
+    .toResolvedValue((storage) => createRoutes(new FindPlant(storage), new ReadPlants(storage)), [services.Storage]);
   container.onActivation(services.Description, (_, description) => describe(description));
 };

@@ -30,6 +30,17 @@ describe('import', () => {
     expect(stdout).to.equal('{"line":2,"error":41301,"message":"The line is larger than 65536 bytes"}\n');
   });
 
+  it('validates with the description, which a plugin may change', async () => {
+    const makeStrict = `(_, description) => {
+      Object.assign(description.components.schemas.NewPlant, { type: 'object', unevaluatedProperties: false });
+      return description;
+    }`;
+    const strict = `export default (container) => container.onActivation(Symbol.for('plant-store:Description'), ${makeStrict});`;
+    const environment = { DATABASE_URL: 'memory:', PLUGINS: `./${folder.newFile(strict, 'mjs')}` };
+    const { stdout } = await run(['import'], environment, '{"id":1,"name":"a"}\n{"id":2,"name":"a","tags":"b"}');
+    expect(JSON.parse(stdout)).to.include({ line: 2, error: 40002 });
+  });
+
   it('exits with 1 and a hint if the input has another format', async () => {
     const stderr = 'plant-store: the input is a JSON array; write one object per line, without commas\n';
     expect(await run(['import'], { DATABASE_URL: 'memory:' }, '[]')).to.deep.equal({ exitCode: 1, stdout: '', stderr });

@@ -162,7 +162,7 @@ describe('A Koa app that is extended', () => {
     expect(await get('/later')).to.include({ status: 200, body: 'later' });
   });
 
-  it('turns an error of a middleware into an Error object with its status, and with its message unless it is not exposed, and logged', async () => {
+  it('turns an error of a middleware into an Error object with its status, and logs it unless its message is exposed', async () => {
     lines.length = 0;
     const limited = await get('/?limit');
     expect(limited).to.have.nested.include({ status: 429, 'headers.retry-after': '9' });
@@ -289,6 +289,16 @@ describe('The routes that a user adds for authenticated clients', () => {
     }
   });
 
+  it('run only their own middlewares', async () => {
+    const server = await start({
+      routes: [
+        (router) => router.use((ctx) => ctx.throw(418)).get('/one', showClient),
+        (router) => router.get('/two', showClient),
+      ],
+    });
+    expect([await get(server, '/one'), await get(server, '/two')]).to.deep.equal([41800, 'tester']);
+  });
+
   it('count as in flight until they settle', async () => {
     let settle = () => {};
     const settled = new Promise<void>((resolve) => {
@@ -313,6 +323,7 @@ describe('The routes that a user adds for authenticated clients', () => {
             throw new StorageUnavailable('away');
           });
           router.get('/next', (_, next) => next());
+          router.get(/^\/expression$/, showClient);
         },
       ],
     });
@@ -320,11 +331,13 @@ describe('The routes that a user adds for authenticated clients', () => {
     const outcomes = await Promise.all(paths.map((path) => get(server, path)));
     expect(outcomes).to.deep.equal([40903, 41800, 50301, 40401]);
     expect(await get(server, '/taken/1', {})).to.equal(40101);
+    expect(await get(server, '/expression')).to.equal('tester');
     const routes = server.finished.map(({ route, error }) => [route, error]);
     expect(routes).to.deep.include.members([
       ['/taken/:id', 40903],
       ['/taken/:id', 40101],
       ['/teapot', 41800],
+      ['/^\\/expression$/', undefined],
     ]);
   });
 });

@@ -86,7 +86,7 @@ describe('The management server', () => {
 });
 
 describe('A readiness check', () => {
-  it('logs its first failure, each with another message than the one before, and its recovery', async () => {
+  it('logs its first failure, each with another cause than the one before, and its recovery', async () => {
     let code = '';
     const lines: unknown[] = [];
     const storage = {
@@ -101,5 +101,21 @@ describe('A readiness check', () => {
     for (code of ['', 'ECONNREFUSED', 'ECONNREFUSED', '42501', '42501', '', '42501']) await checkReadiness();
     const [refused, denied] = ['unavailable (ECONNREFUSED)', 'unavailable (42501)'];
     expect(lines).to.deep.equal([refused, denied, 'ready again', denied]);
+  });
+
+  it('fails, and is logged, if it throws what is no error, or does not end in time', async () => {
+    for (const [check, expected] of [
+      [() => Promise.reject(Object.create(null)), undefined],
+      [() => new Promise<void>(() => {}), 'no result within 1000 ms'],
+    ] as const) {
+      const lines: unknown[] = [];
+      const warn = (...[fields]: unknown[]) => void lines.push(Object(Object(fields).err).message);
+      const checkReadiness = createReadiness([{ name: 'pump', check }], () => false, { info: warn, warn });
+      // A check that is waited for keeps nothing running.
+      const keepAlive = setInterval(() => {}, 1000);
+      for (let time = 0; time < 2; time++) expect((await checkReadiness()).isReady).to.equal(false);
+      clearInterval(keepAlive);
+      expect(lines).to.deep.equal([expected]);
+    }
   });
 });
