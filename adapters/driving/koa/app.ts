@@ -47,8 +47,8 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', (failure, ctx) => {
-    const hasLeft = ctx?.res.closed || ctx?.req.socket?.destroyed || ctx?.res.stream?.closed;
-    if (ctx === undefined || ctx.state.failure === failure || hasLeft) return;
+    const hasLeft = ctx?.res?.closed || ctx?.req?.socket?.destroyed || ctx?.res?.stream?.closed;
+    if (!ctx?.state || ctx.state.failure === failure || hasLeft) return;
     // Koa reports a stream twice.
     ctx.state.failure = failure;
     options.log?.error({ requestId: ctx.state.requestId, err: failure }, 'the response cannot be sent');
