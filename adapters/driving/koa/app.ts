@@ -47,9 +47,9 @@ export function createBaseApp(options: LogOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Koa's own listener prints failures to standard error, also those of connections, and throws for what is no Error.
   app.on('error', (failure, ctx) => {
-    const hasLeft = ctx?.res?.closed || ctx?.req?.socket?.destroyed || ctx?.res?.stream?.closed;
-    if (!ctx?.state || ctx.state.failure === failure || hasLeft) return;
-    // Koa reports a stream twice.
+    // A client that leaves is no failure. Koa reports that of a stream twice.
+    const isDisconnect = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(failure?.code);
+    if (!ctx?.state || ctx.state.failure === failure || isDisconnect) return;
     ctx.state.failure = failure;
     options.log?.error({ requestId: ctx.state.requestId, err: failure }, 'the response cannot be sent');
   });
