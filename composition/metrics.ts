@@ -13,8 +13,10 @@ const toOptions = (registry: Registry, name: string, help: string, labelNames: r
 export function createMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const help = 'Always 1; the label holds the version.';
-  new Gauge(toOptions(registry, 'build_info', help, ['version'])).set({ version }, 1);
+  // Gauges with names of counters, which promtool rejects.
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+  const info = toOptions(registry, 'build_info', 'Always 1; the label holds the version.', ['version']);
+  new Gauge(info).set({ version }, 1);
   return registry;
 }
 
@@ -27,8 +29,7 @@ export function measureRequests(registry: Registry, inFlight: InFlight): (reques
   const seconds = new Histogram({ ...durations, buckets: DURATION_BUCKETS });
   const inFlightHelp = 'Requests in flight, except for those of public routes.';
   addGauge(registry, 'client_requests_in_flight', inFlightHelp, () => inFlight.requests);
-  const bytesHelp = 'Memory reserved for creates in flight.';
-  addGauge(registry, 'creates_in_flight_bytes', bytesHelp, () => inFlight.bytes);
+  addGauge(registry, 'creates_in_flight_bytes', 'Memory reserved for creates in flight.', () => inFlight.bytes);
   // Node accepts some thirty methods, so clients cannot create many time series.
   return ({ method = 'none', route = 'none', status = 'aborted', error = 'none', durationMs }) => {
     requests.inc({ method, route, status, error });
@@ -44,8 +45,7 @@ export function measureReadiness(registry: Registry, isReady: () => Promise<bool
 
 /** Counts the lines that the log drops. */
 export function countDroppedLines(registry: Registry, destination: LogDestination): void {
-  const help = 'Log lines dropped for lack of space.';
-  const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', help));
+  const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));
   destination.on?.('drop', () => lines.inc());
 }
 

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -88,12 +87,11 @@ describe('A service on SQLite', () => {
       expect(exitCode).to.equal(1);
     });
 
-    it('if its user lacks a permission, which names the user', async function () {
+    it('if its user lacks a permission, which names the uid', async function () {
       skipUnlessInstalled(this, 'setpriv', '--version');
       // Root without the capabilities to ignore permissions.
       const drop = '--bounding-set=-dac_override,-dac_read_search';
       const wrapper = process.getuid?.() === 0 ? ['setpriv', drop] : [];
-      const user = userInfo().username;
       for (const name of ['tokens', 'plants.db']) writeFileSync(file(name), '');
       for (const [name, mode, settings, reason] of [
         ['tokens', 0o200, { ACCESS_TOKENS_FILE: 'tokens' }, 'ACCESS_TOKENS_FILE: EACCES: permission denied'],
@@ -108,7 +106,7 @@ describe('A service on SQLite', () => {
       ] as const) {
         chmodSync(file(name), mode);
         const { stderr } = await serve(folder, settings, wrapper).result();
-        expect(stderr.replaceAll(folder, '…')).to.equal(`plant-store: ${reason} for user ${user}\n`);
+        expect(stderr.replaceAll(folder, '…')).to.equal(`plant-store: ${reason} for uid ${process.getuid?.()}\n`);
       }
       chmodSync(folder, 0o700);
     });
