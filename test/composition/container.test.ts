@@ -28,6 +28,13 @@ describe('The container', () => {
     expect(writes).to.equal(3);
   });
 
+  it('has a description of its own, which may be changed', async () => {
+    const [one, other] = [await create({}), await create({})];
+    Object.assign((await one.getAsync(services.Description)).paths, { '/pots': {} });
+    expect((await one.getAsync(services.Description)).paths).to.have.property('/pots');
+    expect((await other.getAsync(services.Description)).paths).not.to.have.property('/pots');
+  });
+
   it('closes what decorates the storage', async () => {
     const container = await create({ DATABASE_URL: 'memory:' });
     let isClosed = false;

@@ -58,6 +58,13 @@ describe('The executable, with default settings and', () => {
     await service.stop();
   });
 
+  it('a token verifier that replaces the random token', async () => {
+    const service = await startWith('plugins/token-verifier.js', { ACCESS_TOKENS: '' }, { 'tokens.txt': 'ali\n' });
+    expect(await service.create('ali')).to.equal(200);
+    await service.stop();
+    expect(service.service.stdout).not.to.include('random token');
+  });
+
   it('middlewares that limit the rate, add a header and a route, which the log and the metrics include', async () => {
     const service = await startWith('plugins/middleware.js');
     expect(await service.get('/hello')).to.equal('Hello, gardener');

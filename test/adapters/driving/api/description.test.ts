@@ -13,6 +13,11 @@ describe('The description', () => {
     expect(openApiDescription).to.deep.equal(description);
   });
 
+  it('cannot be changed', () => {
+    const { responses } = openApiDescription.paths['/plants']?.['post'] ?? {};
+    expect(() => Object.assign(Object(responses), { 403: {} })).to.throw(TypeError);
+  });
+
   it('passes the recommended rules of the linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     expect(await lint({ ref: DESCRIPTION_FILE, config })).to.deep.equal([]);
