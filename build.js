@@ -5,9 +5,21 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
 
 const root = (path) => fileURLToPath(new URL(path, import.meta.url));
+const fail = (problem) => {
+  console.error(problem);
+  process.exit(1);
+};
+
+const required = JSON.parse(readFileSync(root('package.json'), 'utf8')).engines.node.replace('>=', '');
+if (process.versions.node.localeCompare(required, undefined, { numeric: true }) < 0)
+  fail(`Plant Store needs Node ${required} or newer; this is Node ${process.versions.node}`);
+// The first of them that is loaded.
+const { parse } = await import('yaml').catch(() =>
+  fail('The build needs the development dependencies: npm install --include=dev'),
+);
+
 const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
 
 const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true }));
@@ -39,10 +51,8 @@ for (const file of readdirSync(root('dist/test'), { recursive: true }).filter((n
 
 /** Compiles without the compiler: removes the types from the code, unchecked. */
 function stripTypes() {
-  if (!module.stripTypeScriptTypes) {
-    console.error('The compiler is not installed: use Node 22.13 or newer, or run npm ci without --omit=optional');
-    process.exit(1);
-  }
+  if (!module.stripTypeScriptTypes)
+    fail('The compiler is not installed: use Node 22.13 or newer, or run npm ci without --omit=optional');
   const packages = ['core', 'adapters', 'test/contract'].map((folder) => [folder, `${folder}/dist`]);
   const others = ['composition', 'docs/examples', 'test'].map((folder) => [folder, `dist/${folder}`]);
   for (const [folder, dist] of [...packages, ...others]) {

@@ -81,6 +81,7 @@ const parts = (container: ServiceContainer, config: Config, readOnly: boolean, h
         const routes = await container.getAllAsync(services.ClientRoutes, { optional: true });
         // The build copies it into the package.
         const swaggerUiFolder = config.docs ? fileURLToPath(new URL('../swagger-ui', import.meta.url)) : undefined;
+        container.hasDocs = config.docs;
         const options = { createPlant, tokenVerifier, routes, description, swaggerUiFolder, inFlight };
         return addRoutes(app, { ...config, ...options }).callback();
       },

@@ -23,8 +23,9 @@ export function clean(text: string): string {
   return value;
 }
 
-/** Returns the message of an error about a file, without its path, which may be a secret. */
+/** Returns the message of an error, for a missing permission with the user. */
 export function toReason(error: unknown): string {
   const message = `${error instanceof Error ? error.message : error}`;
-  return message.replace(/, (stat|open|read)\b( '.*)?$/s, '') + forUser(error);
+  // What is taken for the path of a file may be a URL with a password.
+  return message.replace(/:\/+[^'"]*@/, '://…@') + forUser(error);
 }

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import pino, { type Logger } from 'pino';
 import type { Config } from './config.js';
 import { describeError } from './describe-error.js';
@@ -20,21 +21,41 @@ export interface LogDestination {
 
 /** Opens standard error for the log. Writing never blocks, throws or ends the process; lines may be dropped instead. */
 export async function openStandardError(): Promise<LogDestination> {
-  // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
-  const { fd } = process.stderr;
-  const batches = { minLength: 4096, periodicFlush: 100 };
-  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
-  // A failed write is repeated later.
-  destination.on('error', () => {});
-  // pino calls it at exit, and on a full disk it would never return.
-  destination.flushSync = () => {};
-  const pretty = process.stderr.isTTY ? await import('pino-pretty') : undefined;
+  const { stderr } = process;
+  const destination = isDescriptor(stderr) ? openDescriptor(stderr.fd) : toDestination(stderr);
+  const pretty = stderr.isTTY ? await import('pino-pretty') : undefined;
   const format = pretty?.prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' }) ?? (isJournal() ? addPriority : undefined);
   if (format === undefined) return destination;
   return {
     write: (line) => destination.write(format(line)),
     flush: (done) => destination.flush(done),
     on: (event, listener) => destination.on(event, listener),
+  };
+}
+
+/** Returns whether a stream writes to a descriptor. That of a worker thread does not, nor where PM2 replaces `write`. */
+function isDescriptor(stream: NodeJS.WriteStream): stream is NodeJS.WriteStream & { readonly fd: number } {
+  return 'fd' in stream && typeof stream.fd === 'number' && !Object.hasOwn(stream, 'write');
+}
+
+function openDescriptor(fd: number): Required<LogDestination> {
+  // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
+  const batches = { minLength: 4096, periodicFlush: 100 };
+  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
+  // A failed write is repeated later.
+  destination.on('error', () => {});
+  // pino calls it at exit, and on a full disk it would never return.
+  destination.flushSync = () => {};
+  return destination;
+}
+
+function toDestination(stream: NodeJS.WriteStream): Required<LogDestination> {
+  const drops = new EventEmitter();
+  stream.on('error', () => {});
+  return {
+    write: (line) => void (stream.writableLength > MAX_PENDING_BYTES ? drops.emit('drop') : stream.write(line)),
+    flush: (done) => void (stream.writableLength > 0 ? stream.write('', () => done()) : done()),
+    on: (event, listener) => drops.on(event, listener),
   };
 }
 

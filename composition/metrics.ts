@@ -43,6 +43,17 @@ export function measureReadiness(registry: Registry, isReady: () => Promise<bool
   addGauge(registry, 'ready', help, async () => Number(await isReady()));
 }
 
+/** Counts the reloads of access tokens that fail. */
+export function countFailedReloads(registry: Registry, tokens: { readonly failedReloads: number }): void {
+  new Counter({
+    ...toOptions(registry, 'token_reload_failures_total', 'Reloads of ACCESS_TOKENS_FILE that failed.'),
+    collect() {
+      this.reset();
+      this.inc(tokens.failedReloads);
+    },
+  });
+}
+
 /** Counts the lines that the log drops. */
 export function countDroppedLines(registry: Registry, destination: LogDestination): void {
   const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
+import requireFromString from 'require-from-string';
 import type { Config } from './config.js';
 import { InvalidConfig } from './files.js';
 import { limitTime } from './time-limit.js';
@@ -18,9 +18,9 @@ export type Plugin = (container: Container, config: Config) => void | Promise<vo
  */
 export async function installPlugin(name: string, container: Container, config: Config): Promise<void> {
   const call = async () => {
-    // From the working directory, so that a global `plant-store` finds local packages.
-    const { resolve } = createRequire(join(process.cwd(), '/'));
-    const { default: plugin } = await import(pathToFileURL(resolve(name)).href);
+    const { default: exported } = await importFromWorkingDirectory(name);
+    // What TypeScript compiles to CommonJS has its default export in that of the module.
+    const plugin = typeof exported === 'function' ? exported : Object(exported).default;
     if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
     await plugin(container, config);
   };
@@ -28,11 +28,13 @@ export async function installPlugin(name: string, container: Container, config: 
     await limitTime(call(), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
     const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
-    // Its name may be a secret in the wrong variable.
-    if (reason.startsWith('Cannot find module') && !/^[./]/.test(name))
-      throw new InvalidConfig(
-        `PLUGINS: a package is not found from ${process.cwd()}; the path of a file starts with ./`,
-      );
-    throw new InvalidConfig(`PLUGINS: ${name}: ${reason}`);
+    const hint = reason.startsWith(`Cannot find package '${name}'`) ? '; the path of a file starts with ./' : '';
+    throw new InvalidConfig(`PLUGINS: ${name}: ${reason}${hint}`);
   }
+}
+
+/** Imports a path or a package as a module of the working directory, so that a global `plant-store` finds local packages. */
+function importFromWorkingDirectory(name: string): Promise<{ readonly default?: unknown }> {
+  const importModule = requireFromString('module.exports = (name) => import(name)', join(process.cwd(), '/'));
+  return importModule(/^[./]/.test(name) ? pathToFileURL(resolve(name)).href : name);
 }

@@ -10,6 +10,8 @@ type Part = 'storage' | 'group commit' | 'management' | 'server';
 
 /** The parts of the service. Creates each once, at the first `getAsync`, including those that plugins bind. */
 export class ServiceContainer extends Container {
+  /** Whether the listener serves the page at `/docs`. */
+  hasDocs = false;
   readonly #closers: { readonly part: Part; readonly close: () => Promise<unknown> }[] = [];
   readonly #timeoutMs: number;
   #deadline: number | undefined;

@@ -2,7 +2,7 @@ import type { StaticToken } from '@plant-store/adapters/static-token';
 import { InvalidConfig, readText } from './files.js';
 import { parseEntries } from './token-entries.js';
 
-/** Converts the string of a setting. Throws an error that says what is allowed, without the string: it may be a secret. */
+/** Converts the string of a setting. Throws an error that says what is allowed. */
 type Parse<T> = (text: string) => T;
 
 /** Returns a parser that rejects a string for which `convert` returns `undefined`. */
@@ -30,18 +30,18 @@ function quantity(allowed: string, units: Readonly<Record<string, number>>, min:
 const BYTES = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 const TIMES_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const port = quantity('a port from 0 to 65535', { '': 1 }, 0, 65_535);
-const portOrOff = (text: string) => (text === 'off' ? 'off' : port(text));
+const portOrOff = (text: string) => (text.toLowerCase() === 'off' ? 'off' : port(text));
 const count = quantity('a whole number above 0', { '': 1 }, 1, Number.MAX_SAFE_INTEGER);
 const size = quantity('a size such as 64kb, 1mb or 1gb', BYTES, 1, Number.MAX_SAFE_INTEGER);
 const bodySize = quantity('a size from 1b to 256mb, such as 64kb or 1mb', BYTES, 1, 256 * BYTES.mb);
 const duration = quantity('a duration from 1ms to 24h, such as 500ms, 10s or 2m', TIMES_MS, 1, 24 * TIMES_MS.h);
 const oneOf = <T extends string>(...values: readonly T[]) =>
-  parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text));
+  parser(`one of ${values.join(', ')}`, (text) => values.find((value) => value === text.toLowerCase()));
 const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
 const list = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
-// The message of a plugin that cannot be loaded quotes its name, which may be a URL in the wrong variable.
+// The message of a plugin that cannot be loaded quotes its name, which may be a URL with a password.
 const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 

@@ -43,7 +43,7 @@ export async function start(config: Config, plugin: Plugin = () => {}): Promise<
 /** Creates the parts, opens the listeners, and logs what has started. */
 async function listen(container: ServiceContainer, config: Config): Promise<Omit<Service, 'container' | 'stop'>> {
   // First, so that an invalid setting leaves no new store behind.
-  await container.getAsync(services.AccessTokens);
+  const tokens = await container.getAsync(services.AccessTokens);
   await container.getAsync(services.TokenVerifier);
   const storage = await container.getAsync(services.Storage);
   const listener = await container.getAsync(services.RequestListener);
@@ -59,9 +59,10 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
 
   let managementUrl: string | undefined;
   if (config.managementPort !== 'off') {
-    const { countDroppedLines, measureReadiness } = await import('./metrics.js');
+    const { countDroppedLines, countFailedReloads, measureReadiness } = await import('./metrics.js');
     const metrics = await container.getAsync(services.Metrics);
     countDroppedLines(metrics, await container.getAsync(services.LogDestination));
+    countFailedReloads(metrics, tokens);
     measureReadiness(metrics, isReady);
     const management = createManagementServer(checkReadiness, metrics);
     container.onClose('management', () => management.stop());
@@ -83,10 +84,8 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
 /** Returns a function that rethrows the error of a listener with the name of its setting. */
 function nameSetting(prefix: '' | 'MANAGEMENT_') {
   return (error: NodeJS.ErrnoException): never => {
-    const isPort = error.code === 'EADDRINUSE' || error.code === 'EACCES';
-    // The message would contain the host name, which may be a secret in the wrong variable.
-    const reason = error.syscall === 'getaddrinfo' ? `cannot be resolved (${error.code})` : error.message;
-    error.message = `${prefix}${isPort ? 'PORT' : 'HOST'}: ${reason}`;
+    const isPort = error.syscall === 'listen' && /^(EADDRINUSE|EACCES)$/.test(`${error.code}`);
+    error.message = `${prefix}${isPort ? 'PORT' : 'HOST'}: ${error.message}`;
     throw error;
   };
 }

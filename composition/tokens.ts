@@ -15,6 +15,8 @@ export function createToken(): string {
 export class AccessTokens extends StaticTokenVerifier {
   /** The only accepted token, if no credential is configured and only this machine can connect. */
   readonly randomToken: string | undefined;
+  /** Number of reloads that have failed. */
+  failedReloads = 0;
   readonly #config: Config;
 
   /** @throws {InvalidConfig} `ACCESS_TOKENS_FILE` is invalid. */
@@ -37,6 +39,7 @@ export class AccessTokens extends StaticTokenVerifier {
       if (tokens.length === 0) throw new InvalidConfig('the file contains no token');
       this.replace([...tokens, ...accessTokens]);
     } catch (error) {
+      this.failedReloads++;
       throw new InvalidConfig(`ACCESS_TOKENS_FILE: ${toReason(error)}`);
     }
   }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { type Config, findTypos } from '../config.js';
 import { createContainer } from '../container.js';
 import { InvalidConfig } from '../files.js';
@@ -28,8 +27,6 @@ export async function run(config: Config, { environment }: { environment: NodeJS
 
 function isSecret(variable: string, text: string): boolean {
   if (variable === 'DATABASE_URL') return !/^(sqlite|memory):/.test(text);
-  // Unless the file exists, its path may be a secret in the wrong variable.
-  if (variable.endsWith('_FILE')) return !existsSync(text);
   // A URL may contain a password or a key.
   return variable === 'ACCESS_TOKENS' || /:.*[@?#]/s.test(text);
 }

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { isStorageUnavailable } from '@plant-store/core';
-import { describeError, forUser } from '../describe-error.js';
-import { InvalidConfig } from '../files.js';
+import { describeError } from '../describe-error.js';
+import { InvalidConfig, toReason } from '../files.js';
 import { addPriority, isJournal } from '../journal.js';
 
 /** The command line is invalid. */
@@ -24,8 +24,7 @@ export function reportFailure(error: unknown): number {
   // EX_CONFIG and EX_USAGE of BSD's sysexits.h.
   if (error instanceof InvalidConfig) return fail(78, error.message);
   if (error instanceof UsageError) return fail(64, error.message);
-  if (isStorageUnavailable(error) || (error instanceof Error && 'syscall' in error))
-    return fail(1, error.message + forUser(error));
+  if (isStorageUnavailable(error) || (error instanceof Error && 'syscall' in error)) return fail(1, toReason(error));
   // The message of any other error may contain user data.
   return fail(1, `internal error: ${inspect(describeError(error))}`);
 }

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, { help: string; load: () => Promise<{ ru
   import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
   export: { help: 'write all plants to standard output (NDJSON)', load: () => import('./export.js') },
   migrate: { help: 'create or migrate the schema, as serve does', load: () => import('./migrate.js') },
+  health: { help: 'say whether a service with these settings is healthy', load: () => import('./health.js') },
   token: { help: 'print a new token, and its entry for the client NAME', load: () => import('./token.js') },
 };
 
@@ -62,7 +63,7 @@ function parse(argv: readonly string[]) {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
     const [name = 'serve', argument] = positionals;
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (command === undefined) throw new Error(/[=:]/.test(name) ? 'Unknown command' : `Unknown command '${name}'`);
+    if (command === undefined) throw new Error(`Unknown command '${name.replace(/[=:].*/s, '…')}'`);
     const maxWords = ['import', 'token'].includes(name) ? 2 : 1;
     if (positionals.length > maxWords) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };

@@ -1,6 +1,7 @@
 import type { Container } from 'inversify';
+import type { Logger } from 'pino';
 import { type Config, findTypos } from '../config.js';
-import { flush } from '../logger.js';
+import { flush, type LogDestination } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
@@ -9,9 +10,11 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
 export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
-  const { url, managementUrl, isReady, container, stop } = await start(config, (container) => {
-    exitOnUncaughtException(container);
-    reloadOnSighup(container);
+  const { url, managementUrl, isReady, container, stop } = await start(config, async (container) => {
+    const log = await container.getAsync(services.Logger);
+    logWarnings(log);
+    exitOnUncaughtException(log, await container.getAsync(services.LogDestination));
+    reloadOnSighup(container, log);
   });
   const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
@@ -20,7 +23,7 @@ export async function run(config: Config, { environment }: { environment: NodeJS
   const tokens = container.get(services.AccessTokens);
   // A plugin may have replaced the verifier.
   const randomToken = container.get(services.TokenVerifier) === tokens ? tokens.randomToken : undefined;
-  const docs = config.docs ? `API documentation: ${url}/docs\n` : '';
+  const docs = container.hasDocs ? `API documentation: ${url}/docs\n` : '';
   const health = managementUrl ? `Health and metrics: ${managementUrl}/healthz, /readyz, /metrics\n` : '';
   const example = randomToken ? curlExample(url, randomToken) : '';
   // The log has the addresses, too.
@@ -29,12 +32,16 @@ export async function run(config: Config, { environment }: { environment: NodeJS
   return (await stop()) ? 0 : 1;
 }
 
-function exitOnUncaughtException(container: Container): void {
+/** Logs warnings of Node, instead of printing them between the lines of the log. */
+function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ type: name }, message));
+}
+
+function exitOnUncaughtException(log: Logger, destination: LogDestination): void {
   process.on('uncaughtException', async (error) => {
     try {
-      const log = await container.getAsync(services.Logger);
       log.fatal({ err: error }, 'uncaught exception; exiting');
-      await flush(await container.getAsync(services.LogDestination));
+      await flush(destination);
     } finally {
       process.exit(1);
     }
@@ -42,10 +49,9 @@ function exitOnUncaughtException(container: Container): void {
 }
 
 /** Reads the tokens file again on SIGHUP, and logs how it went. */
-function reloadOnSighup(container: Container): void {
+function reloadOnSighup(container: Container, log: Logger): void {
   const reload = async () => {
     const tokens = await container.getAsync(services.AccessTokens);
-    const log = await container.getAsync(services.Logger);
     try {
       tokens.reload();
       log.info('tokens reloaded');

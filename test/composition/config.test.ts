@@ -49,4 +49,13 @@ describe('The configuration', () => {
         'JWT_ISSUER, JWT_AUDIENCE and JWT_JWKS_URL require each other',
       ]);
   });
+
+  it('requires a database if a variable resembles its setting, so that no plant is stored in another one', () => {
+    for (const name of ['DATABSE_URL', 'database_url', 'DATABASE_URI', 'DATABASE_URL_FILES']) {
+      const problems = problemsOf({ [name]: 'memory:', DATABASE_URL: ' ' });
+      expect(problems).to.deep.equal([`DATABASE_URL: must be set, because ${name} resembles it`]);
+      expect(problemsOf({ [name]: 'memory:', DATABASE_URL: 'memory:' })).to.deep.equal([]);
+    }
+    expect(problemsOf({ DATABASE: 'memory:', LOG_LEVLE: 'warn' })).to.deep.equal([]);
+  });
 });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { countDroppedLines, createMetrics, measureReadiness, measureRequests } from '../../composition/metrics.js';
+import {
+  countDroppedLines,
+  countFailedReloads,
+  createMetrics,
+  measureReadiness,
+  measureRequests,
+} from '../../composition/metrics.js';
 import { version } from '../../composition/version.js';
 
 describe('The metrics', () => {
@@ -34,8 +40,10 @@ describe('The metrics', () => {
     ]);
   });
 
-  it('report readiness, and the lines that the log drops', async () => {
+  it('report readiness, the lines that the log drops, and the reloads of tokens that fail', async () => {
     const registry = createMetrics();
+    const tokens = { failedReloads: 0 };
+    countFailedReloads(registry, tokens);
     let isReady = true;
     measureReadiness(registry, async () => isReady);
     const listeners: (() => void)[] = [];
@@ -43,12 +51,15 @@ describe('The metrics', () => {
     expect(await linesOf(registry)).to.include.members([
       'plant_store_ready 1',
       'plant_store_log_lines_dropped_total 0',
+      'plant_store_token_reload_failures_total 0',
     ]);
     isReady = false;
+    tokens.failedReloads = 2;
     for (const listener of listeners) listener();
     expect(await linesOf(registry)).to.include.members([
       'plant_store_ready 0',
       'plant_store_log_lines_dropped_total 1',
+      'plant_store_token_reload_failures_total 2',
     ]);
   });
 });

@@ -36,7 +36,7 @@ describe('Plugins', () => {
 
   it('are named in one line if one of several fails', async () => {
     for (const [text, reason] of [
-      [undefined, "Cannot find module '.*'"],
+      [undefined, `Cannot find module '.*' imported from ${process.cwd()}/`],
       ["throw new Error('first\\nsecond');", 'first'],
       ['export const plugin = () => {};', 'its default export is not a function'],
       [plugin("throw 'no water';"), 'no water'],
@@ -62,21 +62,27 @@ describe('Plugins', () => {
     const path = join(folder, 'node_modules/plant-store-garden');
     mkdirSync(path);
     writeFileSync(join(path, 'index.mjs'), plugin("process.emit('installed');"));
-    writeFileSync(join(path, 'package.json'), '{"exports":"./index.mjs"}');
+    writeFileSync(join(path, 'package.json'), '{"exports":{"import":"./index.mjs"}}');
     const [installed, cwd] = [once(process, 'installed'), process.cwd()];
     process.chdir(folder);
     try {
       await createContainer(readConfig({ PLUGINS: 'plant-store-garden' }));
+      await installed;
+      const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
+      const problem = `PLUGINS: garden.js: Cannot find package 'garden.js' imported from ${folder}/; the path of a file starts with ./`;
+      expect(error).to.have.property('message', problem);
     } finally {
       process.chdir(cwd);
     }
-    await installed;
   });
 
-  it('that are not installed are reported without a name that may be a secret', async () => {
-    const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
-    const problem = `PLUGINS: a package is not found from ${process.cwd()}; the path of a file starts with ./`;
-    expect(error).to.have.property('message', problem);
+  it('may be what TypeScript compiles to CommonJS', async () => {
+    const path = join(folder, 'compiled #1.cjs');
+    const compiled = "exports.__esModule = true; exports.default = () => { process.emit('installed'); };";
+    writeFileSync(path, compiled);
+    const installed = once(process, 'installed');
+    await createContainer(readConfig({ PLUGINS: path }));
+    await installed;
   });
 
   it('add storages, which the scheme of DATABASE_URL selects, and replace those of the service', async () => {

@@ -18,7 +18,7 @@ describe('The parser of a setting', () => {
       ['HOST', '::1', { host: '::1' }],
       ['PLUGINS', './a.js, garden', { plugins: ['./a.js', 'garden'] }],
       ['ACCESS_TOKENS', 'ali=one, beri=two,', { accessTokens: [ALI, { name: 'beri', token: 'two' }] }],
-      ['MANAGEMENT_PORT', 'off', { managementPort: 'off' }],
+      ['MANAGEMENT_PORT', 'Off', { managementPort: 'off' }],
       ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
       ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
       ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
@@ -27,7 +27,8 @@ describe('The parser of a setting', () => {
       ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],
       ['STORAGE_TIMEOUT', '500ms', { storageTimeoutMs: 500 }],
       ['DOCS', 'on', { docs: true }],
-      ['DOCS', 'off', { docs: false }],
+      ['DOCS', 'OFF', { docs: false }],
+      ['LOG_LEVEL', 'INFO', { logLevel: 'info' }],
     ] as const)
       expect(readConfig({ [variable]: text }), `${variable}=${text}`).to.deep.include(expected);
   });
@@ -38,18 +39,23 @@ describe('The parser of a setting', () => {
       ['BODY_LIMIT', 'a size from 1b to 256mb, such as 64kb or 1mb', '0', '-1', '1.5mb', '1 mb', '257mb', 'mb'],
       ['MAX_IN_FLIGHT', 'a whole number above 0', '0', '1k', '-1', 'all'],
       ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],
-      ['DOCS', 'one of on, off', 'true', 'ON', '1'],
-      ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'INFO', 'constructor'],
+      ['DOCS', 'one of on, off', 'true', '1'],
+      ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'constructor'],
     ] as const)
       for (const text of texts)
         expect(problemsOf({ [variable]: text }), text).to.deep.equal([`${variable}: must be ${allowed}`]);
   });
 
-  it('prints no invalid value of a setting into which a secret may be pasted', () => {
+  it('prints the path of a file, but no URL with a password', () => {
     const paths = [CANARY, 'a/b', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'];
     for (const [variable, problem, ...texts] of [
       ['BASE_PATH', 'must be a path such as /garden', ...paths],
-      ['DATABASE_URL_FILE', 'ENOENT: no such file or directory', CANARY, `memory://${CANARY}, ${CANARY}`],
+      [
+        'DATABASE_URL_FILE',
+        "ENOENT: no such file or directory, stat 'postgres://…@db/plants'",
+        `postgres://u:${CANARY}@db/plants`,
+      ],
+      ['DATABASE_URL_FILE', "ENOENT: no such file or directory, stat '/none'", '/none'],
       ['DATABASE_URL_FILE', 'must be a regular file of at most 1 MiB', '/', '/dev/null', process.execPath],
       ['HOST', 'must be an address or a host name', `postgres://user:${CANARY}@db/plants`],
       ['PLUGINS', 'must be a list of packages and paths', `./a.js,postgres://u:${CANARY}@db`],

@@ -21,7 +21,7 @@ describe('check', () => {
     expect(stdout).not.to.include('_FILE');
   });
 
-  it('prints the paths of files that exist, but no other path, no URL of a server and none with a secret', async () => {
+  it('prints the paths of files, but no URL of a server and none with a secret', async () => {
     const tokens = folder.newFile('# none\n');
     const files = await run({ ACCESS_TOKENS_FILE: tokens, DATABASE_URL_FILE: folder.newFile('memory:') });
     expect(toLines(files.stdout)).to.include.members([`ACCESS_TOKENS_FILE=${tokens}`, 'DATABASE_URL=memory:']);

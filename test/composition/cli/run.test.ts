@@ -5,7 +5,7 @@ import { version } from '../../../composition/version.js';
 import { toLines } from '../../support/client.js';
 import { runInProcess } from './in-process.js';
 
-const COMMANDS = ['serve', 'check', 'import', 'export', 'migrate', 'token'];
+const COMMANDS = ['serve', 'check', 'import', 'export', 'migrate', 'health', 'token'];
 
 describe('The command line', () => {
   const run = (line: string, environment = {}) =>
@@ -40,7 +40,7 @@ describe('The command line', () => {
       ['--prot=8080', /^plant-store: Unknown option '--prot'; see plant-store --help\n$/],
       ['--port', /^plant-store: Option '--port <value>' argument missing; see .*\n$/],
       ['water', /^plant-store: Unknown command 'water'; see .*\n$/],
-      ['ACCESS_TOKENS=canary', /^plant-store: Unknown command; see .*\n$/],
+      ['ACCESS_TOKENS=canary', /^plant-store: Unknown command 'ACCESS_TOKENS…'; see .*\n$/],
       ['constructor', /^plant-store: Unknown command 'constructor'; see .*\n$/],
       ['serve plants', /^plant-store: Too many arguments for serve; see .*\n$/],
       ['import a b', /^plant-store: Too many arguments for import; see .*\n$/],
