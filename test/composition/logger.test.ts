@@ -1,9 +1,14 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
 import { createLogger, flush, openStandardError } from '../../composition/logger.js';
+import { toLines } from '../support/client.js';
+import { Program } from '../support/executable.js';
+import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 
@@ -71,5 +76,43 @@ describe('The log', () => {
     for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
     expect(dropped).to.be.within(8, 12);
     await waitUntil('the other lines', async () => readLines().length === 20 - dropped);
+  });
+
+  it('goes to the standard error of a worker thread, and not to the standard output of the process', async () => {
+    const module = pathToFileURL(inRepository('dist/composition/logger.js'));
+    const code = `
+      import { createLogger, flush, openStandardError } from '${module}';
+      process.env.JOURNAL_STREAM = '1:1';
+      const destination = await openStandardError();
+      for (let line = 0; line < 100; line++) createLogger(destination, { logLevel: 'info' }).info('planted');
+      await flush(destination);
+      process.exit();`;
+    const url = `data:text/javascript,${encodeURIComponent(code)}`;
+    const program = `new (require('node:worker_threads').Worker)(new URL(${JSON.stringify(url)}))`;
+    const { stdout, stderr } = await new Program('.', [process.execPath, '-e', program]).result();
+    const messages = toLines(stderr).map((line) => JSON.parse(line).msg);
+    expect([stdout, messages]).to.deep.equal(['', Array(100).fill('planted')]);
+  });
+
+  it('goes to the stream or the function that replaces standard error', async () => {
+    const lines: string[] = [];
+    const write = (line: string) => lines.push(line) > 0;
+    Object.assign(process.stderr, { write, on() {} });
+    const { destination, log } = await open();
+    log.info('planted');
+    await flush(destination);
+    expect([lines.length, readFileSync(path, 'utf8')]).to.deep.equal([1, '']);
+  });
+
+  it('drops lines also if a stream does not write them', async () => {
+    const stream = new Writable({ write() {} });
+    Object.defineProperty(process, 'stderr', { value: stream });
+    const destination = await openStandardError();
+    let dropped = 0;
+    destination.on?.('drop', () => dropped++);
+    for (let line = 0; line < 20; line++) destination.write('x'.repeat(100_000));
+    expect(dropped).to.equal(9);
+    stream.destroy(new Error('no reader'));
+    destination.write('later');
   });
 });

@@ -56,6 +56,22 @@ describe('The service', () => {
     expect(warning).to.include({ level: 'warn', msg });
   });
 
+  it('logs warnings of Node, and prints no address of a page that a plugin has replaced', async () => {
+    const plugin = `export default (container) => {
+      container.rebind(Symbol.for('plant-store:RequestListener')).toDynamicValue(() => {
+        process.emitWarning('no water', 'DryWarning');
+        return () => {};
+      });
+    };`;
+    writeFileSync(join(folder, 'listener.mjs'), plugin);
+    const service = serve(folder, { PLUGINS: './listener.mjs', DATABASE_URL: 'memory:' });
+    await service.waitForOutput(/"started"/);
+    await service.stop();
+    expect(service.stdout).to.match(/^Plant Store listens on \S+\n$/);
+    const [warning] = toLines(service.stderr).map((line) => JSON.parse(line));
+    expect(warning).to.include({ level: 'warn', type: 'DryWarning', msg: 'no water' });
+  });
+
   it('on SIGTERM finishes the create in flight, leaves one file, and exits with 0 without waiting for its timeout', async () => {
     const service = serve(folder, { DATABASE_URL: 'sqlite:whole.db', SHUTDOWN_TIMEOUT: LONG_TIMEOUT });
     const port = await service.port();
