@@ -39,6 +39,13 @@ if (existsSync(root(`node_modules/@typescript/typescript-${process.platform}-${p
   stripTypes();
 }
 
+const { createAjv, NEW_PLANT } = await import('./adapters/dist/driving/api/new-plant-schema.js');
+const ajv = createAjv(JSON.parse(description), { source: true, esm: true });
+// An import of Ajv's function, which accepts every integer, would be CommonJS.
+ajv.addFormat('int64', true);
+const { default: toCode } = await import('ajv/dist/standalone/index.js');
+write('adapters/dist/driving/api/is-new-plant.js', toCode(ajv, { isNewPlant: NEW_PLANT }));
+
 cpSync(root('adapters/driving/koa/docs-page'), root('adapters/dist/driving/koa/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.
 const files = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'];

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { type ApiError, JsonPlantCodec, type OpenApiDescription, openApiDescription } from '@plant-store/adapters/api';
 import type { NewPlant } from '@plant-store/core';
 import { expect } from 'chai';
@@ -21,7 +22,8 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
     expect(decode('\ufeff{"id":1.0,"name":"x","more":[{"id":2}]}')).to.deep.equal(newPlant);
   });
 
-  it('rejects any other input with a message that names the problem', () => {
+  it('rejects any other input with a message that names the problem, as a copy of the description does', () => {
+    const ofCopy = new JsonPlantCodec(structuredClone(openApiDescription));
     for (const [text, error, message] of [
       ['', 40001, 'The input is empty'],
       ['"\xff"', 40001, 'The input is not UTF-8'],
@@ -31,7 +33,17 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
       ['{"id":1.5,"name":null,"tag":{}}', 40002, `name must be a string; tag must be a string; ${ID_MESSAGE}`],
       ['{"id":9007199254740992.5,"name":"rounded by JSON.parse"}', 40002, ID_MESSAGE],
     ] as const)
-      expect(decode(Buffer.from(text, 'latin1')), text).to.deep.equal({ error, message });
+      for (const each of [codec, ofCopy])
+        expect(decode(Buffer.from(text, 'latin1'), each), text).to.deep.equal({ error, message });
+  });
+
+  it('needs no code from strings, which a Content-Security-Policy may forbid', () => {
+    const module = import.meta.resolve('@plant-store/adapters/api');
+    const code = `const { JsonPlantCodec } = await import('${module}');
+      console.log(new JsonPlantCodec().decodeNewPlant(Buffer.from('{"id":1,"name":"x"}')).kind);`;
+    const args = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', code];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([stdout, stderr]).to.deep.equal(['decoded\n', '']);
   });
 
   it('applies the schema of another description, with messages for any rule', () => {
