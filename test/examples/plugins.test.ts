@@ -7,6 +7,7 @@ import { CREATE_HEADERS, create, serve, toLines } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
 import { exchange } from '../support/raw-http.js';
 import { TOKEN } from '../support/service.js';
+import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 
@@ -78,6 +79,22 @@ describe('The executable, with default settings and', () => {
     expect(await service.manage('/metrics')).to.match(/status="429",error="42900"} 2/);
     await service.stop();
     expect(service.service.stderr).to.match(/"path":"\/hello".*"status":429,"error":42900/);
+  });
+
+  it('a query of its own, whose failure is a 503', async () => {
+    const { folder, port, create, stop } = await startWith('plugins/tags.js');
+    expect(await create()).to.equal(200);
+    const read = async () => (await fetch(`http://127.0.0.1:${port}/tags`, { headers: CREATE_HEADERS })).json();
+    const file = await SqliteFile.open(join(folder, 'plants.db'));
+    await file.exec(
+      "INSERT INTO plants (id, name, tag) VALUES (2, 'Ficus', 'outdoor'), (3, 'Palm', 'indoor'), (4, 'Fern', 'indoor')",
+    );
+    expect(await read()).to.deep.equal(['indoor', 'outdoor']);
+    await file.exec('ALTER TABLE plants RENAME TO trees');
+    expect(await read()).to.include({ error: 50301 });
+    await file.close();
+    const failure = (await stop()).find(({ msg }) => msg === 'request failed');
+    expect(failure).to.have.nested.property('err.cause.code', 'SQLITE_ERROR');
   });
 
   it('routes for authenticated clients, which the limits, the log, the metrics and the description include', async () => {

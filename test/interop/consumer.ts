@@ -3,7 +3,7 @@
  * not compile proves that an entry point has types; without them, everything would be `any`.
  */
 
-import { apiErrors } from '@plant-store/adapters/api';
+import { apiErrors, openApiDescription } from '@plant-store/adapters/api';
 import { BatchingPlantWriter } from '@plant-store/adapters/batching';
 import { HttpServer } from '@plant-store/adapters/http-server';
 import { JwtVerifier } from '@plant-store/adapters/jwt';
@@ -44,6 +44,9 @@ app.use((ctx) => {
 export const server = new HttpServer(app);
 // @ts-expect-error adapters/api: an Error object, not a string
 export const message: string = apiErrors.noSuchPath;
+export const { responses } = openApiDescription.paths['/plants'].post;
+// @ts-expect-error adapters/api: the exported description is frozen
+responses['403'] = {};
 // @ts-expect-error adapters/knex: the path is missing
 openSqlite({ timeoutMs: 1 });
 

@@ -84,7 +84,14 @@ describe('The packed packages', () => {
         ['consumer.ts', ['node']],
       ] as const) {
         copyFileSync(inRepository(`test/interop/${file}`), join(folder, file));
-        const compilerOptions = { ...options, noEmit: true, strict: true, skipLibCheck: false, types };
+        const compilerOptions = {
+          ...options,
+          noEmit: true,
+          strict: true,
+          noUncheckedIndexedAccess: true,
+          skipLibCheck: false,
+          types,
+        };
         writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
         outputOf(folder, [process.execPath, compiler, '-p', '.']);
       }

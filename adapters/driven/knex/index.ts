@@ -1,4 +1,4 @@
-export { MissingDriver } from './driver-errors.js';
+export { MissingDriver, toStorageUnavailable } from './driver-errors.js';
 export { joinTransaction } from './join-transaction.js';
 export * from './knex-storage.js';
 export type { SchemaState } from './schema.js';

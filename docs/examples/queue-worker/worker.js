@@ -21,7 +21,8 @@ import { CreatePlant, isStorageUnavailable } from '@plant-store/core';
 const MAX_JOBS = 1000;
 
 const sqlite = await openSqlite({ path: 'plants.db' });
-const createPlant = new CreatePlant(new BatchingPlantWriter(sqlite));
+const writer = new BatchingPlantWriter(sqlite, { maxWrites: sqlite.maxWrites });
+const createPlant = new CreatePlant(writer);
 const codec = new JsonPlantCodec();
 
 /** Creates a plant from the bytes of a NewPlant. Returns a state of AMQP 1.0: accepted, rejected (final) or released (deliver again). */
