@@ -26,11 +26,13 @@ const files = listed.split('\0').filter(Boolean);
 const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
 
-it('README.md quotes the code as it is', () => {
-  const quotes = [...read('README.md').matchAll(QUOTE)];
-  expect(quotes).not.to.deep.equal([]);
-  for (const [, file = '', code = ''] of quotes)
-    expect(withoutIndentation(read(file)), file).to.include(withoutIndentation(code));
+it('README.md and docs/http-api.md quote the code as it is', () => {
+  for (const document of ['README.md', 'docs/http-api.md']) {
+    const quotes = [...read(document).matchAll(QUOTE)];
+    expect(quotes, document).not.to.deep.equal([]);
+    for (const [, file = '', code = ''] of quotes)
+      expect(withoutIndentation(read(file)), file).to.include(withoutIndentation(code));
+  }
 });
 
 it('docs/configuration.md has every setting, with its default', () => {

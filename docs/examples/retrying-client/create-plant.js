@@ -1,0 +1,51 @@
+// Creates a plant over HTTP, and retries until it is stored. Runs in Node and in browsers.
+
+/** Statuses after which the same request may succeed; `undefined` means no response. */
+const RETRIED = [undefined, 408, 429, 502, 503, 504];
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Returns `undefined` if a string is not JSON, such as a proxy's HTML. */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Resolves when the plant is stored. If no retry helps, rejects with the `error` and `message` of the Error object, and with
+ * the `requestId` of the service log.
+ *
+ * Once `signal` is aborted, no further attempt starts, and the plant may have been stored. For a deadline, pass
+ * `AbortSignal.timeout(60_000)`. `pause` waits a number of milliseconds.
+ */
+export async function createPlant({ id, name, tag }, { baseUrl, token, signal, pause = sleep }) {
+  if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint, because a number may have been rounded');
+  // The first 0 stands for the id, because JSON.stringify throws for a bigint.
+  const body = JSON.stringify({ id: 0, name, tag }).replace('0', `${id}`);
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  // After a redirect, fetch may send a GET, whose 200 does not mean that the plant is stored.
+  const request = new Request(`${baseUrl}/plants`, { method: 'POST', headers, body, redirect: 'manual' });
+  for (let delayMs = 1000; ; delayMs = Math.min(2 * delayMs, 30_000)) {
+    signal?.throwIfAborted();
+    const { status, retryAfterMs = 0, requestId, error, message } = await send(request.clone());
+    if (status === 200 || error === 40902) return;
+    if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error, requestId });
+    await pause(retryAfterMs + Math.random() * delayMs);
+  }
+}
+
+async function send(request) {
+  try {
+    const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
+    const { status, headers } = response;
+    const retryAfterMs = 1000 * Number(headers.get('Retry-After')) || 0;
+    const requestId = headers.get('X-Request-Id');
+    return { message: `HTTP status ${status}`, ...parse(await response.text()), status, retryAfterMs, requestId };
+  } catch {
+    // No response, or only a part of it.
+    return {};
+  }
+}
