@@ -94,7 +94,7 @@ describe('The executable, with default settings and', () => {
     expect(await read()).to.include({ error: 50301 });
     await file.close();
     const failure = (await stop()).find(({ msg }) => msg === 'request failed');
-    expect(failure).to.have.nested.property('err.cause.code', 'SQLITE_ERROR');
+    expect(failure).to.have.nested.property('err.message', 'the storage is unavailable (SQLITE_ERROR)');
   });
 
   it('routes for authenticated clients, which the limits, the log, the metrics and the description include', async () => {

@@ -1,22 +1,12 @@
 // Creates a plant over HTTP, and retries until it is stored. Runs in Node and in browsers.
 
-/** Statuses after which the same request may succeed; `undefined` means no response. */
+/** Statuses after which the same request may succeed; `undefined` means no response, or only a part of it. */
 const RETRIED = [undefined, 408, 429, 502, 503, 504];
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns `undefined` if a string is not JSON, such as a proxy's HTML. */
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
- * Resolves when the plant is stored. If no retry helps, rejects with the `error` and `message` of the Error object, and with
- * the `requestId` of the service log.
+ * Resolves when the plant is stored. If no retry helps, rejects with the `error` and `message` of the Error object.
  *
  * Once `signal` is aborted, no further attempt starts, and the plant may have been stored. For a deadline, pass
  * `AbortSignal.timeout(60_000)`. `pause` waits a number of milliseconds.
@@ -30,22 +20,16 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
   const request = new Request(`${baseUrl}/plants`, { method: 'POST', headers, body, redirect: 'manual' });
   for (let delayMs = 1000; ; delayMs = Math.min(2 * delayMs, 30_000)) {
     signal?.throwIfAborted();
-    const { status, retryAfterMs = 0, requestId, error, message } = await send(request.clone());
+    const { status, retryAfterMs = 0, text = '' } = await send(request.clone()).catch(() => ({}));
+    const { error, message = `HTTP status ${status}` } = text.startsWith('{') ? JSON.parse(text) : {};
     if (status === 200 || error === 40902) return;
-    if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error, requestId });
+    if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error });
     await pause(retryAfterMs + Math.random() * delayMs);
   }
 }
 
 async function send(request) {
-  try {
-    const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
-    const { status, headers } = response;
-    const retryAfterMs = 1000 * Number(headers.get('Retry-After')) || 0;
-    const requestId = headers.get('X-Request-Id');
-    return { message: `HTTP status ${status}`, ...parse(await response.text()), status, retryAfterMs, requestId };
-  } catch {
-    // No response, or only a part of it.
-    return {};
-  }
+  const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
+  const retryAfterMs = 1000 * Number(response.headers.get('Retry-After')) || 0;
+  return { status: response.status, retryAfterMs, text: await response.text() };
 }
