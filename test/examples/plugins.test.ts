@@ -219,6 +219,13 @@ describe('The executable, with default settings and', () => {
     expect(service.service.stderr).to.equal('');
   });
 
+  it('the level of log lines in another field', async () => {
+    const service = await startWith('plugins/severity.js');
+    expect(await service.create()).to.equal(200);
+    for (const line of await service.stop())
+      expect(line).to.include({ severity: 'info' }).and.not.to.have.property('level');
+  });
+
   it('a metric', async () => {
     const service = await startWith('plugins/metric.js');
     expect(await service.create()).to.equal(200);

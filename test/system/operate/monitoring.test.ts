@@ -5,9 +5,11 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { create, serve } from '../../support/client.js';
+import { section } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
+import { SqliteFile } from '../../support/sqlite-file.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const read = (name: string) => readFileSync(inRepository(`docs/operate/${name}`), 'utf8');
@@ -20,8 +22,13 @@ describe('Monitoring as in the guide', () => {
   const folder = temporaryFolder();
   let metrics: string;
   before(async () => {
-    const service = serve(folder, { DATABASE_URL: 'memory:', MANAGEMENT_PORT: '0' });
-    await create(await service.port(), { id: 1n, name: 'Monstera' });
+    const service = serve(folder, { MANAGEMENT_PORT: '0' });
+    const port = await service.port();
+    await create(port, { id: 1n, name: 'Monstera' });
+    const file = await SqliteFile.open(join(folder, 'plants.db'));
+    await file.exec('ALTER TABLE plants RENAME TO trees');
+    await file.close();
+    await create(port, { id: 2n, name: 'Ficus' });
     metrics = (await exchange(await service.managementPort(), request('GET /metrics')))?.body ?? '';
   });
 
@@ -33,6 +40,16 @@ describe('Monitoring as in the guide', () => {
       const names = expr.match(/\b((plant_store|process|nodejs|instance_error:)\w*[\w:]*|up)\b/g) ?? [];
       expect(known, expr).to.include.members(names.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
     }
+  });
+
+  it('every metric of the service is in the guide, with its labels', () => {
+    const table = section('docs/operate.md', 'Metrics and alerts').matchAll(/^\| `(plant_store_\w+)` \| (.*?) ?\|/gm);
+    const described = [...table].map(([, name, labels = '']) => [name, labels.replaceAll('`', '')]);
+    const exported = [...metrics.matchAll(/^# TYPE (plant_store_\w+) /gm)].map(([, name = '']) => {
+      const [, labels = ''] = RegExp(`^${name}(?:_count)?\\{(.*)\\} \\S+$`, 'm').exec(metrics) ?? [];
+      return [name, labels.replaceAll(/="[^"]*"/g, '').replaceAll(',', ', ')];
+    });
+    expect(described).to.have.deep.members(exported);
   });
 
   it('satisfies promtool: configuration, alerts that fire only on failures, queries of the dashboard, and metrics', function () {
