@@ -19,14 +19,25 @@ if (process.versions.node.localeCompare(required, undefined, { numeric: true }) 
 const { parse } = await import('yaml').catch(() =>
   fail('The build needs the development dependencies: npm install --include=dev'),
 );
+const { Ajv2020 } = await import('ajv/dist/2020.js');
+const { default: standaloneCode } = await import('ajv/dist/standalone/index.js');
 
 const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)));
 
-const description = JSON.stringify(parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true }));
-write('dist/openapi.json', description);
+const description = parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true });
+const json = JSON.stringify(description);
+write('dist/openapi.json', json);
+const code = { source: true, esm: true };
+const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false, code });
+// The range is checked on the digits, because JSON.parse rounds.
+ajv.addFormat('int64', true);
+ajv.addVocabulary(Object.keys(description));
+ajv.addSchema(description, 'description');
 // Frozen, because every part of a program shares it.
-const frozen = `JSON.parse(${JSON.stringify(description)}, (_, value) => Object.freeze(value))`;
+const frozen = `JSON.parse(${JSON.stringify(json)}, (_, value) => Object.freeze(value))`;
 write('adapters/dist/driving/api/description.js', `export const openApiDescription = ${frozen};\n`);
+const validator = standaloneCode(ajv, { isNewPlant: 'description#/components/schemas/NewPlant' });
+write('adapters/dist/driving/api/is-new-plant.js', validator);
 // The compiler reads the declaration, but does not copy it.
 cpSync(root('adapters/driving/api/description.d.ts'), root('adapters/dist/driving/api/description.d.ts'));
 
@@ -38,13 +49,6 @@ if (existsSync(root(`node_modules/@typescript/typescript-${process.platform}-${p
 } else {
   stripTypes();
 }
-
-const { createAjv, NEW_PLANT } = await import('./adapters/dist/driving/api/new-plant-schema.js');
-const ajv = createAjv(JSON.parse(description), { source: true, esm: true });
-// An import of Ajv's function, which accepts every integer, would be CommonJS.
-ajv.addFormat('int64', true);
-const { default: toCode } = await import('ajv/dist/standalone/index.js');
-write('adapters/dist/driving/api/is-new-plant.js', toCode(ajv, { isNewPlant: NEW_PLANT }));
 
 cpSync(root('adapters/driving/koa/docs-page'), root('adapters/dist/driving/koa/docs-page'), { recursive: true });
 // The only one of five pages tried that works under a Content-Security-Policy without unsafe-inline.

@@ -22,7 +22,9 @@ export interface LogDestination {
 /** Opens standard error for the log. Writing never blocks, throws or ends the process; lines may be dropped instead. */
 export async function openStandardError(): Promise<LogDestination> {
   const { stderr } = process;
-  const destination = isDescriptor(stderr) ? openDescriptor(stderr.fd) : toDestination(stderr);
+  // A worker thread has no descriptor, and PM2 replaces `write`.
+  const fd: unknown = Object.hasOwn(stderr, 'write') ? undefined : stderr.fd;
+  const destination = typeof fd === 'number' ? openDescriptor(fd) : toDestination(stderr);
   const pretty = stderr.isTTY ? await import('pino-pretty') : undefined;
   const format = pretty?.prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' }) ?? (isJournal() ? addPriority : undefined);
   if (format === undefined) return destination;
@@ -31,11 +33,6 @@ export async function openStandardError(): Promise<LogDestination> {
     flush: (done) => destination.flush(done),
     on: (event, listener) => destination.on(event, listener),
   };
-}
-
-/** Returns whether a stream writes to a descriptor. That of a worker thread does not, nor where PM2 replaces `write`. */
-function isDescriptor(stream: NodeJS.WriteStream): stream is NodeJS.WriteStream & { readonly fd: number } {
-  return 'fd' in stream && typeof stream.fd === 'number' && !Object.hasOwn(stream, 'write');
 }
 
 function openDescriptor(fd: number): Required<LogDestination> {

@@ -18,7 +18,9 @@ export type Plugin = (container: Container, config: Config) => void | Promise<vo
  */
 export async function installPlugin(name: string, container: Container, config: Config): Promise<void> {
   const call = async () => {
-    const { default: exported } = await importFromWorkingDirectory(name);
+    // As a module of the working directory, so that a global `plant-store` finds local packages.
+    const importModule = requireFromString('module.exports = (name) => import(name)', join(process.cwd(), '/'));
+    const { default: exported } = await importModule(/^[./]/.test(name) ? pathToFileURL(resolve(name)).href : name);
     // What TypeScript compiles to CommonJS has its default export in that of the module.
     const plugin = typeof exported === 'function' ? exported : Object(exported).default;
     if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
@@ -31,10 +33,4 @@ export async function installPlugin(name: string, container: Container, config: 
     const hint = reason.startsWith(`Cannot find package '${name}'`) ? '; the path of a file starts with ./' : '';
     throw new InvalidConfig(`PLUGINS: ${name}: ${reason}${hint}`);
   }
-}
-
-/** Imports a path or a package as a module of the working directory, so that a global `plant-store` finds local packages. */
-function importFromWorkingDirectory(name: string): Promise<{ readonly default?: unknown }> {
-  const importModule = requireFromString('module.exports = (name) => import(name)', join(process.cwd(), '/'));
-  return importModule(/^[./]/.test(name) ? pathToFileURL(resolve(name)).href : name);
 }

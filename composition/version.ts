@@ -1,4 +1,8 @@
 import { readFileSync } from 'node:fs';
 
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
 /** The version of the package. */
-export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+export const version: string = manifest.version;
+/** The oldest Node that it supports. */
+export const minimumNode: string = manifest.engines.node.replace('>=', '');

@@ -1,16 +1,13 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { minimumNode } from '../version.js';
 import { exitOnSignals } from './signals.js';
 
-const { engines } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-const required: string = engines.node.replace('>=', '');
-
-if (process.versions.node.localeCompare(required, undefined, { numeric: true }) < 0) {
-  process.stderr.write(`plant-store: needs Node ${required} or newer; this is Node ${process.versions.node}\n`);
-  process.exitCode = 78;
-} else {
-  exitOnSignals();
-  // Loaded here, because an older Node cannot load it.
-  const { run } = await import('./run.js');
-  process.exit(await run(process.argv.slice(2), process.env));
+const { node } = process.versions;
+if (node.localeCompare(minimumNode, undefined, { numeric: true }) < 0) {
+  process.stderr.write(`plant-store: needs Node ${minimumNode} or newer; this is Node ${node}\n`);
+  process.exit(78);
 }
+exitOnSignals();
+// Loaded here, because an older Node cannot load it.
+const { run } = await import('./run.js');
+process.exit(await run(process.argv.slice(2), process.env));

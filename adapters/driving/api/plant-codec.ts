@@ -1,9 +1,9 @@
 import type { NewPlant, Plant } from '@plant-store/core';
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { type ApiError, apiErrors, toSentence } from './api-errors.js';
 import { type OpenApiDescription, openApiDescription } from './description.js';
 import { isNewPlant } from './is-new-plant.js';
-import { createAjv, NEW_PLANT } from './new-plant-schema.js';
 
 /** The result of {@link JsonPlantCodec.decodeNewPlant}. */
 export type DecodeResult =
@@ -18,8 +18,7 @@ export class JsonPlantCodec {
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
   constructor(description: OpenApiDescription = openApiDescription) {
-    this.#isNewPlant =
-      description === openApiDescription ? isNewPlant : createAjv(description).compile({ $ref: NEW_PLANT });
+    this.#isNewPlant = description === openApiDescription ? isNewPlant : compileValidator(description);
   }
 
   /**
@@ -65,6 +64,16 @@ export class JsonPlantCodec {
   encodePlant({ name, tag }: Plant): string {
     return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
   }
+}
+
+/** Compiles with `new Function`, which a Content-Security-Policy may forbid. */
+function compileValidator(description: OpenApiDescription): typeof isNewPlant {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
+  addFormats.default(ajv);
+  // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
+  ajv.addVocabulary(Object.keys(description));
+  ajv.addSchema(description, 'description');
+  return ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
 }
 
 function rejected(error: ApiError, message: string): DecodeResult {
