@@ -32,8 +32,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (new Set(jwt).size > 1) problems.push('JWT_ISSUER, JWT_AUDIENCE and JWT_JWKS_URL require each other');
   // Plants would be stored in another database than the one that is meant.
   const isDatabaseSet = ['DATABASE_URL', 'DATABASE_URL_FILE'].some((variable) => environment[variable]?.trim());
-  const similar = findSimilar(environment).find(({ meant }) => meant.startsWith('DATABASE_URL'));
-  if (similar && !isDatabaseSet) problems.push(`DATABASE_URL: must be set, because ${similar.name} resembles it`);
+  const typo = findTypos(environment).find(({ meant }) => meant.startsWith('DATABASE_URL'));
+  if (typo && !isDatabaseSet) problems.push(`DATABASE_URL: must be set, because ${typo.name} resembles it`);
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
   return { ...config, database: config.databaseFromFile ?? config.database };
 }
@@ -41,16 +41,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 /** The environment variables of the settings. */
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
-/** Returns a sentence for each variable that may be a mistyped setting. */
-export function findTypos(environment: NodeJS.ProcessEnv): string[] {
-  return findSimilar(environment).map(({ name, meant }) => `${name}: no such setting; did you mean ${meant}?`);
-}
-
 /** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
-function findSimilar(environment: NodeJS.ProcessEnv) {
+export function findTypos(environment: NodeJS.ProcessEnv) {
   const candidates = variables.filter(({ length }) => length > 4);
   return Object.keys(environment).flatMap((name) => {
     const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
-    return meant === undefined || variables.includes(name) ? [] : [{ name, meant }];
+    if (meant === undefined || variables.includes(name)) return [];
+    return [{ name, meant, problem: `${name}: no such setting; did you mean ${meant}?` }];
   });
 }

@@ -24,9 +24,3 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
     cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };
 }
-
-/** If the error or its cause is a missing permission, returns ` for uid N`. */
-export function forUser(error: unknown): string {
-  const { code, cause } = Object(error);
-  return code === 'EACCES' || Object(cause).code === 'EACCES' ? ` for uid ${process.getuid?.()}` : '';
-}

@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { forUser } from './describe-error.js';
 
 /** Maximum size of a file that a setting names. */
 const MAX_BYTES = 1024 ** 2;
@@ -23,9 +22,10 @@ export function clean(text: string): string {
   return value;
 }
 
-/** Returns the message of an error, for a missing permission with the user. */
+/** Returns the message of an error, and the user that lacks a permission. */
 export function toReason(error: unknown): string {
-  const message = `${error instanceof Error ? error.message : error}`;
+  const { message = error, code, cause } = Object(error);
+  const user = [code, Object(cause).code].includes('EACCES') ? ` for uid ${process.getuid?.()}` : '';
   // What is taken for the path of a file may be a URL with a password.
-  return message.replace(/:\/+[^'"]*@/, '://…@') + forUser(error);
+  return `${message}`.replace(/:\/+[^'"]*@/, '://…@') + user;
 }

@@ -6,10 +6,9 @@ const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info:
 /** Returns whether standard error is the systemd journal (systemd.exec(5), `$JOURNAL_STREAM`). */
 export function isJournal(): boolean {
   const stream = process.env['JOURNAL_STREAM'];
-  const fd: number | undefined = process.stderr.fd;
-  if (!stream || fd === undefined) return false;
+  if (!stream) return false;
   // As numbers, they would stay in a buffer that misleads Node 20 when it follows symbolic links to modules.
-  const { dev, ino } = fstatSync(fd, { bigint: true });
+  const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
   return stream === `${dev}:${ino}`;
 }
 

@@ -21,10 +21,17 @@ export interface LogDestination {
 
 /** Opens standard error for the log. Writing never blocks, throws or ends the process; lines may be dropped instead. */
 export async function openStandardError(): Promise<LogDestination> {
+  // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
   const { stderr } = process;
+  const fd: unknown = stderr.fd;
   // A worker thread has no descriptor, and PM2 replaces `write`.
-  const fd: unknown = Object.hasOwn(stderr, 'write') ? undefined : stderr.fd;
-  const destination = typeof fd === 'number' ? openDescriptor(fd) : toDestination(stderr);
+  if (typeof fd !== 'number' || Object.hasOwn(stderr, 'write')) return toDestination(stderr);
+  const batches = { minLength: 4096, periodicFlush: 100 };
+  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
+  // A failed write is repeated later.
+  destination.on('error', () => {});
+  // pino calls it at exit, and on a full disk it would never return.
+  destination.flushSync = () => {};
   const pretty = stderr.isTTY ? await import('pino-pretty') : undefined;
   const format = pretty?.prettyFactory({ translateTime: 'SYS:HH:MM:ss.l' }) ?? (isJournal() ? addPriority : undefined);
   if (format === undefined) return destination;
@@ -35,18 +42,7 @@ export async function openStandardError(): Promise<LogDestination> {
   };
 }
 
-function openDescriptor(fd: number): Required<LogDestination> {
-  // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
-  const batches = { minLength: 4096, periodicFlush: 100 };
-  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
-  // A failed write is repeated later.
-  destination.on('error', () => {});
-  // pino calls it at exit, and on a full disk it would never return.
-  destination.flushSync = () => {};
-  return destination;
-}
-
-function toDestination(stream: NodeJS.WriteStream): Required<LogDestination> {
+function toDestination(stream: NodeJS.WriteStream): LogDestination {
   const drops = new EventEmitter();
   stream.on('error', () => {});
   return {

@@ -37,14 +37,17 @@ export function measureRequests(registry: Registry, inFlight: InFlight): (reques
   };
 }
 
-/** Adds a gauge of readiness. */
-export function measureReadiness(registry: Registry, isReady: () => Promise<boolean>): void {
+/** Adds metrics of readiness, of lines that the log drops, and of reloads of tokens that fail. */
+export function measureService(
+  registry: Registry,
+  isReady: () => Promise<boolean>,
+  destination: LogDestination,
+  tokens: { readonly failedReloads: number },
+): void {
   const help = '1 if the service can create plants, as /readyz, otherwise 0.';
   addGauge(registry, 'ready', help, async () => Number(await isReady()));
-}
-
-/** Counts the reloads of access tokens that fail. */
-export function countFailedReloads(registry: Registry, tokens: { readonly failedReloads: number }): void {
+  const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));
+  destination.on?.('drop', () => lines.inc());
   new Counter({
     ...toOptions(registry, 'token_reload_failures_total', 'Reloads of ACCESS_TOKENS_FILE that failed.'),
     collect() {
@@ -52,12 +55,6 @@ export function countFailedReloads(registry: Registry, tokens: { readonly failed
       this.inc(tokens.failedReloads);
     },
   });
-}
-
-/** Counts the lines that the log drops. */
-export function countDroppedLines(registry: Registry, destination: LogDestination): void {
-  const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));
-  destination.on?.('drop', () => lines.inc());
 }
 
 function addGauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {

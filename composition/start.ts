@@ -59,11 +59,9 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
 
   let managementUrl: string | undefined;
   if (config.managementPort !== 'off') {
-    const { countDroppedLines, countFailedReloads, measureReadiness } = await import('./metrics.js');
+    const { measureService } = await import('./metrics.js');
     const metrics = await container.getAsync(services.Metrics);
-    countDroppedLines(metrics, await container.getAsync(services.LogDestination));
-    countFailedReloads(metrics, tokens);
-    measureReadiness(metrics, isReady);
+    measureService(metrics, isReady, await container.getAsync(services.LogDestination), tokens);
     const management = createManagementServer(checkReadiness, metrics);
     container.onClose('management', () => management.stop());
     managementUrl = await management

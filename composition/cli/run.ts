@@ -46,7 +46,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
     const exitCode = reportFailure(error);
-    for (const problem of findTypos(environment)) reportFailure(new InvalidConfig(problem));
+    for (const { problem } of findTypos(environment)) reportFailure(new InvalidConfig(problem));
     return exitCode;
   }
 }

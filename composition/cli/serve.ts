@@ -1,7 +1,6 @@
 import type { Container } from 'inversify';
-import type { Logger } from 'pino';
 import { type Config, findTypos } from '../config.js';
-import { flush, type LogDestination } from '../logger.js';
+import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
 import { print } from './output.js';
@@ -10,15 +9,10 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
 export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
-  const { url, managementUrl, isReady, container, stop } = await start(config, async (container) => {
-    const log = await container.getAsync(services.Logger);
-    logWarnings(log);
-    exitOnUncaughtException(log, await container.getAsync(services.LogDestination));
-    reloadOnSighup(container, log);
-  });
+  const { url, managementUrl, isReady, container, stop } = await start(config, handleEvents);
   const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
-  for (const problem of findTypos(environment)) log.warn(problem);
+  for (const { problem } of findTypos(environment)) log.warn(problem);
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(isReady, log);
   const tokens = container.get(services.AccessTokens);
   // A plugin may have replaced the verifier.
@@ -32,35 +26,24 @@ export async function run(config: Config, { environment }: { environment: NodeJS
   return (await stop()) ? 0 : 1;
 }
 
-/** Logs warnings of Node, instead of printing them between the lines of the log. */
-function logWarnings(log: Logger): void {
+/** Handles warnings, which Node would print between the lines of the log, uncaught exceptions, and SIGHUP. */
+async function handleEvents(container: Container): Promise<void> {
+  const log = await container.getAsync(services.Logger);
+  const destination = await container.getAsync(services.LogDestination);
+  const tokens = await container.getAsync(services.AccessTokens);
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ type: name }, message));
-}
-
-function exitOnUncaughtException(log: Logger, destination: LogDestination): void {
-  process.on('uncaughtException', async (error) => {
-    try {
-      log.fatal({ err: error }, 'uncaught exception; exiting');
-      await flush(destination);
-    } finally {
-      process.exit(1);
-    }
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception; exiting');
+    flush(destination).finally(() => process.exit(1));
   });
-}
-
-/** Reads the tokens file again on SIGHUP, and logs how it went. */
-function reloadOnSighup(container: Container, log: Logger): void {
-  const reload = async () => {
-    const tokens = await container.getAsync(services.AccessTokens);
+  process.on('SIGHUP', () => {
     try {
       tokens.reload();
       log.info('tokens reloaded');
     } catch (error) {
       log.error({ reason: error instanceof Error ? error.message : error }, 'keeping the previous tokens');
     }
-  };
-  // `start` reports a part that cannot be created.
-  process.on('SIGHUP', () => reload().catch(() => {}));
+  });
 }
 
 const curlExample = (url: string, token: string) => `

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import {
-  countDroppedLines,
-  countFailedReloads,
-  createMetrics,
-  measureReadiness,
-  measureRequests,
-} from '../../composition/metrics.js';
+import { createMetrics, measureRequests, measureService } from '../../composition/metrics.js';
 import { version } from '../../composition/version.js';
 
 describe('The metrics', () => {
@@ -43,11 +37,10 @@ describe('The metrics', () => {
   it('report readiness, the lines that the log drops, and the reloads of tokens that fail', async () => {
     const registry = createMetrics();
     const tokens = { failedReloads: 0 };
-    countFailedReloads(registry, tokens);
     let isReady = true;
-    measureReadiness(registry, async () => isReady);
     const listeners: (() => void)[] = [];
-    countDroppedLines(registry, { write() {}, on: (_, listener) => listeners.push(listener) });
+    const destination = { write() {}, on: (_: 'drop', listener: () => void) => listeners.push(listener) };
+    measureService(registry, async () => isReady, destination, tokens);
     expect(await linesOf(registry)).to.include.members([
       'plant_store_ready 1',
       'plant_store_log_lines_dropped_total 0',

@@ -1,5 +1,5 @@
 import type { NewPlant, Plant } from '@plant-store/core';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { type ApiError, apiErrors, toSentence } from './api-errors.js';
 import { type OpenApiDescription, openApiDescription } from './description.js';
@@ -14,11 +14,17 @@ const ID_RANGE = toSentence({ field: 'id', rule: 'range' });
 
 /** Converts plants to and from JSON with exact ids, for every driving adapter. Validates with the schemas of a description. */
 export class JsonPlantCodec {
-  readonly #isNewPlant: ValidateFunction<Omit<NewPlant, 'id'>>;
+  readonly #isNewPlant = isNewPlant;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
   constructor(description: OpenApiDescription = openApiDescription) {
-    this.#isNewPlant = description === openApiDescription ? isNewPlant : compileValidator(description);
+    if (description === openApiDescription) return;
+    const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
+    addFormats.default(ajv);
+    // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
+    ajv.addVocabulary(Object.keys(description));
+    ajv.addSchema(description, 'description');
+    this.#isNewPlant = ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
   }
 
   /**
@@ -64,16 +70,6 @@ export class JsonPlantCodec {
   encodePlant({ name, tag }: Plant): string {
     return JSON.stringify({ name, tag } satisfies Required<Omit<NewPlant, 'id'>>);
   }
-}
-
-/** Compiles with `new Function`, which a Content-Security-Policy may forbid. */
-function compileValidator(description: OpenApiDescription): typeof isNewPlant {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
-  addFormats.default(ajv);
-  // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".
-  ajv.addVocabulary(Object.keys(description));
-  ajv.addSchema(description, 'description');
-  return ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
 }
 
 function rejected(error: ApiError, message: string): DecodeResult {
