@@ -16,8 +16,8 @@ const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
 
 /** Matches a code span that looks like the path of a file or a folder. */
 const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
-/** Code paths that the build or a reader creates, and the entry point of the service. */
-const NOT_IN_REPOSITORY = /^(?:dist|plant-store|node_modules)\//;
+/** Paths that the build or a reader creates, and the entry point of the service. */
+const NOT_IN_REPOSITORY = /^(?:(?:dist|plant-store|node_modules)\/|pnpm-workspace\.yaml$|\.yarnrc\.yml$)/;
 
 const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
