@@ -27,5 +27,5 @@ export function toReason(error: unknown): string {
   const { message = error, code, cause } = Object(error);
   const user = [code, Object(cause).code].includes('EACCES') ? ` for uid ${process.getuid?.()}` : '';
   // What is taken for the path of a file may be a URL with a password.
-  return `${message}`.replace(/:\/+[^'"]*@/, '://…@') + user;
+  return String(message).replace(/:\/+[^'"]*@/, '://…@') + user;
 }

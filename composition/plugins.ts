@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import requireFromString from 'require-from-string';
 import type { Config } from './config.js';
-import { InvalidConfig } from './files.js';
+import { InvalidConfig, toReason } from './files.js';
 import { limitTime } from './time-limit.js';
 
 /** Maximum time for a plugin to be loaded and to settle, in seconds. */
@@ -29,7 +29,7 @@ export async function installPlugin(name: string, container: Container, config: 
   try {
     await limitTime(call(), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
-    const [reason = ''] = `${error instanceof Error ? error.message : error}`.split('\n', 1);
+    const [reason = ''] = toReason(error).split('\n', 1);
     const hint = reason.startsWith(`Cannot find package '${name}'`) ? '; the path of a file starts with ./' : '';
     throw new InvalidConfig(`PLUGINS: ${name}: ${reason}${hint}`);
   }
