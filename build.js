@@ -27,6 +27,7 @@ const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${nam
 const description = parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true });
 const json = JSON.stringify(description);
 write('dist/openapi.json', json);
+// With the options of plant-codec.ts.
 const code = { source: true, esm: true };
 const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false, code });
 // The range is checked on the digits, because JSON.parse rounds.

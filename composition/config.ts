@@ -1,5 +1,6 @@
 import leven from 'leven';
-import { clean, InvalidConfig, toReason } from './files.js';
+import { toReason } from './describe-error.js';
+import { clean, InvalidConfig } from './files.js';
 import { settings } from './settings.js';
 
 /** The value of every setting: durations in milliseconds, and `undefined` if a setting without a default is unset. */
@@ -42,11 +43,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
 /** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
-export function findTypos(environment: NodeJS.ProcessEnv) {
+export function findTypos(environment: NodeJS.ProcessEnv): { name: string; meant: string; problem: string }[] {
   const candidates = variables.filter(({ length }) => length > 4);
   return Object.keys(environment).flatMap((name) => {
     const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
-    if (meant === undefined || variables.includes(name)) return [];
+    if (meant === undefined || variables.includes(name) || !environment[name]?.trim()) return [];
     return [{ name, meant, problem: `${name}: no such setting; did you mean ${meant}?` }];
   });
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { isStorageUnavailable, isTokenIssuerUnavailable } from '@plant-store/core';
 
 const isExpected = (error: unknown) => isStorageUnavailable(error) || isTokenIssuerUnavailable(error);
@@ -23,4 +24,14 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
     stack: withStack && start !== -1 ? stack.slice(start + message.length).trim() : undefined,
     cause: cause instanceof Error ? describeError(cause, withStack) : undefined,
   };
+}
+
+/** Returns the message of an error for a person, with the user that lacks a permission. */
+export function toReason(error: unknown): string {
+  const { message, code, cause, path, syscall } = Object(error);
+  if (syscall === 'uv_cwd') return 'the working directory no longer exists';
+  const user = [code, Object(cause).code].includes('EACCES') ? ` for uid ${process.getuid?.()}` : '';
+  const text = `${message || code || inspect(error)}`;
+  // A URL in place of a path may contain a password.
+  return (`${path}`.includes('://') ? text.replace(path, '…') : text) + user;
 }

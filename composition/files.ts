@@ -21,11 +21,3 @@ export function clean(text: string): string {
   if (/^(["']).*\1$/s.test(value)) throw new InvalidConfig('must not be in quotes, which docker --env-file keeps');
   return value;
 }
-
-/** Returns the message of an error, and the user that lacks a permission. */
-export function toReason(error: unknown): string {
-  const { message = error, code, cause } = Object(error);
-  const user = [code, Object(cause).code].includes('EACCES') ? ` for uid ${process.getuid?.()}` : '';
-  // What is taken for the path of a file may be a URL with a password.
-  return String(message).replace(/:\/+[^'"]*@/, '://…@') + user;
-}

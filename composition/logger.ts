@@ -44,10 +44,14 @@ export async function openStandardError(): Promise<LogDestination> {
 
 function toDestination(stream: NodeJS.WriteStream): LogDestination {
   const drops = new EventEmitter();
-  stream.on('error', () => {});
+  let written: Promise<void> = Promise.resolve();
+  if (stream.listenerCount?.('error') === 0) stream.on('error', () => {});
   return {
-    write: (line) => void (stream.writableLength > MAX_PENDING_BYTES ? drops.emit('drop') : stream.write(line)),
-    flush: (done) => void (stream.writableLength > 0 ? stream.write('', () => done()) : done()),
+    write(line) {
+      if (stream.writableLength > MAX_PENDING_BYTES) drops.emit('drop');
+      else written = new Promise((resolve) => stream.write(line, () => resolve()));
+    },
+    flush: (done) => void written.then(done),
     on: (event, listener) => drops.on(event, listener),
   };
 }

@@ -44,8 +44,7 @@ export function measureService(
   destination: LogDestination,
   tokens: { readonly failedReloads: number },
 ): void {
-  const help = '1 if the service can create plants, as /readyz, otherwise 0.';
-  addGauge(registry, 'ready', help, async () => Number(await isReady()));
+  addGauge(registry, 'ready', '1 if the service can create plants, otherwise 0.', async () => Number(await isReady()));
   const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));
   destination.on?.('drop', () => lines.inc());
   new Counter({

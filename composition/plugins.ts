@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { Container } from 'inversify';
 import requireFromString from 'require-from-string';
 import type { Config } from './config.js';
-import { InvalidConfig, toReason } from './files.js';
+import { toReason } from './describe-error.js';
+import { InvalidConfig } from './files.js';
 import { limitTime } from './time-limit.js';
 
 /** Maximum time for a plugin to be loaded and to settle, in seconds. */
@@ -18,7 +19,7 @@ export type Plugin = (container: Container, config: Config) => void | Promise<vo
  */
 export async function installPlugin(name: string, container: Container, config: Config): Promise<void> {
   const call = async () => {
-    // As a module of the working directory, so that a global `plant-store` finds local packages.
+    // `import` would resolve a name from this file, and `createRequire` knows no export condition `import`.
     const importModule = requireFromString('module.exports = (name) => import(name)', join(process.cwd(), '/'));
     const { default: exported } = await importModule(/^[./]/.test(name) ? pathToFileURL(resolve(name)).href : name);
     // What TypeScript compiles to CommonJS has its default export in that of the module.
@@ -29,8 +30,10 @@ export async function installPlugin(name: string, container: Container, config: 
   try {
     await limitTime(call(), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
-    const [reason = ''] = toReason(error).split('\n', 1);
-    const hint = reason.startsWith(`Cannot find package '${name}'`) ? '; the path of a file starts with ./' : '';
-    throw new InvalidConfig(`PLUGINS: ${name}: ${reason}${hint}`);
+    const [reason = ''] = toReason(error).trim().split('\n', 1);
+    const [, missing] = /^Cannot find package '(.+?)'/.exec(reason) ?? [];
+    const hint = missing && name.startsWith(missing) ? '; the path of a file starts with ./' : '';
+    // A URL may contain a password.
+    throw new InvalidConfig(`PLUGINS: ${name.includes(':') ? 'a URL' : name}: ${reason}${hint}`);
   }
 }

@@ -1,4 +1,3 @@
-import type { StaticToken } from '@plant-store/adapters/static-token';
 import { InvalidConfig, readText } from './files.js';
 import { parseEntries } from './token-entries.js';
 
@@ -41,12 +40,9 @@ const onOff = (text: string) => oneOf('on', 'off')(text) === 'on';
 const host = parser('an address or a host name', (text) => /^[\w.:%-]+$/.exec(text)?.[0]);
 const list = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
-// The message of a plugin that cannot be loaded quotes its name, which may be a URL with a password.
-const plugins = parser('a list of packages and paths', (text) => (text.includes(':') ? undefined : list(text)));
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
-const tokens = (text: string): readonly StaticToken[] => parseEntries(list(text));
-
+const tokens = (text: string) => parseEntries(list(text));
 const jwksUrl = parser('an https URL without user and password, or an http URL of a loopback address', (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
@@ -73,7 +69,7 @@ export const settings = {
   managementPort: setting('MANAGEMENT_PORT', '3001', portOrOff, 'its port, or off: /healthz, /readyz, /metrics'),
   database: setting('DATABASE_URL', 'sqlite:./plants.db', String, 'or postgres://…, mysql://…, memory:'),
   databaseFromFile: setting('DATABASE_URL_FILE', '', optional(readText), 'file that contains the URL instead'),
-  plugins: setting('PLUGINS', '', plugins, 'modules that add or replace parts: ./garden.js,…'),
+  plugins: setting('PLUGINS', '', list, 'modules that add or replace parts: ./garden.js,…'),
   accessTokens: setting('ACCESS_TOKENS', '', tokens, 'accepted tokens: NAME=TOKEN or NAME=sha256:HEX'),
   accessTokensFile: setting('ACCESS_TOKENS_FILE', '', optional(String), 'file with one such entry per line'),
   jwtIssuer: setting('JWT_ISSUER', '', optional(String), 'accept JWTs of this issuer; requires the next two'),

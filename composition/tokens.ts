@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import type { TokenVerifier } from '@plant-store/core';
 import type { Config } from './config.js';
-import { InvalidConfig, readText, toReason } from './files.js';
+import { toReason } from './describe-error.js';
+import { InvalidConfig, readText } from './files.js';
 import { isLoopback } from './settings.js';
 import { parseEntries } from './token-entries.js';
 

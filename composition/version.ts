@@ -1,8 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-
-/** The version of the package. */
-export const version: string = manifest.version;
-/** The oldest Node that it supports. */
-export const minimumNode: string = manifest.engines.node.replace('>=', '');
+/** The version of the package, and the Node that it needs. */
+export const { version, engines }: { readonly version: string; readonly engines: { readonly node: string } } =
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { minimumNode } from '../version.js';
+import { engines } from '../version.js';
 import { exitOnSignals } from './signals.js';
 
-const { node } = process.versions;
-if (node.localeCompare(minimumNode, undefined, { numeric: true }) < 0) {
-  process.stderr.write(`plant-store: needs Node ${minimumNode} or newer; this is Node ${node}\n`);
+const [needed, { node }] = [engines.node.replace('>=', ''), process.versions];
+if (node.localeCompare(needed, undefined, { numeric: true }) < 0) {
+  process.stderr.write(`plant-store: needs Node ${needed} or newer; this is Node ${node}\n`);
   process.exit(78);
 }
 exitOnSignals();

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { isStorageUnavailable } from '@plant-store/core';
-import { describeError } from '../describe-error.js';
-import { InvalidConfig, toReason } from '../files.js';
+import { describeError, toReason } from '../describe-error.js';
+import { InvalidConfig } from '../files.js';
 import { addPriority, isJournal } from '../journal.js';
 
 /** The command line is invalid. */

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Config, findTypos, readConfig, variables } from '../config.js';
+import { toReason } from '../describe-error.js';
 import { InvalidConfig } from '../files.js';
 import { settings } from '../settings.js';
 import { version } from '../version.js';
@@ -36,7 +37,7 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     const effective = { ...environment };
     for (const variable of variables) {
       const value = values[toFlag(variable)];
-      if (typeof value === 'string') effective[variable] = value;
+      if (typeof value === 'string' && value.trim()) effective[variable] = value;
     }
     // A flag takes precedence, also over the file that contains its value.
     if (`${values['database-url'] ?? ''}`.trim()) effective['DATABASE_URL_FILE'] = '';
@@ -46,7 +47,8 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
     const exitCode = reportFailure(error);
-    for (const { problem } of findTypos(environment)) reportFailure(new InvalidConfig(problem));
+    const typos = findTypos(environment).filter(({ name }) => !`${error}`.includes(name));
+    for (const { problem } of typos) reportFailure(new InvalidConfig(problem));
     return exitCode;
   }
 }
@@ -69,7 +71,7 @@ function parse(argv: readonly string[]) {
     return { values, command, argument };
   } catch (error) {
     // Only the first sentence of parseArgs.
-    const [problem] = `${error instanceof Error ? error.message : error}`.split(/\. |\.?\n/, 1);
+    const [problem] = toReason(error).split(/\. |\.?\n/, 1);
     throw new UsageError(`${problem}; see plant-store --help`);
   }
 }

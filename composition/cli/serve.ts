@@ -1,5 +1,6 @@
 import type { Container } from 'inversify';
 import { type Config, findTypos } from '../config.js';
+import { toReason } from '../describe-error.js';
 import { flush } from '../logger.js';
 import { services } from '../services.js';
 import { start } from '../start.js';
@@ -26,12 +27,15 @@ export async function run(config: Config, { environment }: { environment: NodeJS
   return (await stop()) ? 0 : 1;
 }
 
-/** Handles warnings, which Node would print between the lines of the log, uncaught exceptions, and SIGHUP. */
+/** Handles warnings, uncaught exceptions and SIGHUP. */
 async function handleEvents(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
   const destination = await container.getAsync(services.LogDestination);
   const tokens = await container.getAsync(services.AccessTokens);
-  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ type: name }, message));
+  // That of Node prints text. With --no-warnings, there is none.
+  const onWarning = process.listeners('warning').find(({ name }) => name === 'onWarning');
+  if (onWarning)
+    process.off('warning', onWarning).on('warning', ({ name, message }) => log.warn({ type: name }, message));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception; exiting');
     flush(destination).finally(() => process.exit(1));
@@ -41,7 +45,7 @@ async function handleEvents(container: Container): Promise<void> {
       tokens.reload();
       log.info('tokens reloaded');
     } catch (error) {
-      log.error({ reason: error instanceof Error ? error.message : error }, 'keeping the previous tokens');
+      log.error({ reason: toReason(error) }, 'keeping the previous tokens');
     }
   });
 }

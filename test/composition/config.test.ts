@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
 import { settings } from '../../composition/settings.js';
 import { problemsOf } from '../support/problems.js';
 import { CANARY } from '../support/secret-leaks.js';
+import { temporaryFolder } from '../support/temporary.js';
 
 const JWKS_URL = 'https://issuer.example/keys';
 const JWT = { JWT_ISSUER: 'https://issuer.example/', JWT_AUDIENCE: 'plants', JWT_JWKS_URL: JWKS_URL };
@@ -51,10 +54,14 @@ describe('The configuration', () => {
   });
 
   it('requires a database if a variable resembles its setting, so that no plant is stored in another one', () => {
+    const file = join(temporaryFolder(), 'url');
+    writeFileSync(file, 'memory:');
     for (const name of ['DATABSE_URL', 'database_url', 'DATABASE_URI', 'DATABASE_URL_FILES']) {
       const problems = problemsOf({ [name]: 'memory:', DATABASE_URL: ' ' });
       expect(problems).to.deep.equal([`DATABASE_URL: must be set, because ${name} resembles it`]);
       expect(problemsOf({ [name]: 'memory:', DATABASE_URL: 'memory:' })).to.deep.equal([]);
+      expect(problemsOf({ [name]: 'memory:', DATABASE_URL_FILE: file })).to.deep.equal([]);
+      expect(problemsOf({ [name]: '' })).to.deep.equal([]);
     }
     expect(problemsOf({ DATABASE: 'memory:', LOG_LEVLE: 'warn' })).to.deep.equal([]);
   });

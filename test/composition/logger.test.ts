@@ -94,10 +94,14 @@ describe('The log', () => {
     expect([stdout, messages]).to.deep.equal(['', Array(100).fill('planted')]);
   });
 
-  it('goes to the stream or the function that replaces standard error', async () => {
+  it('goes to the function that replaces the one of standard error, which a flush waits for', async () => {
     const lines: string[] = [];
-    const write = (line: string) => lines.push(line) > 0;
-    Object.assign(process.stderr, { write, on() {} });
+    const write = (line: string, done: () => void) =>
+      setImmediate(() => {
+        lines.push(line);
+        done();
+      });
+    Object.assign(process.stderr, { write });
     const { destination, log } = await open();
     log.info('planted');
     await flush(destination);

@@ -36,7 +36,7 @@ describe('The metrics', () => {
 
   it('report readiness, the lines that the log drops, and the reloads of tokens that fail', async () => {
     const registry = createMetrics();
-    const tokens = { failedReloads: 0 };
+    const tokens = { failedReloads: 1 };
     let isReady = true;
     const listeners: (() => void)[] = [];
     const destination = { write() {}, on: (_: 'drop', listener: () => void) => listeners.push(listener) };
@@ -44,7 +44,7 @@ describe('The metrics', () => {
     expect(await linesOf(registry)).to.include.members([
       'plant_store_ready 1',
       'plant_store_log_lines_dropped_total 0',
-      'plant_store_token_reload_failures_total 0',
+      'plant_store_token_reload_failures_total 1',
     ]);
     isReady = false;
     tokens.failedReloads = 2;

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { createContainer, InvalidConfig, readConfig, services } from '../../composition/index.js';
 import { catchError } from '../support/catch-error.js';
 import { inRepository } from '../support/paths.js';
+import { CANARY } from '../support/secret-leaks.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** Returns a module with a plugin. */
@@ -39,7 +41,8 @@ describe('Plugins', () => {
       [undefined, `Cannot find module '.*' imported from ${process.cwd()}/`],
       ["throw new Error('first\\nsecond');", 'first'],
       ['export const plugin = () => {};', 'its default export is not a function'],
-      [plugin("throw 'no water';"), 'no water'],
+      [plugin("throw 'no water';"), "'no water'"],
+      [plugin('throw Object.create(null);'), '\\[Object: null prototype\\] {}'],
       [plugin('services.CreatPlant;'), 'there is no service CreatPlant'],
     ] as const) {
       const error = await catchError(load([NOTHING, text, NOTHING]));
@@ -68,15 +71,24 @@ describe('Plugins', () => {
     try {
       await createContainer(readConfig({ PLUGINS: 'plant-store-garden' }));
       await installed;
-      const error = await catchError(createContainer(readConfig({ PLUGINS: 'garden.js' })));
-      const problem = `PLUGINS: garden.js: Cannot find package 'garden.js' imported from ${folder}/; the path of a file starts with ./`;
-      expect(error).to.have.property('message', problem);
+      for (const name of ['garden.js', 'plugins/garden.js']) {
+        const [missing] = name.split('/');
+        const problem = `PLUGINS: ${name}: Cannot find package '${missing}' imported from ${folder}/; the path of a file starts with ./`;
+        expect(await catchError(createContainer(readConfig({ PLUGINS: name })))).to.have.property('message', problem);
+      }
     } finally {
       process.chdir(cwd);
     }
   });
 
-  it('may be what TypeScript compiles to CommonJS', async () => {
+  it('may be URLs, which are not printed', async () => {
+    const url = pathToFileURL(join(folder, 'of a url.js')).href;
+    writeFileSync(new URL(url), NOTHING);
+    const error = await catchError(createContainer(readConfig({ PLUGINS: `${url},postgres://u:${CANARY}@db` })));
+    expect(`${error}`).to.match(/^InvalidConfig: PLUGINS: a URL: Only URLs with a scheme in: .*'postgres:'$/);
+  });
+
+  it('may be CommonJS modules that TypeScript has compiled', async () => {
     const path = join(folder, 'compiled #1.cjs');
     const compiled = "exports.__esModule = true; exports.default = () => { process.emit('installed'); };";
     writeFileSync(path, compiled);

@@ -1,5 +1,7 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { mock } from 'node:test';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import type { Plant } from '@plant-store/core';
 import { expect } from 'chai';
@@ -148,6 +150,18 @@ describe('start', () => {
       expect(recorder.calls).to.include('close');
     }
     other.close();
+  });
+
+  it('names the host, and not the port, if a permission to resolve its name is missing', async () => {
+    const error = Object.assign(new Error('getaddrinfo EACCES garden'), { code: 'EACCES', syscall: 'getaddrinfo' });
+    const lookup = mock.method(dns, 'lookup', (...args: readonly unknown[]) => Object(args.at(-1))(error));
+    try {
+      expect(await catchError(new Recorder().start({ HOST: 'garden', MANAGEMENT_PORT: 'off' }))).to.match(
+        /^Error: HOST: getaddrinfo EACCES/,
+      );
+    } finally {
+      lookup.mock.restore();
+    }
   });
 
   it('writes the log and closes the storage if another part cannot be created', async () => {

@@ -57,14 +57,10 @@ export class Connections {
 
   /** Waits for calls in flight, closes those of the caller, then these. Idempotent. */
   close(callers: Connections): Promise<void> {
-    this.#closing ??= this.#destroy(callers);
+    this.#closing ??= Promise.allSettled(this.#calls)
+      .then(() => callers.knex.destroy())
+      // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
+      .then(() => this.knex.destroy());
     return this.#closing;
-  }
-
-  async #destroy(callers: Connections): Promise<void> {
-    await Promise.allSettled(this.#calls);
-    await callers.knex.destroy();
-    // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
-    await this.knex.destroy();
   }
 }

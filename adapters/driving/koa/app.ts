@@ -84,10 +84,8 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
 
   const routers: Pick<Router, 'match'>[] = [router];
   for (const add of routes) {
-    const [clients, own] = [
-      new Router<ClientState>(routing),
-      new Router<ClientState>({ sensitive: true, strict: true }),
-    ];
+    const clients = new Router<ClientState>(routing);
+    const own = new Router<ClientState>({ sensitive: true, strict: true });
     // For every path: that of a route may be a regular expression, or have another prefix or case.
     clients.use(/^/, ...guards, middlewares.exposeHttpErrors);
     add(own);

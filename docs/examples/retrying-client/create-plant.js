@@ -9,7 +9,7 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  * Resolves when the plant is stored. If no retry helps, rejects with the `error` and `message` of the Error object.
  *
  * Once `signal` is aborted, no further attempt starts, and the plant may have been stored. For a deadline, pass
- * `AbortSignal.timeout(60_000)`. `pause` waits a number of milliseconds.
+ * `AbortSignal.timeout(60_000)`.
  */
 export async function createPlant({ id, name, tag }, { baseUrl, token, signal, pause = sleep }) {
   if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint, because a number may have been rounded');
@@ -20,16 +20,19 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
   const request = new Request(`${baseUrl}/plants`, { method: 'POST', headers, body, redirect: 'manual' });
   for (let delayMs = 1000; ; delayMs = Math.min(2 * delayMs, 30_000)) {
     signal?.throwIfAborted();
-    const { status, retryAfterMs = 0, text = '' } = await send(request.clone()).catch(() => ({}));
-    const { error, message = `HTTP status ${status}` } = text.startsWith('{') ? JSON.parse(text) : {};
+    const { status, retryAfterMs = 0, error, message } = await send(request.clone()).catch(() => ({}));
     if (status === 200 || error === 40902) return;
-    if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error });
+    if (!RETRIED.includes(status) && error !== 50001)
+      throw Object.assign(new Error(message ?? `HTTP status ${status}`), { error });
     await pause(retryAfterMs + Math.random() * delayMs);
   }
 }
 
 async function send(request) {
   const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
+  const text = await response.text();
+  // That of a proxy may not be JSON.
+  const { error, message } = (await new Response(text).json().catch(() => null)) ?? {};
   const retryAfterMs = 1000 * Number(response.headers.get('Retry-After')) || 0;
-  return { status: response.status, retryAfterMs, text: await response.text() };
+  return { status: response.status, retryAfterMs, error, message };
 }

@@ -29,6 +29,7 @@ describe('The command line', () => {
 
   it('may have flags, which take precedence over variables and the file with the URL unless they are blank', async () => {
     const environment = { DATABASE_URL: 'x', DATABASE_URL_FILE: '/none', PORT: 'x' };
+    expect((await run('check --database-url=', { DATABASE_URL: 'memory:' })).stdout).to.include('storage: memory\n');
     const { stdout } = await run('check --database-url=memory: --port 0', environment);
     expect(toLines(stdout)).to.include.members(['PORT=0', 'storage: memory']);
     const { stderr } = await run('check --database-url=\t --port 0', environment);
@@ -41,6 +42,7 @@ describe('The command line', () => {
       ['--port', /^plant-store: Option '--port <value>' argument missing; see .*\n$/],
       ['water', /^plant-store: Unknown command 'water'; see .*\n$/],
       ['ACCESS_TOKENS=canary', /^plant-store: Unknown command 'ACCESS_TOKENS…'; see .*\n$/],
+      ['postgres://u:canary@db/x', /^plant-store: Unknown command 'postgres…'; see .*\n$/],
       ['constructor', /^plant-store: Unknown command 'constructor'; see .*\n$/],
       ['serve plants', /^plant-store: Too many arguments for serve; see .*\n$/],
       ['import a b', /^plant-store: Too many arguments for import; see .*\n$/],
@@ -57,6 +59,9 @@ describe('The command line', () => {
     const { exitCode, stderr } = await run('export', { DATABASE_URL: 'sqlite:none/plants.db', DATABSE_URL: 'memory:' });
     expect(stderr).to.match(/^.*none is missing\nplant-store: DATABSE_URL: .* did you mean DATABASE_URL\?\n$/);
     expect(exitCode).to.equal(1);
+    const other = await run('serve', { DATABASE_URL: '', DATABSE_URL: 'memory:' });
+    const stated = 'plant-store: DATABASE_URL: must be set, because DATABSE_URL resembles it\n';
+    expect([other.exitCode, other.stderr]).to.deep.equal([78, stated]);
   });
 
   it('with invalid settings exits with 78, and a line per setting, mistyped ones included', async () => {

@@ -94,7 +94,12 @@ describe('A service on SQLite', () => {
       const wrapper = process.getuid?.() === 0 ? ['setpriv', drop] : [];
       for (const name of ['tokens', 'plants.db']) writeFileSync(file(name), '');
       for (const [name, mode, settings, reason] of [
-        ['tokens', 0o200, { ACCESS_TOKENS_FILE: 'tokens' }, 'ACCESS_TOKENS_FILE: EACCES: permission denied'],
+        [
+          'tokens',
+          0o200,
+          { ACCESS_TOKENS_FILE: 'tokens' },
+          "ACCESS_TOKENS_FILE: EACCES: permission denied, open 'tokens'",
+        ],
         ['plants.db', 0o400, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: …/plants.db is not writable (EACCES)'],
         ['plants.db', 0o200, {}, 'DATABASE_URL: cannot open sqlite:…/plants.db: …/plants.db is not readable (EACCES)'],
         [

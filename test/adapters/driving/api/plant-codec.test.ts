@@ -22,7 +22,7 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
     expect(decode('\ufeff{"id":1.0,"name":"x","more":[{"id":2}]}')).to.deep.equal(newPlant);
   });
 
-  it('rejects any other input with a message that names the problem, as a copy of the description does', () => {
+  it('rejects any other input with a message that names the problem, also with a copy of the description', () => {
     const ofCopy = new JsonPlantCodec(structuredClone(openApiDescription));
     for (const [text, error, message] of [
       ['', 40001, 'The input is empty'],
@@ -37,7 +37,7 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
         expect(decode(Buffer.from(text, 'latin1'), each), text).to.deep.equal({ error, message });
   });
 
-  it('needs no code from strings, which a Content-Security-Policy may forbid', () => {
+  it('runs where code cannot be compiled from strings', () => {
     const module = import.meta.resolve('@plant-store/adapters/api');
     const code = `const { JsonPlantCodec } = await import('${module}');
       console.log(new JsonPlantCodec().decodeNewPlant(Buffer.from('{"id":1,"name":"x"}')).kind);`;
