@@ -133,9 +133,10 @@ describe('The retrying client', () => {
 
   it('ends with any other error', async () => {
     const rejected = '{"error":50002,"message":"The storage rejects this plant"}';
-    faults = [respond(500, {}, rejected), respond(403, {}, 'null')];
+    faults = [respond(500, {}, rejected), respond(403, {}, 'null'), respond(200)];
     expect(await catchError(run())).to.include({ error: 50002 });
-    expect(await catchError(run())).to.include({ error: undefined, message: 'HTTP status 403' });
+    for (const status of [403, 200])
+      expect(await catchError(run())).to.include({ error: undefined, message: `HTTP status ${status}` });
     expect(await catchError(run(undefined, {}, { ...MONSTERA, tag: null }))).to.include({ error: 40002 });
     expect(await catchError(run(undefined, { token: 'another-token' }))).to.include({ error: 40102 });
     expect(pauses).to.deep.equal([]);

@@ -35,7 +35,7 @@ export function toCodes(error: unknown): DriverCodes {
   return { code: substitute ?? errno?.toString() ?? error.name, errno, sqlState };
 }
 
-/** Converts an error of Knex or a driver, also of a query of your own. `cause` has its codes, but not its message, which may quote values. */
+/** Converts the failure of a query, also of one of your own. Any error becomes one, without its message. */
 export function toStorageUnavailable(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
   const cause = toCodes(error);

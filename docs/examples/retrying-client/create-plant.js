@@ -20,10 +20,10 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
   const request = new Request(`${baseUrl}/plants`, { method: 'POST', headers, body, redirect: 'manual' });
   for (let delayMs = 1000; ; delayMs = Math.min(2 * delayMs, 30_000)) {
     signal?.throwIfAborted();
-    const { status, retryAfterMs = 0, error, message } = await send(request.clone()).catch(() => ({}));
-    if (status === 200 || error === 40902) return;
-    if (!RETRIED.includes(status) && error !== 50001)
-      throw Object.assign(new Error(message ?? `HTTP status ${status}`), { error });
+    const { status, retryAfterMs = 0, body } = await send(request.clone()).catch(() => ({}));
+    const { error, message = `HTTP status ${status}` } = body ?? {};
+    if ((status === 200 && body?.name === name) || error === 40902) return;
+    if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error });
     await pause(retryAfterMs + Math.random() * delayMs);
   }
 }
@@ -31,8 +31,7 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
 async function send(request) {
   const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
   const text = await response.text();
-  // That of a proxy may not be JSON.
-  const { error, message } = (await new Response(text).json().catch(() => null)) ?? {};
   const retryAfterMs = 1000 * Number(response.headers.get('Retry-After')) || 0;
-  return { status: response.status, retryAfterMs, error, message };
+  // The body of a proxy may not be JSON.
+  return { status: response.status, retryAfterMs, body: await new Response(text).json().catch(() => undefined) };
 }
