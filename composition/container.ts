@@ -79,9 +79,9 @@ const parts = (container: ServiceContainer, config: Config, readOnly: boolean, h
         const { addRoutes } = await import('@plant-store/adapters/koa');
         // Inversify's types know no list beside other values.
         const routes = await container.getAllAsync(services.ClientRoutes, { optional: true });
+        container.hasDocs = config.docs;
         // The build copies it into the package.
         const swaggerUiFolder = config.docs ? fileURLToPath(new URL('../swagger-ui', import.meta.url)) : undefined;
-        container.hasDocs = config.docs;
         const options = { createPlant, tokenVerifier, routes, description, swaggerUiFolder, inFlight };
         return addRoutes(app, { ...config, ...options }).callback();
       },
