@@ -23,11 +23,10 @@ export interface LogDestination {
 export async function openStandardError(): Promise<LogDestination> {
   // Node makes a pipe non-blocking when it creates the stream `process.stderr`.
   const { stderr } = process;
-  const fd: unknown = stderr.fd;
   // A worker thread has no descriptor, and PM2 replaces `write`.
-  if (typeof fd !== 'number' || Object.hasOwn(stderr, 'write')) return toDestination(stderr);
+  if (typeof stderr.fd !== 'number' || Object.hasOwn(stderr, 'write')) return toDestination(stderr);
   const batches = { minLength: 4096, periodicFlush: 100 };
-  const destination = pino.destination({ fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
+  const destination = pino.destination({ fd: stderr.fd, sync: false, maxLength: MAX_PENDING_BYTES, ...batches });
   // A failed write is repeated later.
   destination.on('error', () => {});
   // pino calls it at exit, and on a full disk it would never return.

@@ -1,3 +1,4 @@
+import type { StaticToken } from '@plant-store/adapters/static-token';
 import { InvalidConfig, readText } from './files.js';
 import { parseEntries } from './token-entries.js';
 
@@ -42,7 +43,7 @@ const list = (text: string) => text.split(',').flatMap((item) => item.trim() || 
 const pathPrefix = parser('a path such as /garden', (text) => /^(\/[\w~-][\w.~-]*)+$/.exec(text)?.[0]);
 const logLevel = oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent');
 
-const tokens = (text: string) => parseEntries(list(text));
+const tokens = (text: string): readonly StaticToken[] => parseEntries(list(text));
 const jwksUrl = parser('an https URL without user and password, or an http URL of a loopback address', (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
