@@ -15,7 +15,7 @@ const fail = (problem) => {
 const required = JSON.parse(readFileSync(root('package.json'), 'utf8')).engines.node.replace('>=', '');
 if (process.versions.node.localeCompare(required, undefined, { numeric: true }) < 0)
   fail(`Plant Store needs Node ${required} or newer; this is Node ${process.versions.node}`);
-// The first of them that is loaded.
+// Any other development dependency would do.
 const { parse } = await import('yaml').catch(() =>
   fail('The build needs the development dependencies: npm install --include=dev'),
 );
@@ -27,10 +27,10 @@ const packageFolder = (name) => dirname(fileURLToPath(import.meta.resolve(`${nam
 const description = parse(readFileSync(root('docs/openapi.yaml'), 'utf8'), { strict: true });
 const json = JSON.stringify(description);
 write('dist/openapi.json', json);
-// With the options of plant-codec.ts.
+// Same options as in plant-codec.ts.
 const code = { source: true, esm: true };
 const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false, code });
-// The range is checked on the digits, because JSON.parse rounds.
+// plant-codec.ts checks the range on the digits, because JSON.parse rounds.
 ajv.addFormat('int64', true);
 ajv.addVocabulary(Object.keys(description));
 ajv.addSchema(description, 'description');

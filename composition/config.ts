@@ -31,10 +31,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     problems.push('MAX_IN_FLIGHT_BYTES must not be less than BODY_LIMIT');
   const jwt = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_JWKS_URL'].map((variable) => Boolean(environment[variable]?.trim()));
   if (new Set(jwt).size > 1) problems.push('JWT_ISSUER, JWT_AUDIENCE and JWT_JWKS_URL require each other');
-  // Plants would be stored in another database than the one that is meant.
+  // The default store must not get plants that are meant for another database.
   const isDatabaseSet = ['DATABASE_URL', 'DATABASE_URL_FILE'].some((variable) => environment[variable]?.trim());
-  const typo = findTypos(environment).find(({ meant }) => meant.startsWith('DATABASE_URL'));
-  if (typo && !isDatabaseSet) problems.push(`DATABASE_URL: must be set, because ${typo.name} resembles it`);
+  const typo = findTypos(environment).find((problem) => /mean DATABASE_URL(_FILE)?\?$/.test(problem));
+  if (typo && !isDatabaseSet) problems.push(`${typo} If not, set DATABASE_URL`);
   if (problems.length > 0) throw new InvalidConfig(problems.join('\n'));
   return { ...config, database: config.databaseFromFile ?? config.database };
 }
@@ -43,11 +43,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 export const variables: readonly string[] = Object.values(settings).map(({ variable }) => variable);
 
 /** Finds variables that differ from a setting in at most two characters. Short names resemble too many others. */
-export function findTypos(environment: NodeJS.ProcessEnv): { name: string; meant: string; problem: string }[] {
+export function findTypos(environment: NodeJS.ProcessEnv): string[] {
   const candidates = variables.filter(({ length }) => length > 4);
   return Object.keys(environment).flatMap((name) => {
     const meant = candidates.find((variable) => leven(variable, name.toUpperCase()) <= 2);
     if (meant === undefined || variables.includes(name) || !environment[name]?.trim()) return [];
-    return [{ name, meant, problem: `${name}: no such setting; did you mean ${meant}?` }];
+    return [`${name}: no such setting; did you mean ${meant}?`];
   });
 }

@@ -26,7 +26,7 @@ export function describeError(error: unknown, withStack = !isExpected(error)): o
   };
 }
 
-/** Returns the message of an error for a person, with the user that lacks a permission. */
+/** Returns the message of an error for people, with the uid that lacks a permission. */
 export function toReason(error: unknown): string {
   const { message, code, cause, path, syscall } = Object(error);
   if (syscall === 'uv_cwd') return 'the working directory no longer exists';

@@ -37,7 +37,7 @@ export function measureRequests(registry: Registry, inFlight: InFlight): (reques
   };
 }
 
-/** Adds metrics of readiness, of lines that the log drops, and of reloads of tokens that fail. */
+/** Adds metrics of readiness, dropped log lines and failed token reloads. */
 export function measureService(
   registry: Registry,
   isReady: () => Promise<boolean>,
@@ -48,7 +48,7 @@ export function measureService(
   const lines = new Counter(toOptions(registry, 'log_lines_dropped_total', 'Log lines dropped for lack of space.'));
   destination.on?.('drop', () => lines.inc());
   new Counter({
-    ...toOptions(registry, 'token_reload_failures_total', 'Reloads of ACCESS_TOKENS_FILE that failed.'),
+    ...toOptions(registry, 'token_reload_failures_total', 'Failed reloads of ACCESS_TOKENS_FILE.'),
     collect() {
       this.reset();
       this.inc(tokens.failedReloads);

@@ -22,7 +22,7 @@ export async function installPlugin(name: string, container: Container, config: 
     // `import` would resolve a name from this file, and `createRequire` knows no export condition `import`.
     const importModule = requireFromString('module.exports = (name) => import(name)', join(process.cwd(), '/'));
     const { default: exported } = await importModule(/^[./]/.test(name) ? pathToFileURL(resolve(name)).href : name);
-    // What TypeScript compiles to CommonJS has its default export in that of the module.
+    // TypeScript's CommonJS output has the plugin at `default.default`.
     const plugin = typeof exported === 'function' ? exported : Object(exported).default;
     if (typeof plugin !== 'function') throw new TypeError('its default export is not a function');
     await plugin(container, config);
@@ -34,6 +34,6 @@ export async function installPlugin(name: string, container: Container, config: 
     const [, missing] = /^Cannot find package '(.+?)'/.exec(reason) ?? [];
     const hint = missing && name.startsWith(missing) ? '; the path of a file starts with ./' : '';
     // A URL may contain a password.
-    throw new InvalidConfig(`PLUGINS: ${name.includes(':') ? 'a URL' : name}: ${reason}${hint}`);
+    throw new InvalidConfig(`PLUGINS: ${name.includes('://') ? 'a URL' : name}: ${reason}${hint}`);
   }
 }

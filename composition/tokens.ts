@@ -16,7 +16,7 @@ export function createToken(): string {
 export class AccessTokens extends StaticTokenVerifier {
   /** The only accepted token, if no credential is configured and only this machine can connect. */
   readonly randomToken: string | undefined;
-  /** Number of reloads that have failed. */
+  /** Number of failed reloads. */
   failedReloads = 0;
   readonly #config: Config;
 

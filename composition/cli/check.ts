@@ -14,7 +14,7 @@ export async function run(config: Config, { environment }: { environment: NodeJS
     const text = variable === 'DATABASE_URL' ? config.database : environment[variable]?.trim() || value;
     if (text) await print(`${variable}=${isSecret(variable, text) ? '(not shown)' : text}\n`);
   }
-  const typos = findTypos(environment).map(({ problem }) => reportFailure(new InvalidConfig(problem)));
+  const typos = findTypos(environment).map((problem) => reportFailure(new InvalidConfig(problem)));
   // A plugin may replace the verifier, but `serve` reads the tokens, too.
   const tokens = container.getAsync(services.AccessTokens).then(() => container.getAsync(services.TokenVerifier));
   const checks: Promise<unknown>[] = [tokens, checkStorage(container, config)];

@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, { help: string; load: () => Promise<{ ru
   import: { help: 'create plants from FILE or standard input (NDJSON)', load: () => import('./import.js') },
   export: { help: 'write all plants to standard output (NDJSON)', load: () => import('./export.js') },
   migrate: { help: 'create or migrate the schema, as serve does', load: () => import('./migrate.js') },
-  health: { help: 'say whether a service with these settings is healthy', load: () => import('./health.js') },
+  health: { help: 'check the health of a service with these settings', load: () => import('./health.js') },
   token: { help: 'print a new token, and its entry for the client NAME', load: () => import('./token.js') },
 };
 
@@ -47,8 +47,8 @@ export async function run(argv: readonly string[], environment: NodeJS.ProcessEn
     return await run(readConfig(effective), { argument, environment: effective });
   } catch (error) {
     const exitCode = reportFailure(error);
-    const typos = findTypos(environment).filter(({ name }) => !`${error}`.includes(name));
-    for (const { problem } of typos) reportFailure(new InvalidConfig(problem));
+    const typos = findTypos(environment).filter((problem) => !`${error}`.includes(problem));
+    for (const problem of typos) reportFailure(new InvalidConfig(problem));
     return exitCode;
   }
 }

@@ -10,10 +10,10 @@ import { notifySystemd } from './systemd.js';
 
 /** Runs the service until SIGINT or SIGTERM. Later signals change nothing. */
 export async function run(config: Config, { environment }: { environment: NodeJS.ProcessEnv }): Promise<number> {
-  const { url, managementUrl, isReady, container, stop } = await start(config, handleEvents);
+  const { url, managementUrl, isReady, container, stop } = await start(config, handleProcessEvents);
   const received = new Promise<NodeJS.Signals>(onSignal);
   const log = container.get(services.Logger);
-  for (const { problem } of findTypos(environment)) log.warn(problem);
+  for (const problem of findTypos(environment)) log.warn(problem);
   if (process.env['NOTIFY_SOCKET']) void notifySystemd(isReady, log);
   const tokens = container.get(services.AccessTokens);
   // A plugin may have replaced the verifier.
@@ -28,11 +28,11 @@ export async function run(config: Config, { environment }: { environment: NodeJS
 }
 
 /** Handles warnings, uncaught exceptions and SIGHUP. */
-async function handleEvents(container: Container): Promise<void> {
+async function handleProcessEvents(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
   const destination = await container.getAsync(services.LogDestination);
   const tokens = await container.getAsync(services.AccessTokens);
-  // That of Node prints text. With --no-warnings, there is none.
+  // Node's own listener prints text. With --no-warnings, Node has none.
   const onWarning = process.listeners('warning').find(({ name }) => name === 'onWarning');
   if (onWarning)
     process.off('warning', onWarning).on('warning', ({ name, message }) => log.warn({ type: name }, message));

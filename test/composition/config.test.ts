@@ -53,12 +53,15 @@ describe('The configuration', () => {
       ]);
   });
 
-  it('requires a database if a variable resembles its setting, so that no plant is stored in another one', () => {
+  it('requires DATABASE_URL if a variable resembles it, so that no plant is stored in another database', () => {
     const file = join(temporaryFolder(), 'url');
     writeFileSync(file, 'memory:');
     for (const name of ['DATABSE_URL', 'database_url', 'DATABASE_URI', 'DATABASE_URL_FILES']) {
       const problems = problemsOf({ [name]: 'memory:', DATABASE_URL: ' ' });
-      expect(problems).to.deep.equal([`DATABASE_URL: must be set, because ${name} resembles it`]);
+      expect(problems).to.have.lengthOf(1);
+      expect(problems[0]).to.match(
+        RegExp(`^${name}: no such setting; did you mean DATABASE_URL.*\\? If not, set DATABASE_URL$`),
+      );
       expect(problemsOf({ [name]: 'memory:', DATABASE_URL: 'memory:' })).to.deep.equal([]);
       expect(problemsOf({ [name]: 'memory:', DATABASE_URL_FILE: file })).to.deep.equal([]);
       expect(problemsOf({ [name]: '' })).to.deep.equal([]);

@@ -94,7 +94,7 @@ describe('The log', () => {
     expect([stdout, messages]).to.deep.equal(['', Array(100).fill('planted')]);
   });
 
-  it('goes to the function that replaces the one of standard error, which a flush waits for', async () => {
+  it('goes to a function that replaces process.stderr.write, and a flush waits for it', async () => {
     const lines: string[] = [];
     const write = (line: string, done: () => void) =>
       setImmediate(() => {
@@ -108,7 +108,7 @@ describe('The log', () => {
     expect([lines.length, readFileSync(path, 'utf8')]).to.deep.equal([1, '']);
   });
 
-  it('drops lines also if a stream does not write them', async () => {
+  it('drops lines if a stream does not write them, and survives its error', async () => {
     const stream = new Writable({ write() {} });
     Object.defineProperty(process, 'stderr', { value: stream });
     const destination = await openStandardError();

@@ -34,7 +34,7 @@ describe('The metrics', () => {
     ]);
   });
 
-  it('report readiness, the lines that the log drops, and the reloads of tokens that fail', async () => {
+  it('report readiness, dropped log lines and failed token reloads', async () => {
     const registry = createMetrics();
     const tokens = { failedReloads: 1 };
     let isReady = true;

@@ -71,24 +71,22 @@ describe('Plugins', () => {
     try {
       await createContainer(readConfig({ PLUGINS: 'plant-store-garden' }));
       await installed;
-      for (const name of ['garden.js', 'plugins/garden.js']) {
-        const [missing] = name.split('/');
-        const problem = `PLUGINS: ${name}: Cannot find package '${missing}' imported from ${folder}/; the path of a file starts with ./`;
-        expect(await catchError(createContainer(readConfig({ PLUGINS: name })))).to.have.property('message', problem);
-      }
+      const error = await catchError(createContainer(readConfig({ PLUGINS: 'plugins/garden.js' })));
+      const problem = `PLUGINS: plugins/garden.js: Cannot find package 'plugins' imported from ${folder}/; the path of a file starts with ./`;
+      expect(error).to.have.property('message', problem);
     } finally {
       process.chdir(cwd);
     }
   });
 
-  it('may be URLs, which are not printed', async () => {
-    const url = pathToFileURL(join(folder, 'of a url.js')).href;
+  it('may be URLs, which errors do not print', async () => {
+    const url = pathToFileURL(join(folder, 'of-a-url.js')).href;
     writeFileSync(new URL(url), NOTHING);
     const error = await catchError(createContainer(readConfig({ PLUGINS: `${url},postgres://u:${CANARY}@db` })));
     expect(`${error}`).to.match(/^InvalidConfig: PLUGINS: a URL: Only URLs with a scheme in: .*'postgres:'$/);
   });
 
-  it('may be CommonJS modules that TypeScript has compiled', async () => {
+  it('may be CommonJS that TypeScript has compiled, at a path with #', async () => {
     const path = join(folder, 'compiled #1.cjs');
     const compiled = "exports.__esModule = true; exports.default = () => { process.emit('installed'); };";
     writeFileSync(path, compiled);

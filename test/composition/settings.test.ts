@@ -46,7 +46,7 @@ describe('The parser of a setting', () => {
         expect(problemsOf({ [variable]: text }), text).to.deep.equal([`${variable}: must be ${allowed}`]);
   });
 
-  it('prints the path of a file, but no URL with a password', () => {
+  it('names what is allowed or missing, and prints no URL with a password', () => {
     const paths = [CANARY, 'a/b', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'];
     for (const [variable, problem, ...texts] of [
       ['BASE_PATH', 'must be a path such as /garden', ...paths],

@@ -152,7 +152,7 @@ describe('start', () => {
     other.close();
   });
 
-  it('names the host, and not the port, if a permission to resolve its name is missing', async () => {
+  it('names HOST, and not PORT, if resolving it needs a permission', async () => {
     const error = Object.assign(new Error('getaddrinfo EACCES garden'), { code: 'EACCES', syscall: 'getaddrinfo' });
     const lookup = mock.method(dns, 'lookup', (...args: readonly unknown[]) => Object(args.at(-1))(error));
     try {

@@ -13,7 +13,7 @@ import { TOKEN } from '../support/service.js';
 
 const { createPlant } = await import(inRepository('docs/examples/retrying-client/create-plant.js'));
 
-/** A number rounds its id. */
+/** A number rounds its id; its tag has a 0, and a pattern of `replace`. */
 const MONSTERA = { id: 9_007_199_254_740_993n, name: 'Monstera', tag: 'indoor 0 $&' };
 
 /** Responds as a proxy in front of the service does. */
@@ -62,7 +62,7 @@ describe('The retrying client', () => {
   const outcomes = () => server.finished.map(({ status, error }) => error ?? status);
   const stored = () => repository.read(MIN_PLANT_ID, 10);
 
-  it('waits as long as the service asks, and a random time, while the storage is unavailable', async () => {
+  it('waits for Retry-After plus a random delay while the storage is unavailable', async () => {
     fault = async () => {
       throw new StorageUnavailable('the disk is full');
     };
@@ -74,7 +74,7 @@ describe('The retrying client', () => {
     expect(await stored()).to.have.lengthOf(1);
   });
 
-  it('learns from 40902 that a plant is stored whose response was lost', async () => {
+  it('resolves after 40902 if the first response was lost', async () => {
     const useCase = new CreatePlant(repository);
     fault = async (plant) => {
       const outcome = await useCase.execute(plant);
@@ -88,7 +88,7 @@ describe('The retrying client', () => {
     expect(await stored()).to.deep.equal([toPlant(MONSTERA)]);
   });
 
-  it('retries while the service restarts, and after a response that ends in its middle', async () => {
+  it('retries after refused connections and an incomplete response', async () => {
     await network.refuseConnections();
     faults = [(req, res) => res.writeHead(409, { 'Content-Length': 100 }).write('{', () => req.socket.destroy())];
     await run((pause) => pause === 2 && network.restore());
@@ -111,7 +111,7 @@ describe('The retrying client', () => {
     expect(outcomes()).to.deep.equal([200]);
   });
 
-  it('retries after the errors of a proxy, a late request and an internal error', async () => {
+  it('retries after 408, 429, 502, 503, 504 and 50001', async () => {
     const internalError = '{"error":50001,"message":"Internal error"}';
     const date = { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' };
     faults = [408, 429, 502, 503, 504].map((status) => respond(status, date));
@@ -124,18 +124,16 @@ describe('The retrying client', () => {
 
   it('ends with 40901 if the id belongs to a different plant', async () => {
     await run();
-    faults = [respond(502)];
     const error = await catchError(run(undefined, {}, { ...MONSTERA, name: 'Ficus' }));
     expect(error).to.be.an('error').that.includes({ error: 40901, message: 'id belongs to a different plant' });
-    expect(pauses).to.have.lengthOf(1);
     expect(await stored()).to.deep.equal([toPlant(MONSTERA)]);
   });
 
   it('ends with any other error', async () => {
     const rejected = '{"error":50002,"message":"The storage rejects this plant"}';
-    faults = [respond(500, {}, rejected), respond(403, {}, 'null'), respond(200)];
+    faults = [respond(500, {}, rejected), respond(403, {}, 'null'), respond(200), respond(302, { Location: '/' })];
     expect(await catchError(run())).to.include({ error: 50002 });
-    for (const status of [403, 200])
+    for (const status of [403, 200, 302])
       expect(await catchError(run())).to.include({ error: undefined, message: `HTTP status ${status}` });
     expect(await catchError(run(undefined, {}, { ...MONSTERA, tag: null }))).to.include({ error: 40002 });
     expect(await catchError(run(undefined, { token: 'another-token' }))).to.include({ error: 40102 });
@@ -143,16 +141,9 @@ describe('The retrying client', () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it('ends with a redirect, instead of taking the 200 of its target for that of the service', async () => {
-    faults = [respond(302, { Location: '/' }), respond(200)];
-    expect(await catchError(run())).to.include({ error: undefined, message: 'HTTP status 302' });
-  });
-
-  it('rejects an id that may be rounded, and a URL that is invalid', async () => {
+  it('rejects an id that is a number', async () => {
     const rounded = await catchError(run(undefined, {}, { ...MONSTERA, id: Number(MONSTERA.id) }));
     expect(rounded).to.be.an.instanceOf(TypeError).with.property('message').that.includes('bigint');
-    expect(await catchError(run(undefined, { baseUrl: '127.0.0.1' }))).to.be.an.instanceOf(TypeError);
-    expect(server.finished).to.deep.equal([]);
   });
 
   it('starts no further attempt once its signal is aborted', async () => {

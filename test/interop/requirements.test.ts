@@ -8,12 +8,12 @@ import { skipUnless } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { installed } from './interop.js';
 
-describe('The requirements', () => {
+describe('On a machine that lacks a requirement,', () => {
   const folder = temporaryFolder();
   const run = (program: string, script: string) =>
     new Program(folder, [program, script], { NODE_OPTIONS: '' }).result();
 
-  it('of Node are named by the command and the build if Node is older', async function () {
+  it('the command and the build name the version of Node', async function () {
     for (const [name, version] of [
       ['node-18', '18.20.8'],
       ['node-20.10', '20.10.0'],
@@ -27,7 +27,7 @@ describe('The requirements', () => {
     }
   });
 
-  it('of the build are named with the command that installs them', async () => {
+  it('the build names the command that installs the development dependencies', async () => {
     for (const file of ['build.js', 'package.json']) copyFileSync(inRepository(file), join(folder, file));
     const stderr = 'The build needs the development dependencies: npm install --include=dev\n';
     expect(await run(process.execPath, 'build.js')).to.deep.equal({ exitCode: 1, stdout: '', stderr });

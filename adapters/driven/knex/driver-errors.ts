@@ -35,7 +35,7 @@ export function toCodes(error: unknown): DriverCodes {
   return { code: substitute ?? errno?.toString() ?? error.name, errno, sqlState };
 }
 
-/** Converts the failure of a query, also of one of your own. Any error becomes one, without its message. */
+/** Converts the error of a query, also of your own. Converts every error, and drops its message. */
 export function toStorageUnavailable(error: unknown): StorageUnavailable {
   if (isStorageUnavailable(error)) return error;
   const cause = toCodes(error);

@@ -17,7 +17,7 @@ export class JsonPlantCodec {
   readonly #isNewPlant = isNewPlant;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
-  /** Compiles any other description, for which a Content-Security-Policy needs `unsafe-eval`. */
+  /** Compiles the schemas of any other description, which needs `unsafe-eval` in a Content-Security-Policy. */
   constructor(description: OpenApiDescription = openApiDescription) {
     if (description === openApiDescription) return;
     const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });

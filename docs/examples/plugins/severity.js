@@ -1,4 +1,4 @@
-// A plugin for Google Cloud, which reads the level of a line from `severity`.
+// A plugin that renames `level` to `severity`, which Google Cloud reads.
 
 import { services } from 'plant-store';
 

@@ -1,4 +1,4 @@
-// A plugin with a query of its own, for SQL: GET /tags responds with the tags of all plants, sorted.
+// A plugin with an SQL query of its own: GET /tags responds with up to 1,000 tags, sorted.
 
 import { toStorageUnavailable } from '@plant-store/adapters/knex';
 import { services } from 'plant-store';

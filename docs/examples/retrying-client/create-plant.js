@@ -1,6 +1,6 @@
-// Creates a plant over HTTP, and retries until it is stored. Runs in Node and in browsers.
+// Creates a plant over HTTP, and retries until it is stored. Runs in Node, and in browsers on the same origin.
 
-/** Statuses after which the same request may succeed; `undefined` means no response, or only a part of it. */
+/** Statuses after which a retry may succeed. `undefined` is no response, or an incomplete one. */
 const RETRIED = [undefined, 408, 429, 502, 503, 504];
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -20,9 +20,10 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
   const request = new Request(`${baseUrl}/plants`, { method: 'POST', headers, body, redirect: 'manual' });
   for (let delayMs = 1000; ; delayMs = Math.min(2 * delayMs, 30_000)) {
     signal?.throwIfAborted();
-    const { status, retryAfterMs = 0, body } = await send(request.clone()).catch(() => ({}));
-    const { error, message = `HTTP status ${status}` } = body ?? {};
-    if ((status === 200 && body?.name === name) || error === 40902) return;
+    const { status, retryAfterMs = 0, reply } = await send(request.clone()).catch(() => ({}));
+    const { error, message = `HTTP status ${status}` } = reply ?? {};
+    // The page of a proxy may have the status 200.
+    if ((status === 200 && reply?.name === name) || error === 40902) return;
     if (!RETRIED.includes(status) && error !== 50001) throw Object.assign(new Error(message), { error });
     await pause(retryAfterMs + Math.random() * delayMs);
   }
@@ -33,5 +34,5 @@ async function send(request) {
   const text = await response.text();
   const retryAfterMs = 1000 * Number(response.headers.get('Retry-After')) || 0;
   // The body of a proxy may not be JSON.
-  return { status: response.status, retryAfterMs, body: await new Response(text).json().catch(() => undefined) };
+  return { status: response.status, retryAfterMs, reply: await new Response(text).json().catch(() => undefined) };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
@@ -26,9 +26,9 @@ describe('health', () => {
   const check = (environment: Readonly<Record<string, string>>, ...flags: string[]) =>
     new Program(folder, [...line, ...flags], environment).result();
 
-  it('is the check of the image, with the settings of the service', async () => {
-    const isHealth = (url = '') => (url === '/healthz' ? 200 : 503);
-    const service = createHttpServer(({ url }, res) => res.writeHead(isHealth(url)).end()).listen(0, '::1');
+  it('is the check of the image, and reads the settings of the service', async () => {
+    const respond: RequestListener = ({ url }, res) => res.writeHead(url === '/healthz' ? 200 : 503).end();
+    const service = createHttpServer(respond).listen(0, '::1');
     await once(service, 'listening');
     const port = `${portOf(service)}`;
     const proxy = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
@@ -43,28 +43,31 @@ describe('health', () => {
     expect([exitCode, stdout]).to.deep.equal([1, `unhealthy: connect ECONNREFUSED ::1:${port}\n`]);
   });
 
-  it('is not configured without a management listener, or with one on any free port', async () => {
+  it('prints that it is not configured if MANAGEMENT_PORT is off or 0', async () => {
     for (const port of ['off', '0']) {
       const stdout = `not configured: MANAGEMENT_PORT is ${port}\n`;
       expect(await health({ MANAGEMENT_PORT: port })).to.deep.equal({ exitCode: 0, stdout, stderr: '' });
     }
   });
 
-  it('is unhealthy with another status, or without a response in time', async () => {
+  it('prints unhealthy after another status or malformed HTTP, or without a response within 4 seconds', async () => {
     const other = createHttpServer((_, res) => res.writeHead(404).end()).listen(0, '127.0.0.1');
-    const silent = createServer().listen(0, '127.0.0.1');
-    await Promise.all([once(other, 'listening'), once(silent, 'listening')]);
+    const unresponsive = createServer().listen(0, '127.0.0.1');
+    await Promise.all([once(other, 'listening'), once(unresponsive, 'listening')]);
     expect(await health({ MANAGEMENT_PORT: `${portOf(other)}` })).to.include({
       exitCode: 1,
       stdout: 'unhealthy: status 404\n',
     });
+    const malformed = createServer((socket) => socket.end('SSH-2.0\r\n')).listen(0, '127.0.0.1');
+    await once(malformed, 'listening');
+    expect((await health({ MANAGEMENT_PORT: `${portOf(malformed)}` })).stdout).to.match(/^unhealthy: Parse Error/);
     mock.timers.enable({ apis: ['setTimeout'] });
-    const result = health({ MANAGEMENT_PORT: `${portOf(silent)}` });
-    const [socket] = await once(silent, 'connection');
+    const result = health({ MANAGEMENT_PORT: `${portOf(unresponsive)}` });
+    const [socket] = await once(unresponsive, 'connection');
     mock.timers.tick(4000);
     mock.timers.reset();
     expect(await result).to.include({ exitCode: 1, stdout: 'unhealthy: no response within 4 seconds\n' });
     socket.destroy();
-    for (const server of [other, silent]) server.close();
+    for (const server of [other, malformed, unresponsive]) server.close();
   });
 });

@@ -60,7 +60,7 @@ describe('The command line', () => {
     expect(stderr).to.match(/^.*none is missing\nplant-store: DATABSE_URL: .* did you mean DATABASE_URL\?\n$/);
     expect(exitCode).to.equal(1);
     const other = await run('serve', { DATABASE_URL: '', DATABSE_URL: 'memory:' });
-    const stated = 'plant-store: DATABASE_URL: must be set, because DATABSE_URL resembles it\n';
+    const stated = 'plant-store: DATABSE_URL: no such setting; did you mean DATABASE_URL? If not, set DATABASE_URL\n';
     expect([other.exitCode, other.stderr]).to.deep.equal([78, stated]);
   });
 

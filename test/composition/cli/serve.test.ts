@@ -55,7 +55,7 @@ describe('The service', () => {
     expect(warning).to.include({ level: 'warn', msg });
   });
 
-  it('logs warnings of Node, and prints no address of a page that is off, or that a plugin has replaced', async () => {
+  it("logs Node's warnings, and prints no address of /docs if it is off or a plugin replaces the listener", async () => {
     const plugin = `export default (container) => {
       container.rebind(Symbol.for('plant-store:RequestListener')).toDynamicValue(() => {
         process.emitWarning('no water', 'DryWarning');

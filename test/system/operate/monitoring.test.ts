@@ -42,7 +42,7 @@ describe('Monitoring as in the guide', () => {
     }
   });
 
-  it('every metric of the service is in the guide, with its labels', () => {
+  it('lists every metric of the service in the guide, with its labels', () => {
     const table = section('docs/operate.md', 'Metrics and alerts').matchAll(/^\| `(plant_store_\w+)` \| (.*?) ?\|/gm);
     const described = [...table].map(([, name, labels = '']) => [name, labels.replaceAll('`', '')]);
     const exported = [...metrics.matchAll(/^# TYPE (plant_store_\w+) /gm)].map(([, name = '']) => {
