@@ -31,7 +31,7 @@ export function toReason(error: unknown): string {
   const { message, code, cause, path, syscall } = Object(error);
   if (syscall === 'uv_cwd') return 'the working directory no longer exists';
   const user = [code, Object(cause).code].includes('EACCES') ? ` for uid ${process.getuid?.()}` : '';
-  const text = `${message || code || inspect(error)}`;
+  const text = typeof message === 'string' && message !== '' ? message : String(code ?? inspect(error));
   // A URL in place of a path may contain a password.
-  return (`${path}`.includes('://') ? text.replace(path, '…') : text) + user;
+  return (typeof path === 'string' && path.includes('://') ? text.replace(path, '…') : text) + user;
 }

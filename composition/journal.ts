@@ -6,7 +6,7 @@ const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info:
 /** Returns whether standard error is the systemd journal (systemd.exec(5), `$JOURNAL_STREAM`). */
 export function isJournal(): boolean {
   const stream = process.env['JOURNAL_STREAM'];
-  if (!stream) return false;
+  if (!stream || process.stderr.fd === undefined) return false;
   // As numbers, they would stay in a buffer that misleads Node 20 when it follows symbolic links to modules.
   const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
   return stream === `${dev}:${ino}`;

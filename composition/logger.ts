@@ -43,12 +43,12 @@ export async function openStandardError(): Promise<LogDestination> {
 
 function toDestination(stream: NodeJS.WriteStream): LogDestination {
   const drops = new EventEmitter();
-  let written: Promise<void> = Promise.resolve();
+  let written = Promise.resolve();
   if (stream.listenerCount?.('error') === 0) stream.on('error', () => {});
   return {
     write(line) {
       if (stream.writableLength > MAX_PENDING_BYTES) drops.emit('drop');
-      else written = new Promise((resolve) => stream.write(line, () => resolve()));
+      else written = new Promise<void>((resolve) => stream.write(line, () => resolve())).catch(() => {});
     },
     flush: (done) => void written.then(done),
     on: (event, listener) => drops.on(event, listener),

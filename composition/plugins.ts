@@ -30,9 +30,9 @@ export async function installPlugin(name: string, container: Container, config: 
   try {
     await limitTime(call(), MAX_SECONDS * 1000, `no result within ${MAX_SECONDS} seconds`);
   } catch (error) {
-    const [reason = ''] = toReason(error).trim().split('\n', 1);
+    const [reason = ''] = /\S.*/.exec(toReason(error)) ?? [];
     const [, missing] = /^Cannot find package '(.+?)'/.exec(reason) ?? [];
-    const hint = missing && name.startsWith(missing) ? '; the path of a file starts with ./' : '';
+    const hint = missing && `${name}/`.startsWith(`${missing}/`) ? '; the path of a file starts with ./' : '';
     // A URL may contain a password.
     throw new InvalidConfig(`PLUGINS: ${name.includes('://') ? 'a URL' : name}: ${reason}${hint}`);
   }

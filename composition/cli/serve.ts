@@ -32,9 +32,9 @@ async function handleProcessEvents(container: Container): Promise<void> {
   const log = await container.getAsync(services.Logger);
   const destination = await container.getAsync(services.LogDestination);
   const tokens = await container.getAsync(services.AccessTokens);
-  // Node's own listener prints text. With --no-warnings, Node has none.
+  // Node's own listener prints text, but knows --disable-warning and other flags. With --no-warnings, Node has none.
   const onWarning = process.listeners('warning').find(({ name }) => name === 'onWarning');
-  if (onWarning)
+  if (onWarning && !/-warning/.test(`${process.execArgv} ${process.env['NODE_OPTIONS']}`))
     process.off('warning', onWarning).on('warning', ({ name, message }) => log.warn({ type: name }, message));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception; exiting');

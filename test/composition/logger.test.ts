@@ -108,6 +108,16 @@ describe('The log', () => {
     expect([lines.length, readFileSync(path, 'utf8')]).to.deep.equal([1, '']);
   });
 
+  it('ignores that a function which replaces process.stderr.write throws', async () => {
+    const write = () => {
+      throw new Error('no paper');
+    };
+    Object.assign(process.stderr, { write });
+    const { destination, log } = await open();
+    log.info('planted');
+    await flush(destination);
+  });
+
   it('drops lines if a stream does not write them, and survives its error', async () => {
     const stream = new Writable({ write() {} });
     Object.defineProperty(process, 'stderr', { value: stream });

@@ -42,6 +42,7 @@ describe('Plugins', () => {
       ["throw new Error('first\\nsecond');", 'first'],
       ['export const plugin = () => {};', 'its default export is not a function'],
       [plugin("throw 'no water';"), "'no water'"],
+      [plugin("throw { message: Symbol('x'), code: 'DRY' };"), 'DRY'],
       [plugin('throw Object.create(null);'), '\\[Object: null prototype\\] {}'],
       [plugin('services.CreatPlant;'), 'there is no service CreatPlant'],
     ] as const) {

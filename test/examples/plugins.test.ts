@@ -219,11 +219,10 @@ describe('The executable, with default settings and', () => {
     expect(service.service.stderr).to.equal('');
   });
 
-  it('the level of log lines in another field', async () => {
+  it('the level of log lines as their severity, too', async () => {
     const service = await startWith('plugins/severity.js');
     expect(await service.create()).to.equal(200);
-    for (const line of await service.stop())
-      expect(line).to.include({ severity: 'info' }).and.not.to.have.property('level');
+    for (const line of await service.stop()) expect(line).to.include({ level: 'info', severity: 'info' });
   });
 
   it('a metric', async () => {

@@ -1,12 +1,12 @@
-// A plugin that renames `level` to `severity`, which Google Cloud reads.
+// A plugin that adds the level of a line as `severity`, which Google Cloud reads.
 
 import { services } from 'plant-store';
 
-const rename = (line) => line.replace('{"level":', '{"severity":');
+const addSeverity = (line) => line.replace(/^\{"level":("\w+")/, '$&,"severity":$1');
 
 export default (container) => {
   container.onActivation(services.LogDestination, (_, destination) => {
     const write = destination.write.bind(destination);
-    return Object.assign(destination, { write: (line) => write(rename(line)) });
+    return Object.assign(destination, { write: (line) => write(addSeverity(line)) });
   });
 };

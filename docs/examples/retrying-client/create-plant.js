@@ -32,7 +32,7 @@ export async function createPlant({ id, name, tag }, { baseUrl, token, signal, p
 async function send(request) {
   const response = await fetch(request, { signal: AbortSignal.timeout(15_000) });
   const text = await response.text();
-  const retryAfterMs = 1000 * Number(response.headers.get('Retry-After')) || 0;
+  const retryAfterMs = 1000 * Math.min(Number(response.headers.get('Retry-After')) || 0, 3600);
   // The body of a proxy may not be JSON.
   return { status: response.status, retryAfterMs, reply: await new Response(text).json().catch(() => undefined) };
 }

@@ -56,13 +56,13 @@ describe('The service', () => {
   });
 
   it("logs Node's warnings, and prints no address of /docs if it is off or a plugin replaces the listener", async () => {
-    const plugin = `export default (container) => {
+    const code = `export default (container) => {
       container.rebind(Symbol.for('plant-store:RequestListener')).toDynamicValue(() => {
         process.emitWarning('no water', 'DryWarning');
         return () => {};
       });
     };`;
-    writeFileSync(join(folder, 'listener.mjs'), plugin);
+    writeFileSync(join(folder, 'listener.mjs'), code);
     const run = async (settings: Readonly<Record<string, string>>) => {
       const service = serve(folder, { DATABASE_URL: 'memory:', ...settings });
       await service.waitForOutput(/"started"/);
@@ -70,9 +70,10 @@ describe('The service', () => {
       expect(service.stdout).to.match(/^Plant Store listens on \S+\n$/);
       return JSON.parse(toLines(service.stderr)[0] ?? '');
     };
-    const PLUGINS = './listener.mjs';
-    expect(await run({ PLUGINS })).to.include({ level: 'warn', type: 'DryWarning', msg: 'no water' });
-    for (const settings of [{ PLUGINS, NODE_NO_WARNINGS: '1' }, { DOCS: 'off' }])
+    const plugin = { PLUGINS: './listener.mjs', NODE_OPTIONS: '' };
+    expect(await run(plugin)).to.include({ level: 'warn', type: 'DryWarning', msg: 'no water' });
+    const isDisabled = { NODE_OPTIONS: '--disable-warning=DryWarning' };
+    for (const settings of [{ ...plugin, NODE_NO_WARNINGS: '1' }, { ...plugin, ...isDisabled }, { DOCS: 'off' }])
       expect(await run(settings)).to.include({ msg: 'started' });
   });
 
