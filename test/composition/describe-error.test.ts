@@ -1,8 +1,11 @@
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { describeError } from '../../composition/describe-error.js';
+import { describeError, toReason } from '../../composition/describe-error.js';
 import { catchError } from '../support/catch-error.js';
 import { CANARY } from '../support/secret-leaks.js';
 
@@ -53,5 +56,33 @@ describe('describeError', () => {
       ],
     ] as const)
       expect(JSON.stringify(describeError(error)), source).not.to.include(CANARY);
+  });
+});
+
+describe('toReason', () => {
+  it('says that the working directory no longer exists', () => {
+    const cwd = process.cwd();
+    const folder = mkdtempSync(join(tmpdir(), 'removed-'));
+    process.chdir(folder);
+    rmdirSync(folder);
+    try {
+      expect(() => process.cwd())
+        .to.throw()
+        .that.satisfies((error: unknown) => {
+          return toReason(error) === 'the working directory no longer exists';
+        });
+    } finally {
+      process.chdir(cwd);
+    }
+  });
+
+  it('is the code of an error without a message, such as that of a name with several addresses', () => {
+    expect(toReason(Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
+  });
+
+  it('names the user that lacks a permission', () => {
+    const cause = Object.assign(new Error('locked'), { code: 'EACCES' });
+    for (const error of [cause, new Error('locked', { cause })])
+      expect(toReason(error)).to.equal(`locked for uid ${process.getuid?.()}`);
   });
 });

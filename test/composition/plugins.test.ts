@@ -75,6 +75,13 @@ describe('Plugins', () => {
       const error = await catchError(createContainer(readConfig({ PLUGINS: 'plugins/garden.js' })));
       const problem = `PLUGINS: plugins/garden.js: Cannot find package 'plugins' imported from ${folder}/; the path of a file starts with ./`;
       expect(error).to.have.property('message', problem);
+      mkdirSync(join(folder, 'node_modules/garden-shed'));
+      writeFileSync(join(folder, 'node_modules/garden-shed/package.json'), '{"type":"module","main":"index.js"}');
+      writeFileSync(join(folder, 'node_modules/garden-shed/index.js'), "export { default } from 'garden';");
+      const lacking = await catchError(createContainer(readConfig({ PLUGINS: 'garden-shed' })));
+      expect(`${lacking}`).to.match(
+        /: PLUGINS: garden-shed: Cannot find package 'garden' imported from .*\/index\.js$/,
+      );
     } finally {
       process.chdir(cwd);
     }

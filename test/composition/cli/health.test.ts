@@ -31,6 +31,7 @@ describe('health', () => {
     const service = createHttpServer(respond).listen(0, '::1');
     await once(service, 'listening');
     const port = `${portOf(service)}`;
+    // Node 24 would use it.
     const proxy = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
     const healthy = { exitCode: 0, stdout: 'healthy\n', stderr: '' };
     const settings = { ...proxy, MANAGEMENT_HOST: '::1', MANAGEMENT_PORT: ` ${port} ` };
@@ -58,9 +59,14 @@ describe('health', () => {
       exitCode: 1,
       stdout: 'unhealthy: status 404\n',
     });
-    const malformed = createServer((socket) => socket.end('SSH-2.0\r\n')).listen(0, '127.0.0.1');
+    let bytes = 'SSH-2.0\r\n';
+    const malformed = createServer((socket) => socket.end(bytes)).listen(0, '127.0.0.1');
     await once(malformed, 'listening');
-    expect((await health({ MANAGEMENT_PORT: `${portOf(malformed)}` })).stdout).to.match(/^unhealthy: Parse Error/);
+    const settings = { MANAGEMENT_PORT: `${portOf(malformed)}` };
+    expect((await health(settings)).stdout).to.match(/^unhealthy: Parse Error/);
+    // An error after the status changes nothing.
+    bytes = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ';
+    expect((await health(settings)).stdout).to.equal('healthy\n');
     mock.timers.enable({ apis: ['setTimeout'] });
     const result = health({ MANAGEMENT_PORT: `${portOf(unresponsive)}` });
     const [socket] = await once(unresponsive, 'connection');
