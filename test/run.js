@@ -24,6 +24,7 @@ const tiers = {
   },
   interop: { jobs: 3, files: ['interop/@(mounted|price)', 'interop/!(mounted|price)'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },
+  container: { jobs: 1, files: ['container/*'] },
 };
 
 const words = process.argv.slice(2);

@@ -4,6 +4,7 @@
 # The system stays as it is. Reports a server that does not start. Creates FOLDER/started when it has tried both.
 # Needs npm, x86_64 and, for MySQL, Debian.
 set -uo pipefail
+scripts=$(realpath "$(dirname "$0")")
 mkdir -p "$1"
 cd "$1"
 folder=$PWD
@@ -29,23 +30,12 @@ start_postgres() {
   until grep -q 'ready to accept connections' postgres.log; do kill -0 $! && sleep 0.1 || return; done
 }
 
-# Starts MySQL from Debian's unstable branch, with the libraries that it depends on, unpacked beside the system's.
+# Starts MySQL from Debian's unstable branch.
 start_mysql() {
-  local uri
-  uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -1)
-  mkdir -p apt/lists/partial apt/cache/archives/partial mysql
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri unstable main" >apt/sources.list
-  touch apt/status
-  local options=(-qq -o Dir::Etc::SourceList="$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-    -o Dir::State::Lists="$folder/apt/lists" -o Dir::State::Status="$folder/apt/status" -o Dir::Cache="$folder/apt/cache"
-    -o APT::Sandbox::User=root -o APT::Install-Recommends=false)
-  timeout 120 apt-get "${options[@]}" update || return
-  timeout 120 apt-get "${options[@]}" install --download-only --yes mysql-server-core >/dev/null || return
-  for package in apt/cache/archives/*.deb; do dpkg-deb --extract "$package" mysql || return; done
-  local libraries=$folder/mysql/usr/lib/x86_64-linux-gnu
-  local server=("$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" "$folder/mysql/usr/sbin/mysqld" --no-defaults
-    --datadir="$folder/data-mysql" --lc-messages-dir="$folder/mysql/usr/share/mysql" --secure-file-priv=NULL
-    --socket="$folder/mysql.sock" --pid-file="$folder/mysql.pid" --port=3307 --bind-address=127.0.0.1 --mysqlx=OFF)
+  "$scripts/unpack.sh" "$folder" install mysql-server-core || return
+  local server=("$folder/run" sbin/mysqld --no-defaults --datadir="$folder/data-mysql"
+    --lc-messages-dir="$folder/unpacked/usr/share/mysql" --secure-file-priv=NULL --socket="$folder/mysql.sock"
+    --pid-file="$folder/mysql.pid" --port=3307 --bind-address=127.0.0.1 --mysqlx=OFF)
   rm -rf data-mysql && mkdir data-mysql && chown "$("${as_user[@]}" id -u)" data-mysql . || return
   "${as_user[@]}" "${server[@]}" --initialize-insecure 2>mysql.log || return
   "${as_user[@]}" "${server[@]}" 2>mysql.log &

@@ -194,6 +194,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       await waitUntil('nodes conflict', async () => (await countConflicts()) > earlierConflicts);
       await load.waitForOutcomes(500, 200);
       expect(load.outcomes(), 'no conflict between nodes reaches a client').to.have.members([200, 40901]);
+      const from = performance.now();
       await inject(load);
       expect(await load.create(ports[2] ?? 0, { id: 2n ** 62n, name: 'Ficus' })).to.equal(50301);
       await heal?.();
@@ -201,6 +202,7 @@ describe('Three services, each on its own node of a Galera cluster', () => {
       await Promise.all(living.map((node) => node.waitUntilSynced(alive)));
       await load.waitForOutcomes(500, 200);
       await load.stop();
+      console.log(`Galera: ${title}: ${load.secondsWithout200(from)} s without a 200 (evs.suspect_timeout: 5 s)`);
       expect([...conclusive, 50301]).to.include.members(load.outcomes());
       await load.retryUnknown(ports[0] ?? 0);
       for (const node of living) {

@@ -67,6 +67,17 @@ export class Load {
     return [...new Set(this.history.map(({ outcome }) => outcome))];
   }
 
+  /** Returns the longest time without a 200 since a time of `performance.now()`, for the report of a test. */
+  secondsWithout200(from: number): string {
+    let [longest, last] = [0, from];
+    for (const { outcome, endedAt } of this.history) {
+      if (outcome !== 200 || endedAt < last) continue;
+      longest = Math.max(longest, endedAt - last);
+      last = endedAt;
+    }
+    return (longest / 1000).toFixed(1);
+  }
+
   /** Creates a plant over a new connection, and returns the outcome. */
   async create(port: number, plant: TestPlant): Promise<unknown> {
     const sentAt = performance.now();

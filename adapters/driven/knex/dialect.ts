@@ -27,6 +27,8 @@ export interface Dialect {
   readonly types: Readonly<Record<'id' | 'text', RegExp>>;
   /** SQL that selects, as `finding`, each other reason why the table cannot keep every plant. */
   readonly faults?: string;
+  /** SQL that selects, as `finding`, which server responds, if it is read-only, as behind a proxy that points to a standby. */
+  readonly readOnlyServer?: string;
   /** SQL that selects, as `finding`, each setting that lets the engine acknowledge a write before it is durable. */
   readonly nonDurableSettings?: string;
   /** Whether a transaction keeps reading what it read first, unless it locks the rows. @default false */

@@ -48,7 +48,7 @@ export interface KnexStorage extends OpenPlantRepository, SchemaState {
   readonly driver: string;
   /** Number of batches to write concurrently, see docs/decisions/0003-group-commit.md. */
   readonly maxWrites: number;
-  /** A sentence that names the settings with which the server acknowledges plants before they are durable. */
+  /** Names a server that is read-only, and the settings with which it acknowledges plants before they are durable. */
   readonly warning: string | undefined;
 }
 
@@ -103,8 +103,10 @@ async function open(
       const own = new Connections(createKnex, config, dialect);
       try {
         const schema = await (readOnly ? readSchema(own.knex, dialect) : migrate(own.knex, dialect));
+        const warnings = [...(await readFindings(own.knex, dialect.readOnlyServer))];
         const settings = readOnly ? [] : await readFindings(own.knex, dialect.nonDurableSettings);
-        const warning = settings.length > 0 ? `${NOT_DURABLE}: ${settings.join(', ')}` : undefined;
+        if (settings.length > 0) warnings.push(`${NOT_DURABLE}: ${settings.join(', ')}`);
+        const warning = warnings.join('; ') || undefined;
         // A pool of its own, because a caller may change a session, or leave a transaction open until it is idle.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
         const callers = new Connections(createKnex, { ...config, pool }, dialect);

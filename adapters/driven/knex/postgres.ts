@@ -30,6 +30,9 @@ export const postgres: Dialect = {
   faults: `SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8' AS finding
       WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
     UNION ALL SELECT 'row-level security hides rows' WHERE row_security_active(to_regclass('plants'))`,
+  // Also on a standby. A Unix socket has no address.
+  readOnlyServer: `SELECT concat_ws(' ', 'the server', host(inet_server_addr()) || ':' || inet_server_port(), 'is read-only') AS finding
+    WHERE current_setting('transaction_read_only') = 'on'`,
   // client_min_messages=error hides cancelled waits for a standby; one may be added later.
   nonDurableSettings: `SELECT name || '=' || setting AS finding FROM pg_settings
     WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting = 'off'

@@ -4,7 +4,9 @@ import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { create, serve } from '../../support/client.js';
 import { serverStore } from '../../support/engines.js';
+import { plantStore } from '../../support/executable.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
+import { exchange, request } from '../../support/raw-http.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import type { Operation } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
@@ -21,7 +23,7 @@ interface SqlFault {
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
-const POSTGRES_FAULTS: readonly SqlFault[] = [
+const POSTGRES_FAULTS: readonly [readOnly: SqlFault, ...others: SqlFault[]] = [
   {
     title: 'if the server is read-only',
     cause: `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
@@ -44,7 +46,7 @@ const USER = 'gardener@localhost';
 const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations'];
 const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
 const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
-const MARIADB_FAULTS: readonly SqlFault[] = [
+const MARIADB_FAULTS: typeof POSTGRES_FAULTS = [
   { title: 'if the server is read-only', cause: 'SET GLOBAL read_only = 1', end: 'SET GLOBAL read_only = 0' },
   {
     title: 'if a privilege is missing',
@@ -116,6 +118,22 @@ describe('A service under load loses nothing and recovers on', () => {
           await expectRecovery(service, serverStore(server.url, admin), fault);
         });
       }
+
+      it('after it has named a server that is read-only, in check and in the log', async () => {
+        const [readOnly] = faults;
+        const settings = { DATABASE_URL: serviceUrl(), MANAGEMENT_PORT: '0' };
+        expect((await plantStore(folder, ['migrate'], settings).result()).exitCode).to.equal(0);
+        await run(readOnly.cause);
+        const named = `the server \\S+:${new URL(server.url).port} is read-only`;
+        const check = await plantStore(folder, ['check'], settings).result();
+        expect(check.stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
+        const service = serve(folder, settings);
+        await service.waitForOutput(RegExp(`"msg":"${named}"`));
+        await exchange(await service.managementPort(), request('GET /readyz'));
+        await service.waitForOutput(RegExp(`"message":"${named}".*"msg":"not ready"`));
+        await run(readOnly.end);
+        expect(await service.stop()).to.equal(0);
+      });
 
       it('while a transaction holds one id, which a client keeps creating: others get 200 in each second', async () => {
         const service = serve(folder, { DATABASE_URL: serviceUrl(), STORAGE_TIMEOUT: '1s' });
