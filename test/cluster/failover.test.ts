@@ -33,76 +33,82 @@ const clusters = [
   },
 ] as const;
 
-for (const { name, script, client, programs, limit, hasSupervisor } of clusters) {
-  describe(`Two services on ${name}, three servers with their own failover, lose nothing when the primary`, () => {
-    // Registered first, so that it runs before the folder is removed.
-    after(async () => {
-      await knex?.destroy();
-      await cluster?.stop();
-    });
-    const folder = temporaryFolder();
-    const load = new Load();
-    let ports: readonly number[];
-    let cluster: Program | undefined;
-    let knex: Knex | undefined;
-    let store: TestStore;
-    before(async function () {
-      skipUnless(this, process.getuid?.() === 0, 'root, for the servers of a cluster');
-      skipUnless(this, spawnSync('which', programs).status === 0, `a program of a cluster: ${programs.join(', ')}`);
-      cluster = new Program(folder, [inRepository(`test/cluster/${script}`), folder, 'start']);
-      cluster.isLasting = true;
-      const [url] = await cluster.waitForOutput(/\w+:\/\/.*/);
-      knex = connectTo({ client, url });
-      store = serverStore(url, knex);
-      const services = [1, 2].map(() => serve(folder, { DATABASE_URL: url, LOG_LEVEL: 'fatal' }));
-      for (const service of services) service.isLasting = true;
-      ports = await Promise.all(services.map((service) => service.port()));
-    });
-
-    /** Runs a command of the script, and returns what it prints; throws if the command fails. */
-    async function run(...command: readonly string[]): Promise<string> {
-      const program = new Program(folder, [inRepository(`test/cluster/${script}`), folder, ...command]);
-      const { exitCode, stdout, stderr } = await program.result();
-      if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
-      return stdout.trim();
-    }
-
-    /** Runs a command, and returns what it prints, or `undefined` if the command fails. */
-    const tryToRun = (...command: readonly string[]) => run(...command).catch(() => undefined);
-
-    /** Injects a fault under load, waits until another server is the primary, and heals the old one. */
-    async function failOver(fault: readonly string[], heal?: readonly string[]): Promise<void> {
-      const primary = await run('primary');
-      await run(...fault, primary);
-      const hasMoved = async () => ![primary, undefined].includes(await tryToRun('primary'));
-      await waitUntil('another server is the primary', hasMoved);
-      await load.waitForOutcomes(500, 200);
-      if (heal) await run(...heal, primary);
-    }
-
-    const faults = {
-      'is killed': () => failOver(['signal', 'KILL'], ['join']),
-      'stops, and continues after the failover': () => failOver(['signal', 'STOP'], ['signal', 'CONT']),
-      "is switched over by the cluster's command": () => failOver(['switchover']),
-      ...(hasSupervisor && {
-        'is killed, and its supervisor restarts it': async () => {
-          await run('signal_database', 'KILL', await run('primary'));
-          await load.waitForOutcomes(1, 50301);
-        },
-      }),
-    };
-    for (const [title, inject] of Object.entries(faults)) {
-      it(title, async () => {
-        load.start(...ports);
-        await load.waitForOutcomes(500, 200);
-        const from = performance.now();
-        await inject();
-        await waitUntil('the cluster is whole', async () => (await tryToRun('whole')) !== undefined);
-        await load.waitForOutcomes(500, 200);
-        await load.expectNothingLost(ports[0] ?? 0, store);
-        expect([...conclusive, 50301]).to.include.members(load.outcomes());
-        console.log(`${name}, the primary ${title}: ${load.secondsWithout200(from)} s without a 200 (${limit})`);
+describe('Two services on three servers with their own failover lose nothing', () => {
+  for (const { name, script, client, programs, limit, hasSupervisor } of clusters) {
+    describe(name, () => {
+      // Registered first, so that it runs before the folder is removed.
+      after(async () => {
+        await knex?.destroy();
+        await cluster?.stop();
       });
-    }
-  });
-}
+      const folder = temporaryFolder();
+      const load = new Load();
+      let ports: readonly number[];
+      let cluster: Program | undefined;
+      let knex: Knex | undefined;
+      let store: TestStore;
+      before(async function () {
+        skipUnless(this, process.getuid?.() === 0, 'root, for the servers of a cluster');
+        skipUnless(this, spawnSync('which', programs).status === 0, `a program of a cluster: ${programs.join(', ')}`);
+        cluster = new Program(folder, [inRepository(`test/cluster/${script}`), folder, 'start']);
+        cluster.isLasting = true;
+        const [url] = await cluster.waitForOutput(/\w+:\/\/.*/);
+        knex = connectTo({ client, url });
+        store = serverStore(url, knex);
+        const services = [1, 2].map(() => serve(folder, { DATABASE_URL: url, LOG_LEVEL: 'fatal' }));
+        for (const service of services) service.isLasting = true;
+        ports = await Promise.all(services.map((service) => service.port()));
+      });
+
+      /** Runs a command of the script, and returns what it prints; throws if the command fails. */
+      async function run(...command: readonly string[]): Promise<string> {
+        const program = new Program(folder, [inRepository(`test/cluster/${script}`), folder, ...command]);
+        const { exitCode, stdout, stderr } = await program.result();
+        if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+        return stdout.trim();
+      }
+
+      /** Runs a command, and returns what it prints, or `undefined` if the command fails. */
+      const tryToRun = (...command: readonly string[]) => run(...command).catch(() => undefined);
+
+      /** Injects a fault under load, waits until another server is the primary, and heals the old one. */
+      async function failOver(fault: readonly string[], heal?: readonly string[]): Promise<void> {
+        const primary = await run('primary');
+        await run(...fault, primary);
+        const hasMoved = async () => ![primary, undefined].includes(await tryToRun('primary'));
+        await waitUntil('another server is the primary', hasMoved);
+        await load.waitForOutcomes(500, 200);
+        if (heal) await run(...heal, primary);
+      }
+
+      const restart = async () => {
+        await run('signal_database', 'KILL', await run('primary'));
+        await load.waitForOutcomes(1, 50301);
+      };
+      const faults = [
+        { title: 'if the primary is killed', inject: () => failOver(['signal', 'KILL'], ['join']) },
+        {
+          title: 'if the primary stops, and continues after the failover',
+          inject: () => failOver(['signal', 'STOP'], ['signal', 'CONT']),
+        },
+        { title: "if the cluster's command makes another server the primary", inject: () => failOver(['switchover']) },
+        ...(hasSupervisor
+          ? [{ title: 'if the database of the primary is killed, and its supervisor restarts it', inject: restart }]
+          : []),
+      ];
+      for (const { title, inject } of faults) {
+        it(title, async () => {
+          load.start(...ports);
+          await load.waitForOutcomes(500, 200);
+          const from = performance.now();
+          await inject();
+          await waitUntil('the cluster is whole', async () => (await tryToRun('whole')) !== undefined);
+          await load.waitForOutcomes(500, 200);
+          await load.expectNothingLost(ports[0] ?? 0, store);
+          expect([...conclusive, 50301]).to.include.members(load.outcomes());
+          console.log(`${name}, ${title}: ${load.secondsWithout200(from)} s without a 200 (${limit})`);
+        });
+      }
+    });
+  }
+});

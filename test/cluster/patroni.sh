@@ -19,13 +19,7 @@ start() {
   etcd --data-dir=etcd --listen-client-urls=http://127.0.0.1:17079 --advertise-client-urls=http://127.0.0.1:17079 \
     --listen-peer-urls=http://127.0.0.1:17080 --initial-advertise-peer-urls=http://127.0.0.1:17080 \
     --initial-cluster=default=http://127.0.0.1:17080 >etcd.log 2>&1 &
-  for n in 1 2 3; do
-    configure $n >$n.yml
-    join $n
-    until primary >/dev/null; do sleep 0.2; done
-  done
-  until whole; do sleep 0.2; done
-
+  # First, because it takes a server for the primary until it has checked it.
   cat >haproxy.cfg <<CONFIG
 defaults
   mode tcp
@@ -39,6 +33,12 @@ listen primary
 $(for n in 1 2 3; do echo "  server postgres-$n 127.0.0.1:1700$n check port 1701$n"; done)
 CONFIG
   haproxy -db -f haproxy.cfg >haproxy.log 2>&1 &
+  for n in 1 2 3; do
+    configure $n >$n.yml
+    join $n
+    until primary >/dev/null; do sleep 0.2; done
+  done
+  until whole; do sleep 0.2; done
   until psql --host=127.0.0.1 --port=17000 --username=postgres --command='SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
   echo postgres://postgres@127.0.0.1:17000/postgres
   wait
@@ -79,9 +79,10 @@ primary() {
   false
 }
 
-# Succeeds if the primary has a synchronous and an asynchronous standby.
+# Succeeds if the primary has a synchronous and an asynchronous standby, and each responds.
 whole() {
   local roles
+  for n in 1 2 3; do pg_isready --quiet --host=127.0.0.1 --port=1700$n || return; done
   roles=$(for role in async primary sync; do for n in 1 2 3; do if has_role $n $role; then echo $role; fi; done; done)
   [ "$(xargs <<<"$roles")" = 'async primary sync' ]
 }

@@ -7,7 +7,7 @@ import { MissingDriver, toCodes, toMessage, toStorageUnavailable } from './drive
 import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
-import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
+import { migrate, nameReadOnlyServer, readFindings, readSchema, type SchemaState } from './schema.js';
 import { InvalidServerUrl } from './server-url.js';
 import { sqlite } from './sqlite.js';
 import { chooseDriver, configureSqlite } from './sqlite-file.js';
@@ -114,8 +114,7 @@ async function open(
         const close = () => own.close(callers);
         return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
       } catch (error) {
-        await own.knex.destroy();
-        throw error;
+        throw await nameReadOnlyServer(error, own.knex, dialect).finally(() => own.knex.destroy());
       }
     });
   } catch (error) {

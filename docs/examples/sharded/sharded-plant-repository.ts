@@ -9,10 +9,11 @@ export class ShardedPlantRepository implements OpenPlantRepository {
   }
 
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    const isOf = (store: number) => (plant: Plant) => this.#indexOf(plant.id) === store;
-    const outcomes = await Promise.all(this.#stores.map((store, index) => store.add(plants.filter(isOf(index)))));
-    const remaining = outcomes.map((each) => each.values());
-    return plants.flatMap(({ id }) => remaining[this.#indexOf(id)]?.next().value ?? []);
+    const indexes = plants.map(({ id }) => this.#indexOf(id));
+    const batches = this.#stores.map((_, index) => plants.filter((_, plant) => indexes[plant] === index));
+    const results = await Promise.all(this.#stores.map((store, index) => store.add(batches[index] ?? [])));
+    const outcomes = results.map((result) => result.values());
+    return indexes.flatMap((index) => outcomes[index]?.next().value ?? []);
   }
 
   async find(id: PlantId): Promise<Plant | undefined> {

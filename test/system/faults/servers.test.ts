@@ -12,7 +12,7 @@ import type { Operation } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
 import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
-import { expectRecovery, type Fault, settingsFor } from './fault.js';
+import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
 interface SqlFault {
@@ -119,19 +119,21 @@ describe('A service under load loses nothing and recovers on', () => {
         });
       }
 
-      it('after it has named a server that is read-only, in check and in the log', async () => {
+      it('if the server is read-only at the start, and names the server, as check does', async () => {
         const [readOnly] = faults;
         const settings = { DATABASE_URL: serviceUrl(), MANAGEMENT_PORT: '0' };
         expect((await plantStore(folder, ['migrate'], settings).result()).exitCode).to.equal(0);
         await run(readOnly.cause);
         const named = `the server \\S+:${new URL(server.url).port} is read-only`;
         const check = await plantStore(folder, ['check'], settings).result();
-        expect(check.stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
         const service = serve(folder, settings);
-        await service.waitForOutput(RegExp(`"msg":"${named}"`));
         await exchange(await service.managementPort(), request('GET /readyz'));
-        await service.waitForOutput(RegExp(`"message":"${named}".*"msg":"not ready"`));
+        await service.waitForOutput(/"msg":"not ready"/);
         await run(readOnly.end);
+        expect(check.stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
+        expect(service.stderr).to.match(RegExp(`"msg":"${named}"`));
+        expect(service.stderr).to.match(RegExp(`"message":"${named} \\(\\w+\\)".*"msg":"not ready"`));
+        await waitForReadiness(await service.managementPort(), '200 ok');
         expect(await service.stop()).to.equal(0);
       });
 
