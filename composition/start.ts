@@ -72,10 +72,10 @@ async function listen(container: ServiceContainer, config: Config): Promise<Omit
   const origin = await server.listen(config.port, config.host).catch(nameSetting(''));
   const url = origin + (config.basePath ?? '');
 
-  const { name = toScheme(config), driver, schema, warning } = storage;
+  const { name = toScheme(config), driver, schema, warnings = [] } = storage;
   const started = { version, node: process.version, storage: name, driver, schema, url, management: managementUrl };
   log.info(started, 'started');
-  if (warning) log.warn({ storage: name }, warning);
+  for (const warning of warnings) log.warn({ storage: name }, warning);
   return { url, managementUrl, isReady };
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unpacks Debian packages of the unstable branch into a folder. The system stays as it is:
-#   test/unpack.sh FOLDER install PACKAGE …   with the packages that they depend on, for x86_64; FOLDER/run sbin/PROGRAM uses them
+#   test/unpack.sh FOLDER install PACKAGE …   with the packages that they depend on; FOLDER/run sbin/PROGRAM runs one, on x86_64
 #   test/unpack.sh FOLDER download PACKAGE …  without them
 set -euo pipefail
 mkdir -p "$1" && cd "$1"
@@ -19,7 +19,7 @@ for package in *.deb; do dpkg-deb --extract "$package" "$folder/unpacked"; done
 libraries=$folder/unpacked/usr/lib/x86_64-linux-gnu
 cat >"$folder/run" <<SCRIPT
 #!/bin/sh
-program=$folder/unpacked/usr/\$1 && shift
-exec '$libraries/ld-linux-x86-64.so.2' --library-path '$libraries:$folder/unpacked/usr/lib/mysql-router' "\$program" "\$@"
+program='$folder/unpacked/usr/'\$1 && shift
+exec '$libraries/ld-linux-x86-64.so.2' --library-path '$libraries'"\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" "\$program" "\$@"
 SCRIPT
 chmod +x "$folder/run"

@@ -33,10 +33,9 @@ function isSecret(variable: string, text: string): boolean {
 
 async function checkStorage(container: ServiceContainer, config: Config): Promise<void> {
   const storage = await container.getAsync(services.Storage);
-  const { name = toScheme(config), driver, schema, pending = [], warning } = storage;
+  const { name = toScheme(config), driver, schema, pending = [], warnings = [] } = storage;
   if (pending.length === 0) await storage.ready();
-  const facts = [`storage: ${name}${driver ? `, driver ${driver}` : ''}`];
-  if (warning) facts.push(warning);
+  const facts = [`storage: ${name}${driver ? `, driver ${driver}` : ''}`, ...warnings];
   if (schema === 'missing') facts.push('there is no store yet');
   if (pending.length > 0) facts.push(`serve will apply ${pending.join(', ')}`);
   await print(`${facts.join('; ')}\n`);

@@ -48,8 +48,10 @@ describe('Two services on three servers with their own failover lose nothing', (
       let knex: Knex | undefined;
       let store: TestStore;
       before(async function () {
+        // Downloads packages.
+        this.timeout(400_000);
         skipUnless(this, process.getuid?.() === 0, 'root, for the servers of a cluster');
-        skipUnless(this, spawnSync('which', programs).status === 0, `a program of a cluster: ${programs.join(', ')}`);
+        skipUnless(this, spawnSync('which', programs).status === 0, `one of the programs ${programs.join(', ')}`);
         cluster = new Program(folder, [inRepository(`test/cluster/${script}`), folder, 'start']);
         cluster.isLasting = true;
         const [url] = await cluster.waitForOutput(/\w+:\/\/.*/);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Three MySQL servers in a replication group with one primary, and MySQL Router in front of it, on loopback:
-#   test/cluster/group-replication.sh FOLDER start    runs until it is killed, and prints the URL when it is ready
+#   test/cluster/group-replication.sh FOLDER start    in a new FOLDER; prints the URL when it is ready, and runs until it is killed
 #   test/cluster/group-replication.sh FOLDER COMMAND  while it runs; the commands are the functions from `primary` on
 # Needs root, Debian, x86_64 and the client mariadb.
 set -euo pipefail
@@ -29,14 +29,14 @@ launch() {
     --loose-group-replication-group-seeds=127.0.0.1:17401,127.0.0.1:17402,127.0.0.1:17403 \
     --loose-group-replication-recovery-get-public-key=ON &
   until sql "$1" "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"; do
-    kill -0 $! && sleep 0.2
+    kill -0 $! && sleep 0.2 || return
   done
 }
 
 start() {
-  trap 'trap "" TERM INT; pkill -KILL --full "$folder/" || true' EXIT
+  if primary >/dev/null; then echo 'another cluster runs already' >&2 && exit 1; fi
+  trap 'trap "" TERM INT; kill -KILL $(jobs -p) || true; pkill -KILL --uid daemon --full "$folder/" || true; wait' EXIT
   trap 'exit' TERM INT
-  if primary; then echo 'another cluster runs already' >&2 && exit 1; fi
   "$unpack" "$folder" install mysql-server-core mysql-router
   chown daemon .
   for n in 1 2 3; do
@@ -56,6 +56,7 @@ start() {
 
 # Starts MySQL Router. Debian lacks MySQL Shell, which would create this schema.
 router() {
+  export LD_LIBRARY_PATH=$folder/unpacked/usr/lib/mysql-router
   sql 1 "CREATE DATABASE mysql_innodb_cluster_metadata; USE mysql_innodb_cluster_metadata;
     CREATE SQL SECURITY INVOKER VIEW schema_version AS SELECT 2 AS major, 0 AS minor, 0 AS patch;
     CREATE SQL SECURITY INVOKER VIEW v2_this_instance AS SELECT 'gr' AS cluster_type;
@@ -89,7 +90,7 @@ CONFIG
   echo "{ \"version\": \"1.0.0\", \"metadata-cache\": { \"cluster-metadata-servers\": [$servers] } }" >router.json
   ./run bin/mysqlrouter_keyring init "$folder/keyring" --master-key-file="$folder/keyring.key"
   printf router | ./run bin/mysqlrouter_keyring set "$folder/keyring" router password --master-key-file="$folder/keyring.key"
-  ./run bin/mysqlrouter --config=router.conf </dev/null >router.log 2>&1
+  exec ./run bin/mysqlrouter --config=router.conf </dev/null >router.log 2>&1
 }
 
 # Prints the number of the primary.
@@ -99,7 +100,7 @@ primary() {
   false
 }
 
-# Succeeds if the servers agree that all are members.
+# Succeeds if the servers agree that all are members: "3 3 17301" has the number of servers, and the members and the primary that each sees.
 whole() {
   [ "$(for n in 1 2 3; do
     sql $n "SELECT COUNT(*), MAX(IF(MEMBER_ROLE = 'PRIMARY', MEMBER_PORT, '')) FROM $members WHERE MEMBER_STATE = 'ONLINE'"

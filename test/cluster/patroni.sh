@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
 # Three PostgreSQL servers under Patroni with etcd, and HAProxy in front of the leader, on loopback:
-#   test/cluster/patroni.sh FOLDER start    runs until it is killed, and prints the URL when it is ready
+#   test/cluster/patroni.sh FOLDER start    prints the URL when it is ready, and runs until it is killed
 #   test/cluster/patroni.sh FOLDER COMMAND  while it runs; the commands are the functions from `primary` on
 # Needs root, PostgreSQL 15 and Debian's packages patroni, etcd-server, haproxy and curl.
 set -euo pipefail
 unpack=$(realpath "$(dirname "$0")/../unpack.sh")
 mkdir -p "$1" && cd "$1"
 folder=$PWD
-# Debian 12 has 3.0.2, which may lose acknowledged plants; its packages for Python do.
+# Patroni comes from the unstable branch, because 3.0.2 of Debian 12 may lose plants, but uses Debian 12's packages for Python.
 export PYTHONPATH=$folder/unpacked/usr/lib/python3/dist-packages
 
 start() {
-  trap 'trap "" TERM INT; pkill -KILL --full "$folder/" || true; kill $(jobs -p) || true' EXIT
+  if primary >/dev/null; then echo 'another cluster runs already' >&2 && exit 1; fi
+  trap 'trap "" TERM INT; kill -KILL $(jobs -p) || true; pkill -KILL --uid postgres --full "$folder/" || true; wait' EXIT
   trap 'exit' TERM INT
-  if primary; then echo 'another cluster runs already' >&2 && exit 1; fi
   "$unpack" "$folder" download patroni
   chown postgres .
   etcd --data-dir=etcd --listen-client-urls=http://127.0.0.1:17079 --advertise-client-urls=http://127.0.0.1:17079 \
     --listen-peer-urls=http://127.0.0.1:17080 --initial-advertise-peer-urls=http://127.0.0.1:17080 \
     --initial-cluster=default=http://127.0.0.1:17080 >etcd.log 2>&1 &
-  # First, because it takes a server for the primary until it has checked it.
+  # HAProxy treats a server as up until its first check, so it starts before the servers.
   cat >haproxy.cfg <<CONFIG
 defaults
   mode tcp

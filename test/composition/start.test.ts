@@ -24,7 +24,7 @@ const STALLED_CREATE = `POST /plants HTTP/1.1\r\nAuthorization: Bearer secret\r\
 class Recorder extends MemoryPlantRepository {
   readonly calls: string[] = [];
   readonly lines: Readonly<Record<'level' | 'msg' | 'check', string> & { err?: Error }>[] = [];
-  warning: string | undefined;
+  warnings: readonly string[] = [];
   finish: () => void = () => {};
   readonly #isFinished = new Promise<void>((resolve) => {
     this.finish = resolve;
@@ -108,7 +108,7 @@ describe('start', () => {
   });
 
   it('logs what has started and what the storage warns of, and resolves to the addresses on which it listens', async () => {
-    const recorder = Object.assign(new Recorder(), { warning: 'no sync' });
+    const recorder = Object.assign(new Recorder(), { warnings: ['no sync'] });
     // A name may have several addresses.
     const { url, managementUrl, stop } = await recorder.start({
       HOST: 'localhost',

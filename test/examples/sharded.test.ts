@@ -6,7 +6,7 @@ import { ShardedPlantRepository } from '../../docs/examples/sharded/sharded-plan
 import { runContract } from '../support/run-contract.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-describe('The example of a store in three SQLite files meets the contract:', () => {
+describe('ShardedPlantRepository over three SQLite files meets the contract:', () => {
   const folder = temporaryFolder();
   let stores = 0;
   const reopen = async () => {

@@ -67,7 +67,7 @@ export class Load {
     return [...new Set(this.history.map(({ outcome }) => outcome))];
   }
 
-  /** Returns the longest time without a 200 since a time of `performance.now()`, for the report of a test. */
+  /** Returns the longest time without a 200 since a time of `performance.now()`, for docs/scale.md. */
   secondsWithout200(from: number): string {
     let [longest, last] = [0, from];
     for (const { outcome, endedAt } of this.history) {

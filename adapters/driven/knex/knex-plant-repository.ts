@@ -5,10 +5,13 @@ import type { Caller } from './connections.js';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
 import { fitsStatement, type StoredRow, selectPage, selectRows, selectStored, toRow } from './rows.js';
-import { nameReadOnlyServer } from './schema.js';
+import { readFindings } from './schema.js';
 
 /** Pause before a retry, in milliseconds. */
 const PAUSE_MS = 10;
+
+/** Codes of a write that fails because the server is read-only. */
+const READ_ONLY = /^(25006|ER_OPTION_PREVENTS_STATEMENT)$/;
 
 /** Inserts no row, but fails like an insert if the server is read-only or a privilege is missing. */
 const EMPTY_INSERT = 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE false';
@@ -76,7 +79,10 @@ export class KnexPlantRepository implements PlantRepository {
         await this.#run(async () => this.#knex.raw(EMPTY_INSERT));
         await this.#run(() => this.#dialect.sync(this.#knex));
       } catch (error) {
-        throw await nameReadOnlyServer(error, this.#knex, this.#dialect);
+        const cause = toCodes(error);
+        if (!READ_ONLY.test(cause.code)) throw error;
+        const [finding] = await readFindings(this.#knex, this.#dialect.readOnlyServer).catch(() => []);
+        throw finding === undefined ? error : new StorageUnavailable(`${finding} (${cause.code})`, { cause });
       }
       this.#failedAddsAtWrite = failedAdds;
     });

@@ -7,7 +7,7 @@ import { MissingDriver, toCodes, toMessage, toStorageUnavailable } from './drive
 import { KnexPlantRepository, retryWhileBusy } from './knex-plant-repository.js';
 import { configureMysql, mysql, parseMysqlUrl } from './mysql.js';
 import { configurePostgres, parsePostgresUrl, postgres } from './postgres.js';
-import { migrate, nameReadOnlyServer, readFindings, readSchema, type SchemaState } from './schema.js';
+import { migrate, readFindings, readSchema, type SchemaState } from './schema.js';
 import { InvalidServerUrl } from './server-url.js';
 import { sqlite } from './sqlite.js';
 import { chooseDriver, configureSqlite } from './sqlite-file.js';
@@ -48,8 +48,8 @@ export interface KnexStorage extends OpenPlantRepository, SchemaState {
   readonly driver: string;
   /** Number of batches to write concurrently, see docs/decisions/0003-group-commit.md. */
   readonly maxWrites: number;
-  /** Names a server that is read-only, and the settings with which it acknowledges plants before they are durable. */
-  readonly warning: string | undefined;
+  /** Which server is read-only, and the settings with which it acknowledges plants before they are durable. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -106,15 +106,15 @@ async function open(
         const warnings = [...(await readFindings(own.knex, dialect.readOnlyServer))];
         const settings = readOnly ? [] : await readFindings(own.knex, dialect.nonDurableSettings);
         if (settings.length > 0) warnings.push(`${NOT_DURABLE}: ${settings.join(', ')}`);
-        const warning = warnings.join('; ') || undefined;
         // A pool of its own, because a caller may change a session, or leave a transaction open until it is idle.
         const pool = { ...config.pool, min: 0, idleTimeoutMillis: timeoutMs };
         const callers = new Connections(createKnex, { ...config, pool }, dialect);
         const repository = new KnexPlantRepository(own.knex, dialect, own, { timeoutMs, readOnly });
         const close = () => own.close(callers);
-        return Object.assign(repository, { ...database, ...schema, warning, knex: callers.knex, close });
+        return Object.assign(repository, { ...database, ...schema, warnings, knex: callers.knex, close });
       } catch (error) {
-        throw await nameReadOnlyServer(error, own.knex, dialect).finally(() => own.knex.destroy());
+        await own.knex.destroy();
+        throw error;
       }
     });
   } catch (error) {

@@ -42,7 +42,9 @@ export const mysql: Dialect = {
       WHERE table_schema = DATABASE() AND table_name = 'plants' AND engine <> 'InnoDB'
     /*!80021 UNION ALL SELECT 'the redo log is disabled' FROM performance_schema.global_status
       WHERE variable_name = 'Innodb_redo_log_enabled' AND variable_value = 'OFF' */`,
-  readOnlyServer: `SELECT CONCAT('the server ', @@hostname, ':', @@port, ' is read-only') AS finding FROM DUAL WHERE @@read_only`,
+  // An enum since MariaDB 12.
+  readOnlyServer: `SELECT CONCAT('the server ', @@hostname, ':', @@port, ' is read-only') AS finding FROM DUAL
+    WHERE @@read_only NOT IN ('0', 'OFF')`,
   readsSnapshot: true,
 
   insert: async (knex, rows) => knex('plants').insert(rows),

@@ -1,11 +1,8 @@
 import { MAX_PLANT_ID, StorageUnavailable } from '@plant-store/core';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
-import { toCodes } from './driver-errors.js';
 import { selectPage, TEXTS } from './rows.js';
 
-/** Codes of a write that fails because the server is read-only. */
-const READ_ONLY = /^(25006|ER_OPTION_PREVENTS_STATEMENT)$/;
 /** The table of applied migrations. */
 const TABLE = 'plant_store_migrations';
 
@@ -108,12 +105,4 @@ function assertNone(faults: readonly string[]): void {
 /** Returns what SQL selects as `finding`. */
 export async function readFindings(knex: Knex, sql: string | undefined): Promise<readonly string[]> {
   return sql === undefined ? [] : knex.from(knex.raw(`(${sql}) AS findings`)).pluck('finding');
-}
-
-/** Returns the error of a write, or one that names the server, if it is read-only. */
-export async function nameReadOnlyServer(error: unknown, knex: Knex, { readOnlyServer }: Dialect): Promise<unknown> {
-  const cause = toCodes(error);
-  if (!READ_ONLY.test(cause.code)) return error;
-  const [finding] = await readFindings(knex, readOnlyServer);
-  return finding === undefined ? error : new StorageUnavailable(`${finding} (${cause.code})`, { cause });
 }

@@ -11,9 +11,9 @@ export class ShardedPlantRepository implements OpenPlantRepository {
   async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     const indexes = plants.map(({ id }) => this.#indexOf(id));
     const batches = this.#stores.map((_, index) => plants.filter((_, plant) => indexes[plant] === index));
-    const results = await Promise.all(this.#stores.map((store, index) => store.add(batches[index] ?? [])));
-    const outcomes = results.map((result) => result.values());
-    return indexes.flatMap((index) => outcomes[index]?.next().value ?? []);
+    const add = async (store: OpenPlantRepository, index: number) => [...(await store.add(batches[index] ?? []))];
+    const outcomes = await Promise.all(this.#stores.map(add));
+    return indexes.flatMap((index) => outcomes[index]?.shift() ?? []);
   }
 
   async find(id: PlantId): Promise<Plant | undefined> {

@@ -65,7 +65,7 @@ export async function expectRecovery(service: Program, store: TestStore, fault: 
 }
 
 /** Waits until `GET /readyz` has this status and this state of the storage. */
-export function waitForReadiness(managementPort: number, expected: '200 ok' | '503 unavailable'): Promise<void> {
+function waitForReadiness(managementPort: number, expected: '200 ok' | '503 unavailable'): Promise<void> {
   return waitUntil(`/readyz returns ${expected}`, async () => {
     const response = await exchange(managementPort, request('GET /readyz'));
     const { checks }: { checks?: { storage?: string } } = Object(response?.json());

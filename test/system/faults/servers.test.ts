@@ -12,7 +12,7 @@ import type { Operation } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
 import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
-import { expectRecovery, type Fault, settingsFor, waitForReadiness } from './fault.js';
+import { expectRecovery, type Fault, settingsFor } from './fault.js';
 
 /** The SQL with which an administrator causes and ends a fault: statements separated by semicolons. */
 interface SqlFault {
@@ -23,7 +23,7 @@ interface SqlFault {
 
 const RELOAD = 'SELECT pg_reload_conf()';
 const SET_UP_POSTGRES = 'CREATE ROLE gardener LOGIN; GRANT ALL ON SCHEMA public TO gardener';
-const POSTGRES_FAULTS: readonly [readOnly: SqlFault, ...others: SqlFault[]] = [
+const POSTGRES_FAULTS: readonly SqlFault[] = [
   {
     title: 'if the server is read-only',
     cause: `ALTER SYSTEM SET default_transaction_read_only = on; ${RELOAD}`,
@@ -46,7 +46,7 @@ const USER = 'gardener@localhost';
 const TABLES = ['plants', 'plant_store_log_syncs', 'plant_store_migrations'];
 const GRANTS = TABLES.map((table) => `GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON test.${table} TO ${USER}`);
 const SET_UP_MARIADB = `DELETE FROM mysql.db; FLUSH PRIVILEGES; CREATE USER ${USER}; ${GRANTS.join('; ')}`;
-const MARIADB_FAULTS: typeof POSTGRES_FAULTS = [
+const MARIADB_FAULTS: readonly SqlFault[] = [
   { title: 'if the server is read-only', cause: 'SET GLOBAL read_only = 1', end: 'SET GLOBAL read_only = 0' },
   {
     title: 'if a privilege is missing',
@@ -119,24 +119,6 @@ describe('A service under load loses nothing and recovers on', () => {
         });
       }
 
-      it('if the server is read-only at the start, and names the server, as check does', async () => {
-        const [readOnly] = faults;
-        const settings = { DATABASE_URL: serviceUrl(), MANAGEMENT_PORT: '0' };
-        expect((await plantStore(folder, ['migrate'], settings).result()).exitCode).to.equal(0);
-        await run(readOnly.cause);
-        const named = `the server \\S+:${new URL(server.url).port} is read-only`;
-        const check = await plantStore(folder, ['check'], settings).result();
-        const service = serve(folder, settings);
-        await exchange(await service.managementPort(), request('GET /readyz'));
-        await service.waitForOutput(/"msg":"not ready"/);
-        await run(readOnly.end);
-        expect(check.stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
-        expect(service.stderr).to.match(RegExp(`"msg":"${named}"`));
-        expect(service.stderr).to.match(RegExp(`"message":"${named} \\(\\w+\\)".*"msg":"not ready"`));
-        await waitForReadiness(await service.managementPort(), '200 ok');
-        expect(await service.stop()).to.equal(0);
-      });
-
       it('while a transaction holds one id, which a client keeps creating: others get 200 in each second', async () => {
         const service = serve(folder, { DATABASE_URL: serviceUrl(), STORAGE_TIMEOUT: '1s' });
         const port = await service.port();
@@ -159,6 +141,47 @@ describe('A service under load loses nothing and recovers on', () => {
         expect((await create(port, held))?.outcome).to.be.oneOf([200, 40902]);
         expect(await service.stop()).to.equal(0);
       });
+    });
+  }
+});
+
+describe('A server that is read-only', () => {
+  const folder = temporaryFolder();
+
+  for (const { title, kind, setUp, cause } of [
+    {
+      title: 'is named by check, at the start and by readiness on PostgreSQL',
+      kind: privateServers.postgres,
+      setUp: 'CREATE ROLE gardener LOGIN SUPERUSER',
+      cause: 'ALTER ROLE gardener SET default_transaction_read_only = on',
+    },
+    {
+      title: 'is named by check, at the start and by readiness on MariaDB',
+      kind: privateServers.mariadb,
+      setUp: `GRANT ALL ON test.* TO ${USER} IDENTIFIED BY ''`,
+      cause: 'SET GLOBAL read_only = 1',
+    },
+  ]) {
+    it(title, async function () {
+      PrivateServer.skipUnlessAvailable(this, kind);
+      const server = await PrivateServer.install(kind, folder);
+      await server.start();
+      const admin = server.connect();
+      await admin.raw(setUp);
+      const url = Object.assign(new URL(server.url), { username: 'gardener' });
+      const settings = { DATABASE_URL: url.href, MANAGEMENT_PORT: '0' };
+      expect((await plantStore(folder, ['migrate'], settings).result()).exitCode).to.equal(0);
+      await admin.raw(cause);
+      await admin.destroy();
+      const named = `the server \\S+:${url.port} is read-only`;
+      const check = await plantStore(folder, ['check'], settings).result();
+      expect(check.stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
+      const service = serve(folder, settings);
+      await exchange(await service.managementPort(), request('GET /readyz'));
+      await service.waitForOutput(/"msg":"not ready"/);
+      expect(service.stderr).to.match(RegExp(`"msg":"${named}"`));
+      expect(service.stderr).to.match(RegExp(`"message":"${named} \\(\\w+\\)".*"msg":"not ready"`));
+      await server.kill();
     });
   }
 });

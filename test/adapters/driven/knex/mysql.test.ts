@@ -49,7 +49,7 @@ describe('MariaDB', () => {
     await openMysql({ url }).then((storage) => storage.close());
     await databases.connect(url).raw('ALTER TABLE plants ENGINE = MyISAM');
     const storage = await openMysql({ url });
-    expect(storage.warning).to.match(/may lose them: .*engine of the table plants: MyISAM$/);
+    expect(storage.warnings[0]).to.match(/may lose them: .*engine of the table plants: MyISAM$/);
     await storage.ready();
     expect(await readPlants(storage)).to.deep.equal([]);
     await storage.close();
@@ -60,7 +60,7 @@ describe('MariaDB', () => {
     await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
     try {
       const storage = await openMysql({ url: await databases.create() });
-      expect(storage.warning).to.include('innodb_flush_log_at_trx_commit=2');
+      expect(storage.warnings[0]).to.include('innodb_flush_log_at_trx_commit=2');
       await storage.close();
     } finally {
       await admin.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 1');

@@ -16,7 +16,7 @@ describe('PostgreSQL', () => {
     await openPostgres({ url }).then((storage) => storage.close());
     await databases.connect(url).raw('ALTER TABLE plants SET UNLOGGED');
     const storage = await openPostgres({ url });
-    expect(storage.warning).to.match(/may lose them: the table plants is not logged$/);
+    expect(storage.warnings[0]).to.match(/may lose them: the table plants is not logged$/);
     await storage.close();
   });
 
@@ -25,7 +25,7 @@ describe('PostgreSQL', () => {
       const url = new URL(await databases.create());
       url.searchParams.set('options', `${url.searchParams.get('options')} -c ${setting}`);
       const storage = await openPostgres({ url: url.href });
-      expect(storage.warning).to.match(RegExp(`may lose them: ${setting}$`));
+      expect(storage.warnings[0]).to.match(RegExp(`may lose them: ${setting}$`));
       await storage.close();
     }
   });
