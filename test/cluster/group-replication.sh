@@ -23,19 +23,21 @@ mysqld() {
 
 launch() {
   mysqld "$1" "--server-id=$1" --gtid-mode=ON --enforce-gtid-consistency=ON --report-host=127.0.0.1 "--report-port=1730$1" \
-    --plugin-load-add=group_replication.so --loose-group-replication-start-on-boot=OFF \
+    --super-read-only=ON --plugin-load-add=group_replication.so --loose-group-replication-start-on-boot=OFF \
     --loose-group-replication-group-name=706c616e-7473-4000-8000-000000000000 \
     "--loose-group-replication-local-address=127.0.0.1:1740$1" \
     --loose-group-replication-group-seeds=127.0.0.1:17401,127.0.0.1:17402,127.0.0.1:17403 \
     --loose-group-replication-recovery-get-public-key=ON &
   until sql "$1" "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"; do
-    kill -0 $! && sleep 0.2 || return
+    kill -0 $! && sleep 0.2 || { tail -n 3 "$1.log" >&2 && return 1; }
   done
 }
 
 start() {
-  if primary >/dev/null; then echo 'another cluster runs already' >&2 && exit 1; fi
-  trap 'trap "" TERM INT; kill -KILL $(jobs -p) || true; pkill -KILL --uid daemon --full "$folder/" || true; wait' EXIT
+  for n in 1 2 3; do
+    if sql $n 'SELECT 1' >/dev/null; then echo "another server uses port 1730$n" >&2 && exit 1; fi
+  done
+  trap '{ trap "" TERM INT; kill -KILL $(jobs -p); pkill -KILL --uid daemon --full "$folder/"; wait; } 2>/dev/null || true' EXIT
   trap 'exit' TERM INT
   "$unpack" "$folder" install mysql-server-core mysql-router
   chown daemon .
@@ -51,7 +53,9 @@ start() {
   router &
   until mariadb --no-defaults --host=127.0.0.1 --port=17300 --user=root --execute='SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
   echo mysql://root@127.0.0.1:17300/plants
-  wait
+  # Other shells restart servers.
+  sleep infinity &
+  wait $!
 }
 
 # Starts MySQL Router. Debian lacks MySQL Shell, which would create this schema.
@@ -89,7 +93,7 @@ CONFIG
   local servers='"mysql://127.0.0.1:17301", "mysql://127.0.0.1:17302", "mysql://127.0.0.1:17303"'
   echo "{ \"version\": \"1.0.0\", \"metadata-cache\": { \"cluster-metadata-servers\": [$servers] } }" >router.json
   ./run bin/mysqlrouter_keyring init "$folder/keyring" --master-key-file="$folder/keyring.key"
-  printf router | ./run bin/mysqlrouter_keyring set "$folder/keyring" router password --master-key-file="$folder/keyring.key"
+  printf router | ./run bin/mysqlrouter_keyring set "$folder/keyring" router password --master-key-file="$folder/keyring.key" >/dev/null
   exec ./run bin/mysqlrouter --config=router.conf </dev/null >router.log 2>&1
 }
 

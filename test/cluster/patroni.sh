@@ -11,14 +11,17 @@ folder=$PWD
 export PYTHONPATH=$folder/unpacked/usr/lib/python3/dist-packages
 
 start() {
-  if primary >/dev/null; then echo 'another cluster runs already' >&2 && exit 1; fi
-  trap 'trap "" TERM INT; kill -KILL $(jobs -p) || true; pkill -KILL --uid postgres --full "$folder/" || true; wait' EXIT
+  for n in 1 2 3; do
+    if pg_isready --quiet --host=127.0.0.1 --port=1700$n; then echo "another server uses port 1700$n" >&2 && exit 1; fi
+  done
+  trap '{ trap "" TERM INT; kill -KILL $(jobs -p); pkill -KILL --uid postgres --full "$folder/"; wait; } 2>/dev/null || true' EXIT
   trap 'exit' TERM INT
   "$unpack" "$folder" download patroni
   chown postgres .
   etcd --data-dir=etcd --listen-client-urls=http://127.0.0.1:17079 --advertise-client-urls=http://127.0.0.1:17079 \
     --listen-peer-urls=http://127.0.0.1:17080 --initial-advertise-peer-urls=http://127.0.0.1:17080 \
     --initial-cluster=default=http://127.0.0.1:17080 >etcd.log 2>&1 &
+  local etcd=$!
   # HAProxy treats a server as up until its first check, so it starts before the servers.
   cat >haproxy.cfg <<CONFIG
 defaults
@@ -36,12 +39,14 @@ CONFIG
   for n in 1 2 3; do
     configure $n >$n.yml
     join $n
-    until primary >/dev/null; do sleep 0.2; done
+    until primary >/dev/null; do kill -0 $etcd && sleep 0.2 || { tail -n 3 etcd.log >&2 && return 1; }; done
   done
   until whole; do sleep 0.2; done
   until psql --host=127.0.0.1 --port=17000 --username=postgres --command='SELECT 1' >/dev/null 2>&1; do sleep 0.2; done
   echo postgres://postgres@127.0.0.1:17000/postgres
-  wait
+  # Other shells restart servers.
+  sleep infinity &
+  wait $!
 }
 
 # Patroni's settings, with the smallest ttl. A primary waits for a standby, even if there is none.
