@@ -24,33 +24,11 @@ import { CREATE_HEADERS } from '../../../support/client.js';
 import { description, undeclared } from '../../../support/description.js';
 import { API_OPTIONS, httpServers, post, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
 import { portOf } from '../../../support/port.js';
-import { findSlow, hostile } from '../../../support/processor-time.js';
 import { exchange, request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 import { TOKEN } from '../../../support/service.js';
 import { waitUntil } from '../../../support/wait-until.js';
-
-/** Headers on which a parser takes, or took, long. */
-const HOSTILE = [
-  ['Accept', hostile(',', '"')],
-  ['Host', hostile('o', '@xn--')],
-  ['If-None-Match', hostile('",')],
-  ['Cache-Control', hostile(' ', ',')],
-  ['Content-Type', hostile(';', 'application/json')],
-  ['Content-Encoding', hostile(', ')],
-  ['Authorization', hostile(' ', 'Bearer')],
-  ['X-Request-Id', hostile('a')],
-] as const;
-
-/** Requests to which a hostile header is added. */
-const REQUESTS = {
-  'GET /': {},
-  'HEAD /docs/swagger-ui-bundle.js': { 'If-None-Match': '"x"' },
-  'POST /plants': CREATE_HEADERS,
-  'POST /plants?without-a-credential': {},
-  'GET /nowhere': {},
-};
 
 describe('The Koa app', () => {
   const observed: Parameters<ResponseObserver>[] = [];
@@ -78,14 +56,6 @@ describe('The Koa app', () => {
 
   it('releases what it has reserved for each create', () =>
     waitUntil('no create is in flight', async () => server.inFlight.requests === 0 && server.inFlight.bytes === 0));
-
-  it('takes a processor time in proportion to the bytes of a request, whatever they are', async () => {
-    const requests = new Map([['a long path', request(`GET /${hostile('%2e/')}`)]]);
-    for (const [line, headers] of Object.entries(REQUESTS))
-      for (const [name, value] of HOSTILE)
-        requests.set(`${line} with ${name}: ${value.slice(0, 20)}…`, request(line, { ...headers, [name]: value }));
-    expect(await findSlow(server.port, requests)).to.deep.equal([]);
-  });
 });
 
 describe('A Koa app with options', () => {
