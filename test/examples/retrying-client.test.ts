@@ -34,15 +34,16 @@ describe('The retrying client', () => {
   /** Resets and refuses connections between the client and the service. */
   let network: FaultyProxy;
 
-  const start = httpServers((options) => {
-    const service = createKoaApp(options).callback();
-    return (req, res) => (faults.shift() ?? service)(req, res);
-  });
+  const start = httpServers();
   beforeEach(async () => {
     [faults, pauses, fault] = [[], [], undefined];
     repository = new MemoryPlantRepository();
     const useCase = new CreatePlant(repository);
-    server = await start({ createPlant: { execute: (plant) => (fault ?? useCase.execute.bind(useCase))(plant) } });
+    const execute: CreatePlantUseCase['execute'] = (plant) => (fault ?? useCase.execute.bind(useCase))(plant);
+    server = await start({ createPlant: { execute } }, (options) => {
+      const service = createKoaApp(options).callback();
+      return (req, res) => (faults.shift() ?? service)(req, res);
+    });
     network = await FaultyProxy.to(`http://127.0.0.1:${server.port}`);
     Math.random = () => 0.5;
   });

@@ -8,7 +8,6 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
   '/adapters/driven/knex/dialect.ts': 'a type',
   '/adapters/driven/knex/standby.ts': 'test/system/standby.test.ts runs it with a server that waits for a standby',
   '/adapters/driving/api/request-log.ts': 'types',
-  '/adapters/driving/http-server/malformed-http.ts': 'responses that the tests of the server read',
   '/adapters/driving/koa/context.ts': 'types, and a response that the tests of the middlewares read',
   '/composition/services.ts': 'identifiers with a type',
   '/composition/version.ts': 'a constant',

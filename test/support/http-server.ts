@@ -1,22 +1,17 @@
-import { EventEmitter, once } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { FinishedRequest } from '@plant-store/adapters/api';
 import { HttpServer, type HttpServerOptions } from '@plant-store/adapters/http-server';
 import { createKoaApp, type InFlight, type RouteOptions } from '@plant-store/adapters/koa';
 import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
-import { expect } from 'chai';
 import { after } from 'mocha';
-import type { ResponseObserver } from '#contract/http/connection.js';
 import { chunked, newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from './client.js';
 import { inRepository } from './paths.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
 import { TOKEN } from './service.js';
 
-export type Options = Partial<RouteOptions & HttpServerOptions>;
+/** The folder of Swagger UI. */
+export const SWAGGER_UI: string = inRepository('node_modules/swagger-ui-dist');
 
 /** Creates every valid plant. */
 export const createPlant: CreatePlantUseCase = {
@@ -26,96 +21,46 @@ export const createPlant: CreatePlantUseCase = {
   },
 };
 
-const tokenVerifier: TokenVerifier = {
+/** Accepts {@link TOKEN}. */
+export const tokenVerifier: TokenVerifier = {
   verify: async (token) =>
     token === TOKEN
       ? { kind: 'valid', principal: { subject: 'tester' } }
       : { kind: 'invalid', reason: 'another token' },
 };
 
-/** The folder of Swagger UI. */
-export const SWAGGER_UI: string = inRepository('node_modules/swagger-ui-dist');
+type Options = Partial<RouteOptions & HttpServerOptions>;
+export type CreateListener = (options: RouteOptions & HttpServerOptions) => RequestListener;
 
-/** The options of an API that creates every valid plant for {@link TOKEN}. */
-export const API_OPTIONS: RouteOptions = { createPlant, tokenVerifier };
+const createApi: CreateListener = (options) => createKoaApp(options).callback();
 
-type CreateListener = (options: RouteOptions & HttpServerOptions) => RequestListener;
-
-/** The HTTP API on a free port. */
-export class TestServer {
-  readonly inFlight: InFlight = { requests: 0, bytes: 0 };
+/** A server on a free port, and its clients. */
+export class TestServer extends HttpServer {
+  readonly inFlight: InFlight;
   /** The requests that have finished, without their durations. */
-  readonly finished: FinishedRequest[] = [];
-  readonly #events = new EventEmitter();
-  readonly #server: HttpServer;
-  readonly #observe: ResponseObserver | undefined;
-  /** Resolves when the first request arrives. */
-  readonly firstRequest: Promise<unknown> = once(this.#events, 'request');
+  readonly finished: FinishedRequest[];
   port = 0;
-  #firstSocket: Socket | undefined;
-  /** The first request, unless it was collected as garbage. */
-  #first: WeakRef<IncomingMessage> | undefined;
 
-  constructor(options: Options, create: CreateListener, observe?: ResponseObserver) {
-    const { inFlight } = this;
-    const onFinished = ({ durationMs: _, ...request }: FinishedRequest) => {
-      this.finished.push(request);
-      this.#events.emit('finished');
-    };
-    const all = { ...API_OPTIONS, inFlight, observe: onFinished, shutdownTimeoutMs: 500, ...options };
-    const listener = create(all);
-    const onRequest: RequestListener = (req, res) => {
-      this.#firstSocket ??= req.socket;
-      this.#first ??= new WeakRef(req);
-      listener(req, res);
-      this.#events.emit('request');
-    };
-    this.#server = new HttpServer(onRequest, all);
-    this.#observe = observe;
+  constructor(options: Options, createListener: CreateListener) {
+    const inFlight = { requests: 0, bytes: 0 };
+    const finished: FinishedRequest[] = [];
+    const observe = ({ durationMs: _, ...request }: FinishedRequest) => void finished.push(request);
+    const all = { createPlant, tokenVerifier, inFlight, observe, shutdownTimeoutMs: 500, ...options };
+    super(createListener(all), all);
+    this.inFlight = inFlight;
+    this.finished = finished;
   }
 
-  get isStopping(): boolean {
-    return this.#server.isStopping;
-  }
-
-  async listen(): Promise<void> {
-    this.port = Number(new URL(await this.#server.listen(0, '127.0.0.1')).port);
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop();
-  }
-
-  /** Waits until as many requests have finished. */
-  async waitForFinished(count: number): Promise<void> {
-    while (this.finished.length < count) await once(this.#events, 'finished');
-    // The log line comes after the observer.
-    await new Promise(setImmediate);
-  }
-
-  /** Waits until the connection of the first request is closed. */
-  async firstClosed(): Promise<void> {
-    const socket = this.#firstSocket;
-    if (socket === undefined) throw new Error('no request has arrived');
-    if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-  }
-
-  /** Resolves to whether the first request is collected as garbage. */
-  async isCollected(): Promise<boolean> {
-    await new Promise(setImmediate);
-    setFlagsFromString('--expose-gc');
-    runInNewContext('gc')();
-    return this.#first?.deref() === undefined;
-  }
-
-  /** Sends bytes over a new connection, which stays open. */
+  /** Sends bytes over a new connection, which stays open, and waits until the server has read them. */
   async connect(bytes: string | Uint8Array = ''): Promise<RawClient> {
-    return (await RawClient.connect(this.port, this.#observe)).send(bytes);
+    const client = (await RawClient.connect(this.port)).send(bytes);
+    await this.waitUntilRead();
+    return client;
   }
 
   /** Sends bytes over a new connection, and returns the first response. */
   exchange(bytes: string | Uint8Array = post()): Promise<RawResponse | undefined> {
-    return exchange(this.port, bytes, this.#observe);
+    return exchange(this.port, bytes);
   }
 
   /** Sends bytes over a new connection, and returns the outcome of the first response. */
@@ -123,24 +68,38 @@ export class TestServer {
     return (await this.exchange(bytes))?.outcome;
   }
 
-  /** Resolves when the server has read everything sent before, because it responded to a later request. */
+  /** Resolves when the server has read everything sent before, because it has responded to a later request. */
   async waitUntilRead(): Promise<void> {
-    expect(await this.send(request('GET /plants'))).to.equal(40501);
+    await this.exchange(request('GET /plants'));
   }
 }
 
-/** Returns a function that starts a server, which stops after the suite. */
-export function httpServers(
-  create: CreateListener = (options) => createKoaApp(options).callback(),
-  observe?: ResponseObserver,
-) {
+/** Returns a function that starts the HTTP API, or another listener. The servers stop after the suite. */
+export function httpServers() {
   const running: TestServer[] = [];
   after(() => Promise.all(running.map((server) => server.stop())));
-  return async (options: Options = {}): Promise<TestServer> => {
-    const server = new TestServer(options, create, observe);
+  return async (options: Options = {}, createListener = createApi): Promise<TestServer> => {
+    const server = new TestServer(options, createListener);
     running.push(server);
-    await server.listen();
+    server.port = Number(new URL(await server.listen(0, '127.0.0.1')).port);
     return server;
+  };
+}
+
+/** A request whose response the test sends, if {@link holdingServers} has started the server. */
+export const HELD: Buffer = request('POST /held', {}, 'some bytes');
+export const ALL_BUT_FIVE_BYTES: Buffer = HELD.subarray(0, -5);
+export const FIVE_BYTES: Buffer = HELD.subarray(-5);
+/** A request to which that server responds at once. It needs no Host. */
+export const NEXT = 'GET /next HTTP/1.1\r\n\r\n';
+
+/** Returns a function that starts a server which holds the responses to requests for `/held`. */
+export function holdingServers() {
+  const start = httpServers();
+  return async (options: Options = {}) => {
+    const held: ServerResponse[] = [];
+    const server = await start(options, () => (req, res) => (req.url === '/held' ? held.push(res) : res.end()));
+    return { server, held };
   };
 }
 
@@ -149,48 +108,24 @@ export function post(body: string | Uint8Array = newPlant(), headers: Readonly<R
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, body);
 }
 
-/** Returns the bytes of a create whose body has two chunks. */
+/** Returns the bytes of a create whose body is one chunk. */
 export function inChunks(body: string): Buffer {
   return post(chunked(body), { 'Transfer-Encoding': 'chunked' });
 }
 
-/** Reads the outcome of every response until the connection closes. */
-export async function readOutcomes(client: RawClient): Promise<number[]> {
-  return (await client.readAllResponses()).map(({ outcome }) => outcome);
-}
-
-/** Blocks calls until it is opened. */
+/** Blocks the calls of a function until it is opened. */
 export class Gate {
-  readonly #events = new EventEmitter();
-  readonly #opened = once(this.#events, 'open');
-  /** Resolves when the first call is blocked. */
-  readonly arrived: Promise<unknown> = once(this.#events, 'arrive');
-  /** The number of calls. */
+  open = (): void => {};
+  readonly #opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
   calls = 0;
 
-  open(): void {
-    this.#events.emit('open');
+  block<Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) {
+    return async (...args: Args): Promise<Result> => {
+      this.calls++;
+      await this.#opened;
+      return call(...args);
+    };
   }
-
-  async #pass(): Promise<void> {
-    this.calls++;
-    this.#events.emit('arrive');
-    await this.#opened;
-  }
-
-  /** A use case that is blocked. */
-  readonly createPlant: CreatePlantUseCase = {
-    execute: async (plant) => {
-      await this.#pass();
-      return createPlant.execute(plant);
-    },
-  };
-
-  /** A token verifier that is blocked. */
-  readonly tokenVerifier: TokenVerifier = {
-    verify: async (token) => {
-      await this.#pass();
-      return tokenVerifier.verify(token);
-    },
-  };
 }

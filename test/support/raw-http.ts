@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { Connection, type HttpResponse, openSocket, type ResponseObserver } from '#contract/http/connection.js';
+import { Connection, type HttpResponse, openSocket } from '#contract/http/connection.js';
 import { formatRequest, type Headers, isJson, parseObject } from '#contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
 
@@ -13,8 +13,8 @@ export interface RawResponse extends HttpResponse {
 
 /** An HTTP client that sends exact bytes and reads responses one by one. */
 export class RawClient extends Connection {
-  static async connect(port: number, observe?: ResponseObserver): Promise<RawClient> {
-    return new RawClient(await openSocket(new URL(`http://127.0.0.1:${port}`)), observe);
+  static async connect(port: number): Promise<RawClient> {
+    return new RawClient(await openSocket(new URL(`http://127.0.0.1:${port}`)));
   }
 
   /** Reads the next response, including `100 Continue`; returns `undefined` if the connection ends first. */
@@ -34,6 +34,11 @@ export class RawClient extends Connection {
     return responses;
   }
 
+  /** Reads the outcomes of responses until the connection ends. */
+  async readOutcomes(): Promise<number[]> {
+    return (await this.readAllResponses()).map(({ outcome }) => outcome);
+  }
+
   /** Waits until the connection has ended or was reset. */
   ended(): Promise<void> {
     return finished(this.socket, { writable: false }).catch(() => {});
@@ -45,8 +50,8 @@ export class RawClient extends Connection {
 }
 
 /** Sends bytes over a new connection and returns the first response. */
-export async function exchange(port: number, bytes: string | Uint8Array, observe?: ResponseObserver) {
-  const client = await RawClient.connect(port, observe);
+export async function exchange(port: number, bytes: string | Uint8Array) {
+  const client = await RawClient.connect(port);
   const response = await client.send(bytes).readResponse();
   client.close();
   return response;

@@ -1,36 +1,48 @@
+import { once } from 'node:events';
+import { connect, constants, createServer } from 'node:http2';
+import { buffer, text } from 'node:stream/consumers';
+import { createKoaApp } from '@plant-store/adapters/koa';
+import { MemoryPlantRepository } from '@plant-store/adapters/memory';
+import { CreatePlant } from '@plant-store/core';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import Koa, { type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import mount from 'koa-mount';
+import { after, before, describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
-import { Gate, httpServers, inChunks, post } from '../../../support/http-server.js';
+import { CREATE_HEADERS } from '../../../support/client.js';
+import * as support from '../../../support/http-server.js';
+import { portOf } from '../../../support/port.js';
+import { recordLog } from '../../../support/record-log.js';
+import { waitUntil } from '../../../support/wait-until.js';
+
+const { createPlant, inChunks, post, tokenVerifier } = support;
 
 describe('A body', () => {
-  const start = httpServers();
+  const start = support.httpServers();
 
   it('is rejected if there is no memory for its create, which is counted as announced, eight times its bytes', async () => {
     const body = newPlant({ tag: 'x'.repeat(800) });
     const small = newPlant({}, '1');
     const server = await start({ bodyLimitBytes: 1024, maxInFlightBytes: 8 * (body.length + small.length) });
-    const slow = await server.connect(post('', { 'Content-Length': `${body.length}`, Expect: '100-continue' }));
-    await slow.readResponse();
+    const slow = await server.connect(post('', { 'Content-Length': `${body.length}` }));
     const larger = post(newPlant({}, '12'));
     expect(await server.send(larger)).to.equal(50302);
     expect(await server.send(post(small)), 'what still fits').to.equal(200);
     expect(await slow.send(body).readResponse()).to.include({ outcome: 200 });
     expect(await server.send(larger), 'once the memory is released').to.equal(200);
-    slow.close();
   });
 
   it('in chunks is counted as it arrives', async () => {
-    const gate = new Gate();
-    const [first = '', second = ''] = [4000, 1000].map((length) => newPlant({ tag: 'x'.repeat(length) }));
+    const gate = new support.Gate();
+    const [first, second] = [newPlant({ tag: 'x'.repeat(4000) }), newPlant({ tag: 'x'.repeat(1000) })];
     const maxInFlightBytes = 8 * (first.length + 1000);
-    const server = await start({ createPlant: gate.createPlant, maxInFlightBytes });
-    const stored = server.send(inChunks(first));
-    await gate.arrived;
+    const server = await start({ createPlant: { execute: gate.block(createPlant.execute) }, maxInFlightBytes });
+    const stored = await server.connect(inChunks(first));
     expect(server.inFlight).to.include({ bytes: 8 * first.length });
     expect(await server.send(inChunks(second))).to.equal(50302);
     gate.open();
-    expect(await stored).to.equal(200);
+    expect(await stored.readResponse()).to.include({ outcome: 200 });
     expect(await server.send(inChunks(second))).to.equal(200);
   });
 
@@ -43,15 +55,16 @@ describe('A body', () => {
 
   it('is rejected if it consists of very small chunks', async () => {
     const server = await start();
-    const inChunksOf = (size: number, length: number) => {
-      const body = newPlant({ tag: 'x'.repeat(length) });
-      const parts = body.match(RegExp(`.{1,${size}}`, 'g')) ?? [];
+    for (const [size, length, outcome] of [
+      [1, 5000, 41301],
+      [3, 5000, 200],
+      [100, 250_000, 200],
+    ] as const) {
+      const parts = newPlant({ tag: 'x'.repeat(length) }).match(RegExp(`.{1,${size}}`, 'g')) ?? [];
       const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`);
-      return post(`${chunks.join('')}0\r\n\r\n`, { 'Transfer-Encoding': 'chunked' });
-    };
-    expect(await server.send(inChunksOf(1, 5000))).to.equal(41301);
-    expect(await server.send(inChunksOf(3, 5000))).to.equal(200);
-    expect(await server.send(inChunksOf(100, 250_000))).to.equal(200);
+      const bytes = post(`${chunks.join('')}0\r\n\r\n`, { 'Transfer-Encoding': 'chunked' });
+      expect(await server.send(bytes), `of ${size} bytes`).to.equal(outcome);
+    }
     expect(server.inFlight).to.deep.equal({ requests: 0, bytes: 0 });
   });
 
@@ -63,12 +76,99 @@ describe('A body', () => {
     expect(await client.readResponse()).to.include({ outcome: 41301 });
     client.send(`${small}0\r\n\r\n`).send(post());
     expect(await client.readResponse()).to.include({ outcome: 200 });
-    client.close();
   });
 
   it('of HTTP/1.0 is not preceded by 100 Continue', async () => {
     const server = await start();
     const create = post(undefined, { Expect: '100-continue' }).toString();
     expect(await server.send(create.replace('HTTP/1.1', 'HTTP/1.0'))).to.equal(200);
+  });
+});
+
+/** Hands the app requests whose body has been read, and what was kept of it. */
+const readBefore = (keep: (bytes: Buffer) => object): support.CreateListener => {
+  return (options) => {
+    const app = createKoaApp(options).callback();
+    return async (req, res) => app(Object.assign(req, keep(await buffer(req))), res);
+  };
+};
+
+const mountBehind = (...parsers: readonly Middleware[]): support.CreateListener => {
+  return (options) => {
+    const app = new Koa();
+    for (const parser of parsers) app.use(parser);
+    return app.use(mount(createKoaApp(options))).callback();
+  };
+};
+
+describe('A body behind another parser', () => {
+  const start = support.httpServers();
+
+  for (const { title, createListener } of [
+    { title: 'that keeps its bytes is read exactly', createListener: readBefore((rawBody) => ({ rawBody })) },
+    { title: 'that keeps its text is read exactly', createListener: readBefore((bytes) => ({ body: `${bytes}` })) },
+    { title: 'of an outer Koa app is read exactly', createListener: mountBehind(bodyParser()) },
+    {
+      title: 'that an outer Koa app disables is read exactly',
+      createListener: mountBehind(bodyParser({ enableTypes: ['form'] }), (ctx, next) => {
+        ctx['disableBodyParser'] = true;
+        return next();
+      }),
+    },
+  ]) {
+    it(title, async () => {
+      const createPlant = new CreatePlant(new MemoryPlantRepository());
+      const server = await start({ createPlant, bodyLimitBytes: 100 }, createListener);
+      const create = (id: string) => server.send(post(`{"id":${id},"name":"é漢🌱"}`));
+      expect(await create('9007199254740993')).to.equal(200);
+      expect(await create('9007199254740992')).to.equal(200);
+      expect(await create('9007199254740993')).to.equal(40902);
+      expect(await server.send(inChunks(newPlant({ name: 'x'.repeat(100) })))).to.equal(41301);
+      expect(server.inFlight.bytes).to.equal(0);
+    });
+  }
+
+  it('that keeps nothing is rejected, and names that parser', async () => {
+    const { lines, log } = recordLog();
+    const server = await start(
+      { log },
+      readBefore(() => ({})),
+    );
+    for (const body of [newPlant(), '']) {
+      lines.length = 0;
+      const response = await server.exchange(post(body));
+      expect(response).to.include({ outcome: 40001 }).and.property('body').that.includes('Another body parser');
+      expect(lines.map(({ message }) => message)).to.deep.equal(['request failed', 'request']);
+    }
+  });
+});
+
+describe('A body over HTTP/2', () => {
+  const inFlight = { requests: 0, bytes: 0 };
+  const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes: 100, inFlight });
+  const server = createServer(app.callback());
+  let client: ReturnType<typeof connect>;
+  before(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    client = connect(`http://127.0.0.1:${portOf(server)}`);
+  });
+  after(() => {
+    client.destroy();
+    server.close();
+  });
+  const post = () => client.request({ ':method': 'POST', ':path': '/plants', ...CREATE_HEADERS });
+
+  it('needs no length, and is read up to the maximum', async () => {
+    expect(await text(post().end(newPlant({ name: 'Aloe' })))).to.equal('{"name":"Aloe"}');
+    expect(await text(post().end(newPlant({ name: 'x'.repeat(100) })))).to.include('41301');
+    expect(await text(post().end())).to.include('40001');
+  });
+
+  it('releases its memory if the client cancels the request', async () => {
+    const stream = post();
+    stream.on('error', () => {}).write('{');
+    await waitUntil('the create has arrived', async () => inFlight.bytes > 0);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await waitUntil('nothing is reserved', async () => inFlight.requests === 0 && inFlight.bytes === 0);
   });
 });

@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../../../support/http-server.js';
+import { request } from '../../../support/raw-http.js';
+import { recordLog } from '../../../support/record-log.js';
+
+const CHUNKED = { 'X-Request-Id': 'mine', 'Transfer-Encoding': 'chunked' };
+const CONNECT = request('CONNECT plants.example:443');
+/** Short, because Node checks for timeouts only every 500 ms. */
+const TIMEOUTS = { headersTimeoutMs: 150, requestTimeoutMs: 150 };
+
+describe('Malformed HTTP', () => {
+  const start = holdingServers();
+
+  it('is reported with the id that the client chose, and logged unless accessLog is false', async () => {
+    for (const accessLog of [undefined, false]) {
+      const { lines, log } = recordLog();
+      const { server } = await start({ log, accessLog });
+      const response = await server.exchange(request('POST /held', CHUNKED, 'x\r\n'));
+      expect(response).to.nested.include({ outcome: 40000, 'headers.x-request-id': 'mine' });
+      expect(server.finished).to.deep.equal([{ status: 400, error: 40000 }]);
+      const reason = 'The request is not well-formed HTTP/1.1';
+      const line = { requestId: 'mine', status: 400, error: 40000, reason, message: 'request' };
+      expect(lines).to.deep.equal(accessLog === false ? [] : [line]);
+    }
+  });
+
+  it('in a body gets no response if another is pending, being sent or sent', async () => {
+    const malformed = request('POST /next', CHUNKED, 'x\r\n');
+    const begun = request('POST /held', CHUNKED, '0');
+    for (const [situation, before, respond, after] of [
+      ['pending', HELD, () => {}, malformed],
+      ['being sent', begun, (response?: ServerResponse) => response?.write('some'), 'x\r\n'],
+      ['sent', begun, (response?: ServerResponse) => response?.end('all'), 'x\r\n'],
+    ] as const) {
+      const { server, held } = await start();
+      const client = await server.connect(before);
+      respond(held[0]);
+      client.send(after).send(NEXT);
+      await server.waitUntilRead();
+      held[0]?.end();
+      expect(await client.readOutcomes(), situation).to.deep.equal([200]);
+    }
+  });
+
+  it('gets no response if the client has ended the connection', async () => {
+    const { server } = await start();
+    const client = await server.connect('POST /held');
+    client.socket.end();
+    expect(await client.readOutcomes()).to.deep.equal([]);
+  });
+
+  it('gets a 405 with the other methods if it is CONNECT, also after a client has left before its own', async () => {
+    const { server, held } = await start();
+    const leaving = await server.connect(`${HELD}${CONNECT}`);
+    const client = await server.connect(`${HELD}${CONNECT}`);
+    leaving.socket.resetAndDestroy();
+    for (const response of held) response.end();
+    const [, rejected] = await client.readAllResponses();
+    expect(rejected).to.include({ outcome: 40501 });
+    expect(rejected?.headers['allow']).to.include('POST').and.not.include('CONNECT');
+  });
+});
+
+describe('A late client', () => {
+  const start = holdingServers();
+
+  for (const { title, first, rest, isRead = false } of [
+    { title: 'that has sent nothing gets 40801, and then sends no request', first: '', rest: HELD },
+    { title: 'gets 40801, and then completes no headers', first: 'POST /held', rest: ' HTTP/1.1\r\n\r\n' },
+    { title: 'gets 40801, and then completes no body', first: ALL_BUT_FIVE_BYTES, rest: FIVE_BYTES },
+    { title: 'gets 40801 while its body is read', first: ALL_BUT_FIVE_BYTES, rest: FIVE_BYTES, isRead: true },
+  ]) {
+    it(title, async () => {
+      const { server, held } = await start({ ...TIMEOUTS, keepAliveTimeoutMs: 20 });
+      const client = await server.connect(first);
+      if (isRead) held[0]?.req.resume();
+      const response = await client.readResponse();
+      expect(response).to.include({ outcome: 40801 }).and.nested.include({ 'headers.connection': 'close' });
+      client.send(rest);
+      await server.waitUntilRead();
+      held[0]?.req.resume();
+      expect(await client.readOutcomes()).to.deep.equal([]);
+      expect(held.map(({ req }) => req.complete)).to.deep.equal(rest === FIVE_BYTES ? [false] : []);
+    });
+  }
+
+  it('gets the responses to its previous requests instead, and nothing that follows is handled', async () => {
+    const { server, held } = await start(TIMEOUTS);
+    const client = await server.connect(Buffer.concat([HELD, ALL_BUT_FIVE_BYTES]));
+    // Node has checked for requests that timed out.
+    expect(await (await server.connect()).readResponse()).to.include({ outcome: 40801 });
+    client.send(`${FIVE_BYTES}${HELD}garbage\r\n\r\n`);
+    // The listener reads the body, and with it the connection what follows.
+    held[0]?.req.resume();
+    await server.waitUntilRead();
+    held[0]?.end();
+    expect(await client.readOutcomes()).to.deep.equal([200]);
+    expect(held).to.have.lengthOf(1);
+  });
+
+  it('gets no 40801 after the response to a request whose body is late', async () => {
+    const { server } = await start(TIMEOUTS);
+    const client = await server.connect(request('POST /next', { 'Content-Length': '9' }));
+    expect(await client.readOutcomes()).to.deep.equal([200]);
+  });
+});
