@@ -10,23 +10,17 @@ import { inRepository } from '../support/paths.js';
 
 /** Matches a marker, such as `<!-- quote core/plant.ts: static from( … } -->`, and the code block after it. */
 const QUOTE = /<!-- quote (\S+): .+? -->\n```\w+\n(.*?)```\n/gs;
-
-const read = (path: string) => readFileSync(inRepository(path), 'utf8');
-const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
-
+/** Matches a link of Markdown, of a reference and of HTML. */
+const LINK = /(?:\]\(<?|^\[[^\]]+\]:\s*|\b(?:href|src|srcset)=")([^)\s>"]+)/gm;
 /** Matches a code span that looks like the path of a file or a folder. */
-const FILE = /^[\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)$|^(?:[\w.-]+\/)+$/;
+const PATH = /`([\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)|(?:[\w.-]+\/)+)`/g;
 /** Paths that the build or a reader creates, and the entry point of the service. */
 const NOT_IN_REPOSITORY = /^(?:(?:dist|plant-store|node_modules)\/|pnpm-workspace\.yaml$|\.yarnrc\.yml$)/;
 
-const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
-const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], options);
-const files = listed.split('\0').filter(Boolean);
-/** What the packages contain together. */
-const isPacked = (path: string) => /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
-const folders = new Set(files.flatMap((file) => [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index))));
+const read = (path: string) => readFileSync(inRepository(path), 'utf8');
 
 it('README.md and docs/http-api.md quote the code as it is', () => {
+  const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
   for (const document of ['README.md', 'docs/http-api.md']) {
     const quotes = [...read(document).matchAll(QUOTE)];
     expect(quotes, document).not.to.deep.equal([]);
@@ -36,11 +30,9 @@ it('README.md and docs/http-api.md quote the code as it is', () => {
 });
 
 it('docs/configuration.md has every setting, with its default', () => {
-  const rows = read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.*?) \|/gm);
-  const documented = [...rows].map(([, variable, value]) => [variable, value]);
-  const toText = (value: string) => (value === '' ? 'none' : `\`${value}\``);
-  const defaults = Object.values(settings).map((setting) => [setting.variable, toText(setting.default)]);
-  expect(documented).to.have.deep.members(defaults);
+  const rows = read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:none|`(.*?)`) \|/gm);
+  const documented = [...rows].map(([, variable, value = '']) => [variable, value]);
+  expect(documented).to.have.deep.members(Object.values(settings).map((each) => [each.variable, each.default]));
 });
 
 it('docs/http-api.md has every error number of the code, and no other', () => {
@@ -52,43 +44,36 @@ it('docs/http-api.md has every error number of the code, and no other', () => {
 });
 
 it('Links and paths in every document lead to a target', () => {
-  const documents = files.filter((file) => file.endsWith('.md'));
-  const problems = documents.flatMap((document) =>
-    problemsIn(document, read(document)).map((each) => [document, each]),
-  );
-  expect(problems).to.deep.equal([]);
+  const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], options);
+  const files = listed.trim().split('\n');
+  // Files, and folders with a slash at the end.
+  const paths = new Set(files.flatMap((file) => [file, ...folders(file)]));
+  const broken: string[] = [];
+  for (const document of files.filter((file) => file.endsWith('.md'))) {
+    const text = read(document).replaceAll(/^ *(`{3,}|~{3,}).*?^ *\1/gms, '');
+    for (const [, link = ''] of text.replaceAll(/(`+).+?\1/gs, '').matchAll(LINK)) {
+      if (/^([a-z]+:|#)/.test(link)) continue;
+      const target = join(dirname(document), link.replace(/\/?(#.*)?$/, ''));
+      const found = [target, `${target}/`].find((path) => paths.has(path));
+      // Users have the packages, not the repository.
+      if (found === undefined || (isPacked(document) && !isPacked(found))) broken.push(`${document}: ${link}`);
+    }
+    for (const [, path = ''] of text.matchAll(PATH)) {
+      // Guides may shorten paths.
+      const exists = NOT_IN_REPOSITORY.test(path) || [...paths].some((each) => `/${each}`.endsWith(`/${path}`));
+      if (!exists) broken.push(`${document}: ${path}`);
+    }
+  }
+  expect(broken).to.deep.equal([]);
 });
 
-/** Returns the links and the code paths of a Markdown text that lead nowhere. */
-function problemsIn(document: string, markdown: string): string[] {
-  const text = withoutFences(markdown);
-  const words = text.replaceAll(/(`+).+?\1/gs, '');
-  const links = [
-    ...words.matchAll(/\]\(<?([^)\s>]+)/g),
-    ...words.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm),
-    ...words.matchAll(/\b(?:href|src|srcset)="([^"\s]+)/g),
-  ].map(([, link = '']) => link);
-  const codePaths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-  return [
-    ...links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(link, document)),
-    ...codePaths.filter((code) => FILE.test(code) && !NOT_IN_REPOSITORY.test(code) && !isInRepository(code)),
-  ];
+/** Returns the folders that a file is in, such as `docs/` and `docs/operate/`. */
+function folders(file: string): string[] {
+  return [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index + 1));
 }
 
-/** Returns whether the file or folder of a link exists, for a packed document also in the packages. */
-function leadsSomewhere(link: string, document: string): boolean {
-  const [path = ''] = link.split('#');
-  const target = path === '' ? document : join(dirname(document), path).replace(/\/$/, '');
-  const isFolder = folders.has(target);
-  if (!files.includes(target) && !isFolder) return false;
-  return !isPacked(document) || isPacked(isFolder ? `${target}/` : target);
-}
-
-/** Returns whether the path of a file or a folder is `path` or ends with it: guides may shorten paths. */
-function isInRepository(path: string): boolean {
-  return [...files, ...[...folders].map((folder) => `${folder}/`)].some((each) => `/${each}`.endsWith(`/${path}`));
-}
-
-function withoutFences(text: string): string {
-  return text.replaceAll(/^ *(`{3,}|~{3,}).*?^ *\1/gms, '');
+/** Returns whether a package contains a file. */
+function isPacked(path: string): boolean {
+  return /^(core|adapters|composition|docs|test\/contract)\/|^[A-Z]+(\.md)?$/.test(path);
 }
