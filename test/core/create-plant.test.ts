@@ -6,30 +6,30 @@ import { StubRepository } from './stub-repository.js';
 
 const MONSTERA: NewPlant = { id: 1n, name: 'Monstera', tag: 'indoor' };
 const plant = toPlant(MONSTERA);
-const execute = (outcome: AddOutcome) => new CreatePlant(new StubRepository([outcome])).execute(MONSTERA);
+const other = toPlant({ id: 1n, name: 'Ficus' });
+const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
 
 describe('CreatePlant', () => {
-  it('adds the plant, and returns it as created', async () => {
-    const repository = new StubRepository([{ kind: 'added' }]);
-    expect(await new CreatePlant(repository).execute(MONSTERA)).to.deep.equal({ kind: 'created', plant });
-    expect(repository.batches).to.deep.equal([[plant]]);
-  });
-
-  it('tells whether exactly this plant is stored under the id, or another one', async () => {
-    expect(await execute({ kind: 'conflict', stored: plant })).to.deep.equal({ kind: 'already-stored', plant });
-    for (const other of [toPlant({ ...MONSTERA, name: 'Ficus' }), toPlant({ id: 1n, name: 'Monstera' })])
-      expect(await execute({ kind: 'conflict', stored: other })).to.deep.equal({ kind: 'id-conflict' });
-  });
+  for (const [title, added, outcome] of [
+    ['returns an added plant as created', { kind: 'added' }, { kind: 'created', plant }],
+    [
+      'returns already-stored for the same plant',
+      { kind: 'conflict', stored: plant },
+      { kind: 'already-stored', plant },
+    ],
+    ['returns id-conflict for another plant with the id', { kind: 'conflict', stored: other }, { kind: 'id-conflict' }],
+    ['returns the error of a plant that the storage rejects', rejected, rejected],
+  ] as const)
+    it(title, async () => {
+      const repository = new StubRepository([added]);
+      expect(await new CreatePlant(repository).execute(MONSTERA)).to.deep.equal(outcome);
+      expect(repository.batches).to.deep.equal([[plant]]);
+    });
 
   it('returns why a plant is invalid, without calling the repository', async () => {
     const invalid: NewPlant = { id: 2n ** 63n, name: '\0' };
     const repository = new StubRepository([]);
     expect(await new CreatePlant(repository).execute(invalid)).to.deep.equal(Plant.from(invalid));
     expect(repository.batches).to.deep.equal([]);
-  });
-
-  it('returns the error of a plant that the storage rejects', async () => {
-    const rejected: AddOutcome = { kind: 'rejected', error: new Error('no cacti') };
-    expect(await execute(rejected)).to.deep.equal(rejected);
   });
 });

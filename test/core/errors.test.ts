@@ -8,27 +8,17 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { importCopy } from '../support/import-copy.js';
 
-const OTHERS = [undefined, 'STORAGE_UNAVAILABLE', { code: 'STORAGE_UNAVAILABLE' }, new Error('x')];
-
 describe('Errors of the core', () => {
-  it('have their name, for a log that prints it', () => {
-    expect(`${new StorageUnavailable('closed')}`).to.equal('StorageUnavailable: closed');
-    expect(`${new TokenIssuerUnavailable('down')}`).to.equal('TokenIssuerUnavailable: down');
-  });
-
-  it('of another copy of the core are recognised by their code', async () => {
+  it('are recognised by their code, also those of another copy of the core', async () => {
     const copy: typeof import('#core/errors.js') = await importCopy('#core/errors.js');
-    const error = new copy.StorageUnavailable('closed');
-    expect(error).not.to.be.instanceOf(StorageUnavailable);
-    expect(isStorageUnavailable(error)).to.equal(true);
-    expect(isTokenIssuerUnavailable(new copy.TokenIssuerUnavailable('down'))).to.equal(true);
-  });
+    const storage = [new StorageUnavailable('closed'), new copy.StorageUnavailable('closed')];
+    const issuer = [new TokenIssuerUnavailable('down'), new copy.TokenIssuerUnavailable('down')];
+    expect(storage[1]).not.to.be.instanceOf(StorageUnavailable);
 
-  it('are not recognised as each other, and no other value is recognised', () => {
-    const full = Object.assign(new Error('x'), { code: 'ENOSPC' });
-    for (const other of [...OTHERS, full, new TokenIssuerUnavailable('down')])
-      expect(isStorageUnavailable(other)).to.equal(false);
-    for (const other of [...OTHERS, full, new StorageUnavailable('closed')])
-      expect(isTokenIssuerUnavailable(other)).to.equal(false);
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    const others = [undefined, 'STORAGE_UNAVAILABLE', { code: 'STORAGE_UNAVAILABLE' }, new Error('closed'), full];
+    const all = [...others, { code: 'TOKEN_ISSUER_UNAVAILABLE' }, ...storage, ...issuer];
+    expect(all.filter(isStorageUnavailable)).to.have.ordered.members(storage);
+    expect(all.filter(isTokenIssuerUnavailable)).to.have.ordered.members(issuer);
   });
 });

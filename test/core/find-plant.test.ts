@@ -14,14 +14,10 @@ describe('FindPlant', () => {
     expect(await findPlant.execute(2n)).to.equal(undefined);
   });
 
-  it('finds nothing outside int64, without calling the repository', async () => {
-    const failing = Object.assign(new StubRepository([]), { find: () => expect.fail('called') });
-    for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n])
-      expect(await new FindPlant(failing).execute(id)).to.equal(undefined);
-  });
-
-  it('rejects an id that is no bigint', async () => {
-    for (const id of ['1', '1.5', 'null'])
-      expect(await catchError(findPlant.execute(JSON.parse(id)))).to.be.instanceOf(TypeError);
+  it('finds nothing outside int64, without calling the repository, and rejects an id that is no bigint', async () => {
+    const find = () => expect.fail('called');
+    const outside = new FindPlant({ find, read: find });
+    for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n]) expect(await outside.execute(id)).to.equal(undefined);
+    expect(await catchError(outside.execute(JSON.parse('1')))).to.be.instanceOf(TypeError);
   });
 });

@@ -5,25 +5,20 @@ import { parse } from 'yaml';
 import type { HttpResponse } from '#contract/http/connection.js';
 import { inRepository } from './paths.js';
 
-/** The source of the description, not the build output. */
-export const DESCRIPTION_FILE: string = inRepository('docs/openapi.yaml');
-
 interface DeclaredResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
   readonly content: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-type Operations = Readonly<Record<string, { readonly responses: Readonly<Record<string, DeclaredResponse>> }>>;
-
 interface Description {
-  readonly paths: Readonly<Record<string, Operations>>;
-  readonly components: {
-    readonly schemas: { readonly Plant: { readonly properties: object; readonly required: readonly string[] } };
-  };
+  /** Operations by path, then by method in lower case. */
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, DeclaredResponse> }>>;
+  readonly components: { readonly schemas: { readonly Plant: { properties: object; required: readonly string[] } } };
 }
 
-/** `docs/openapi.yaml`. */
+/** The source of the description, not the build output. */
+export const DESCRIPTION_FILE: string = inRepository('docs/openapi.yaml');
 export const description: Description = parse(readFileSync(DESCRIPTION_FILE, 'utf8'));
 
 /** Returns a part of the description, with each reference replaced by what it refers to. */
@@ -47,9 +42,6 @@ export function errorsOf(response: DeclaredResponse): number[] {
   return [...response.description.matchAll(/\b\d{5}\b/g)].map(([digits]) => Number(digits));
 }
 
-/** Headers of the message or the connection, which no operation declares. */
-const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
-
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 
@@ -69,14 +61,15 @@ export function undeclared({ status, headers, body }: HttpResponse, requestLine 
   const json = JSON.parse(body);
   if (!ajv.validate(schema, json)) found.push(`body ${body}`);
   if (status !== 200 && !errorsOf(declared).includes(json.error)) found.push(`error ${json.error}`);
-  const names = new Set(TRANSPORT_HEADERS);
+  // No operation declares the headers of the message and the connection.
+  const others = new Set(Object.keys(headers));
+  for (const name of ['content-type', 'content-length', 'date', 'connection', 'keep-alive']) others.delete(name);
   for (const [name, { required, schema }] of Object.entries(declared.headers)) {
-    names.add(name.toLowerCase());
+    others.delete(name.toLowerCase());
     const text = headers[name.toLowerCase()];
     // A header is text that is parsed by its schema (OpenAPI 3.1.0, "style: simple").
     const isValid = ajv.validate(schema, text) || (/^\d+$/.test(`${text}`) && ajv.validate(schema, Number(text)));
     if (text === undefined ? required : !isValid) found.push(`${name} is wrong`);
   }
-  for (const name of Object.keys(headers)) if (!names.has(name)) found.push(`header ${name}`);
-  return found;
+  return [...found, ...others];
 }

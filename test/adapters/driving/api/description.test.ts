@@ -9,13 +9,9 @@ import { DESCRIPTION_FILE, declaredResponses, description, errorsOf } from '../.
 const TEXTS = { name: true, tag: false } satisfies Record<keyof Omit<NewPlant, 'id'>, boolean>;
 
 describe('The description', () => {
-  it('is docs/openapi.yaml', () => {
+  it('is docs/openapi.yaml, and cannot be changed', () => {
     expect(openApiDescription).to.deep.equal(description);
-  });
-
-  it('cannot be changed', () => {
-    const { responses } = openApiDescription.paths['/plants']?.['post'] ?? {};
-    expect(() => Object.assign(Object(responses), { 403: {} })).to.throw(TypeError);
+    expect(openApiDescription.paths['/plants'].post.responses).to.be.frozen;
   });
 
   it('passes the recommended rules of the linter', async () => {

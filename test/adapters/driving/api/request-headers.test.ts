@@ -1,30 +1,28 @@
 import { apiErrors, authenticate, toRequestId } from '@plant-store/adapters/api';
-import type { TokenVerifier } from '@plant-store/core';
+import type { Verification } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
-const principal = { subject: 'gardener' };
-const tokenVerifier: TokenVerifier = {
-  verify: async (token) => (token === '!a~' ? { kind: 'valid', principal } : { kind: 'invalid', reason: 'expired' }),
-};
-
 describe('authenticate', () => {
+  const principal = { subject: 'gardener' };
+  const verify = async (token: string): Promise<Verification> =>
+    token === '!a~' ? { kind: 'valid', principal } : { kind: 'invalid', reason: 'expired' };
+
   it('accepts a valid token, with the scheme in any letter case and several spaces after it', async () => {
     for (const header of ['Bearer !a~', 'bearer !a~', 'BEARER   !a~'])
-      expect(await authenticate(header, tokenVerifier), header).to.deep.equal({ kind: 'authenticated', principal });
+      expect(await authenticate(header, { verify }), header).to.deep.equal({ kind: 'authenticated', principal });
   });
 
   it('rejects with 40101 what is not a bearer token', async () => {
     const others = ['', '!a~', 'Bearer', 'Bearer ', 'Bearer !a~ !a~', 'Bearer \xe9', 'Basic !a~', 'x Bearer !a~'];
-    for (const header of [undefined, null, ...others]) {
-      const expected = { kind: 'rejected', error: apiErrors.noCredential };
-      expect(await authenticate(header, tokenVerifier), `${header}`).to.deep.equal(expected);
-    }
+    const expected = { kind: 'rejected', error: apiErrors.noCredential };
+    for (const header of [undefined, null, ...others])
+      expect(await authenticate(header, { verify }), `${header}`).to.deep.equal(expected);
   });
 
   it('rejects with 40102 a token that is not valid, with the reason for the log', async () => {
     const expected = { kind: 'rejected', error: apiErrors.invalidToken, reason: 'expired' };
-    expect(await authenticate('Bearer another', tokenVerifier)).to.deep.equal(expected);
+    expect(await authenticate('Bearer another', { verify })).to.deep.equal(expected);
   });
 });
 

@@ -9,21 +9,18 @@ import { describe, it } from 'mocha';
 import { readPlants } from '#contract/repository-checks.js';
 import { newPlant, storableText } from '../../../support/texts.js';
 
-const text = fc.oneof(storableText(), fc.constantFrom('\n', '\r\n', '\u2028', '\ufeff', '"\\', '__proto__'));
-const id = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
-const newPlants = fc.uniqueArray(newPlant(id, text), { selector: (plant) => plant.id, maxLength: 50 });
-
 describe('exportPlants', () => {
   it('writes an export that imports to an identical store', async () => {
+    const text = fc.oneof(storableText(), fc.constantFrom('\n', '\r\n', '\u2028', '\ufeff', '"\\', '__proto__'));
+    const plant = newPlant(fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID }), text);
+    const newPlants = fc.uniqueArray(plant, { selector: ({ id }) => id, maxLength: 50 });
     const codec = new JsonPlantCodec();
+    const onReject = (rejected: object) => expect.fail(JSON.stringify(rejected));
     await fc.assert(
       fc.asyncProperty(newPlants, async (plants) => {
         const [from, to] = [new MemoryPlantRepository(), new MemoryPlantRepository()];
         await new CreatePlants(from).execute(plants);
-        const exported = Readable.from(exportPlants(new ReadPlants(from), codec)).map((lines: string) =>
-          Buffer.from(lines),
-        );
-        const onReject = (rejected: object) => expect.fail(JSON.stringify(rejected));
+        const exported = Readable.from(exportPlants(new ReadPlants(from), codec)).map(Buffer.from);
         await importPlants(exported, { createPlants: new CreatePlants(to), codec, bodyLimitBytes: 10_000, onReject });
         expect(await readPlants(to)).to.deep.equal(await readPlants(from));
       }),
