@@ -1,13 +1,43 @@
+import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { BatchingPlantWriter, type BatchLimits } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { plantRepositoryContract } from '@plant-store/contract';
-import { type AddOutcome, type Plant, StorageUnavailable } from '@plant-store/core';
+import { type Plant, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
+
+const toPlants = (...ids: readonly bigint[]) => ids.map((id) => toPlant({ id, name: 'Monstera' }));
+
+/** Creates a writer around a memory repository whose writes are recorded and can be held. */
+function createWriter(limits: BatchLimits = {}) {
+  const storage = new MemoryPlantRepository();
+  const events = new EventEmitter();
+  /** The events that the next writes wait for. The event `error` fails the writes that wait. */
+  const holds: string[] = [];
+  /** The ids of each write. */
+  const writes: bigint[][] = [];
+  const add = async (plants: readonly Plant[]) => {
+    writes.push(plants.map(({ id }) => id));
+    const event = holds.shift();
+    if (event !== undefined) await once(events, event);
+    return storage.add(plants);
+  };
+  const writer = new BatchingPlantWriter({ add }, limits);
+  /** Adds plants in successive turns of the event loop. The outcome of each is a kind or an error. */
+  const addInTurns = async (...ids: readonly bigint[]) => {
+    const outcomes: Promise<string | undefined>[] = [];
+    for (const id of ids) {
+      outcomes.push(writer.add(toPlants(id)).then(([outcome]) => outcome?.kind, String));
+      await setImmediate();
+    }
+    return outcomes;
+  };
+  return { writer, storage, events, holds, writes, addInTurns };
+}
 
 describe('BatchingPlantWriter', () => {
   runContract(
@@ -25,154 +55,101 @@ describe('BatchingPlantWriter', () => {
           },
         };
       },
-      rejectedPlant: () => plant(7_000_001n, 'poison'),
     }),
   );
 
   it('writes the calls of one turn of the event loop together', async () => {
-    const { writer, storage } = createWriter({});
-    const addAll = (...calls: readonly bigint[][]) =>
-      Promise.all(calls.map((ids) => writer.add(ids.map((id) => plant(id)))));
-    await addAll([1n], [2n, 3n], [4n]);
-    await addAll([5n]);
-    expect(storage.writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
+    const { writer, writes } = createWriter();
+    await Promise.all([writer.add(toPlants(1n)), writer.add(toPlants(2n, 3n)), writer.add(toPlants(4n))]);
+    await writer.add(toPlants(5n));
+    expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
   });
 
   it('starts at most maxWrites concurrent writes, and the next one with the calls that arrived meanwhile', async () => {
-    const { storage, addNow } = createWriter({ maxWrites: 2 });
-    const releases = [storage.holdNext(), storage.holdNext()];
-    const calls = [await addNow(1n), await addNow(2n), await addNow(3n), await addNow(4n)];
-    expect(storage.writes).to.deep.equal([[1n], [2n]]);
-    for (const release of releases) release();
-    await Promise.all(calls.map(({ outcome }) => outcome));
-    expect(storage.writes).to.deep.equal([[1n], [2n], [3n, 4n]]);
+    const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2 });
+    holds.push('release', 'release');
+    const outcomes = await addInTurns(1n, 2n, 3n, 4n);
+    expect(writes).to.deep.equal([[1n], [2n]]);
+    events.emit('release');
+    await Promise.all(outcomes);
+    expect(writes).to.deep.equal([[1n], [2n], [3n, 4n]]);
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {
-    const { writer, storage } = createWriter({});
-    const failure = new StorageUnavailable('the storage is unavailable');
-    storage.failure = failure;
-    const calls = [1n, 2n].map((id) => catchError(writer.add([plant(id)])));
+    const { writer, events, holds } = createWriter();
+    holds.push('release');
+    const calls = [writer.add(toPlants(1n)), writer.add(toPlants(2n))].map(catchError);
     await setImmediate();
-    const next = writer.add([plant(1n)]);
+    const next = writer.add(toPlants(1n));
+    const failure = new StorageUnavailable('the storage is unavailable');
+    events.emit('error', failure);
     expect(await Promise.all(calls)).to.deep.equal([failure, failure]);
     expect(await next).to.deep.equal([{ kind: 'added' }]);
   });
 
-  it('after every write in flight has timed out, fails the calls behind them, and others at once', async () => {
-    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
-    storage.holdNext();
-    storage.holdNext();
-    const calls = [await addNow(1n), await addNow(2n), await addNow(3n)];
-    for (const { outcome } of calls)
-      expect(await outcome).to.equal('StorageUnavailable: the storage did not respond within 20 ms');
-    expect(await (await addNow(4n)).outcome).to.equal('StorageUnavailable: an earlier write timed out');
-    expect(storage.writes).to.deep.equal([[1n], [2n]]);
-  });
+  describe('after a write has timed out', () => {
+    const TIMED_OUT = 'StorageUnavailable: the storage did not respond within 30 ms';
 
-  it('after a write has timed out beside another one, starts the next one when the other one ends', async () => {
-    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
-    const [, release] = [storage.holdNext(), storage.holdNext()];
-    const [first, second, third] = [await addNow(1n), await addNow(2n), await addNow(3n)];
-    expect(await first.outcome).to.match(/did not respond/);
-    expect(storage.writes).to.deep.equal([[1n], [2n]]);
-    // In the turn of the first time-out, and so before the second one.
-    release();
-    expect([await second.outcome, await third.outcome]).to.deep.equal(['added', 'added']);
-  });
+    it('with every other one in flight, fails the calls behind them, and others at once', async () => {
+      const { holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      holds.push('never', 'never');
+      expect(await Promise.all(await addInTurns(1n, 2n, 3n))).to.deep.equal([TIMED_OUT, TIMED_OUT, TIMED_OUT]);
+      const [later] = await addInTurns(4n);
+      expect(await later).to.equal('StorageUnavailable: an earlier write timed out');
+      expect(writes).to.deep.equal([[1n], [2n]]);
+    });
 
-  it('goes on at once after a write has timed out if another one has ended meanwhile', async () => {
-    const { storage, addNow } = createWriter({ maxWrites: 2, timeoutMs: 20 });
-    storage.holdNext();
-    const [first, second] = [await addNow(1n), await addNow(2n)];
-    expect([await second.outcome, await first.outcome]).to.have.members([
-      'added',
-      'StorageUnavailable: the storage did not respond within 20 ms',
-    ]);
-    expect(await (await addNow(3n)).outcome).to.equal('added');
-  });
+    it('beside another one, starts the next one when the other one ends', async () => {
+      const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      holds.push('never', 'release');
+      const [first, second, third] = await addInTurns(1n, 2n, 3n);
+      expect(await first).to.equal(TIMED_OUT);
+      expect(writes).to.deep.equal([[1n], [2n]]);
+      // In the turn of the first time-out, and so before the second one.
+      events.emit('release');
+      expect([await second, await third]).to.deep.equal(['added', 'added']);
+    });
 
-  it('fails the calls of a batch for which the decorated writer does not return one outcome per plant', async () => {
-    const { writer, storage } = createWriter({});
-    storage.add = async () => [{ kind: 'added' }];
-    expect(await catchError(writer.add([plant(1n), plant(2n)]))).to.match(/one outcome per plant/);
-  });
-
-  it('drains once every call has settled, those made meanwhile, too', async () => {
-    const { writer, storage } = createWriter({});
-    await writer.drain();
-    const settled: string[] = [];
-    const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
-    const release = storage.holdNext();
-    const before = [note(writer.add([plant(1n)]), 'first'), note(writer.drain(), 'drained before the write')];
-    await setImmediate();
-    const during = [note(writer.drain(), 'drained during the write'), note(writer.add([plant(2n)]), 'second')];
-    release();
-    await Promise.all([...before, ...during]);
-    expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
+    it('goes on at once if another one has ended meanwhile', async () => {
+      const { holds, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      holds.push('never');
+      expect(await Promise.all(await addInTurns(1n, 2n))).to.deep.equal([TIMED_OUT, 'added']);
+      expect(await Promise.all(await addInTurns(3n))).to.deep.equal(['added']);
+    });
   });
 
   it('fails the calls behind a write, too, if the storage gives up just before the time limit', async () => {
     const locked = new StorageUnavailable('the database is locked');
-    const { storage, addNow } = createWriter({ timeoutMs: 5 });
-    storage.add = async (plants) => {
-      storage.writes.push(plants.map(({ id }) => id));
+    let writes = 0;
+    const add = async () => {
+      writes++;
       await setImmediate();
       // Blocks the event loop, so that the time limit cannot be first.
       for (const start = performance.now(); performance.now() < start + 5; );
       throw locked;
     };
-    const calls = [await addNow(1n), await addNow(2n)];
-    for (const { outcome } of calls) expect(await outcome).to.equal(`${locked}`);
-    expect(storage.writes).to.deep.equal([[1n]]);
+    const writer = new BatchingPlantWriter({ add }, { timeoutMs: 5 });
+    const first = catchError(writer.add(toPlants(1n)));
+    await setImmediate();
+    expect([await catchError(writer.add(toPlants(2n))), await first, writes]).to.deep.equal([locked, locked, 1]);
+  });
+
+  it('fails the calls of a batch for which the decorated writer does not return one outcome per plant', async () => {
+    const writer = new BatchingPlantWriter({ add: async () => [{ kind: 'added' }] });
+    expect(await catchError(writer.add(toPlants(1n, 2n)))).to.match(/one outcome per plant/);
+  });
+
+  it('drains once every call has settled, those made meanwhile, too', async () => {
+    const { writer, events, holds } = createWriter();
+    await writer.drain();
+    holds.push('release');
+    const settled: string[] = [];
+    const note = (call: Promise<unknown>, name: string) => call.then(() => settled.push(name));
+    const before = [note(writer.add(toPlants(1n)), 'first'), note(writer.drain(), 'drained before the write')];
+    await setImmediate();
+    const during = [note(writer.drain(), 'drained during the write'), note(writer.add(toPlants(2n)), 'second')];
+    events.emit('release');
+    await Promise.all([...before, ...during]);
+    expect(settled).to.deep.equal(['first', 'second', 'drained before the write', 'drained during the write']);
   });
 });
-
-function createWriter(limits: BatchLimits) {
-  const storage = new ControlledRepository();
-  const writer = new BatchingPlantWriter(storage, limits);
-  /** Adds a plant, and resolves when a write may have started. The outcome is a kind or an error. */
-  const addNow = async (id: bigint) => {
-    const outcome = writer.add([plant(id)]).then(([each]) => each?.kind, String);
-    await setImmediate();
-    return { outcome };
-  };
-  return { writer, storage, addNow };
-}
-
-/** A memory repository that records the ids of each write, can hold and fail writes, and rejects plants named `poison`. */
-class ControlledRepository extends MemoryPlantRepository {
-  readonly writes: bigint[][] = [];
-  /** The error of the next write. */
-  failure: Error | undefined;
-  readonly #holds: Promise<void>[] = [];
-
-  /** Holds the next write that is not held yet, until the returned function is called. */
-  holdNext(): () => void {
-    let release = () => {};
-    this.#holds.push(
-      new Promise((resolve) => {
-        release = resolve;
-      }),
-    );
-    return () => release();
-  }
-
-  override async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
-    this.writes.push(plants.map(({ id }) => id));
-    const { failure } = this;
-    this.failure = undefined;
-    await this.#holds.shift();
-    if (failure) throw failure;
-    const outcomes = await super.add([]);
-    for (const one of plants) {
-      if (one.name === 'poison') outcomes.push({ kind: 'rejected', error: new Error('no') });
-      else outcomes.push(...(await super.add([one])));
-    }
-    return outcomes;
-  }
-}
-
-function plant(id: bigint, name = ''): Plant {
-  return toPlant({ id, name });
-}

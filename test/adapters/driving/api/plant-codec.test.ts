@@ -67,7 +67,6 @@ describe('JsonPlantCodec.encodeNewPlant', () => {
 describe('JsonPlantCodec.encodePlant', () => {
   it('returns the strings of the plant, but not its id', () => {
     expect(codec.encodePlant(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
-    expect(codec.encodePlant(toPlant({ id: 1n, name: 'Monstera' }))).to.equal('{"name":"Monstera"}');
   });
 });
 
@@ -98,13 +97,15 @@ describe('parseExactInteger', () => {
   });
 
   it('parses a mebibyte of digits, which would take a parser with quadratic time minutes', () => {
-    const zeros = '0'.repeat(MEBIBYTE);
-    const nines = '9'.repeat(MEBIBYTE);
-    expect(parseExactInteger(`0.${zeros}1e${MEBIBYTE + 1}`)).to.equal(1n);
-    expect(parseExactInteger(`1${zeros}e-${MEBIBYTE}`)).to.equal(1n);
-    expect(parseExactInteger(`1e${zeros}3`)).to.equal(1000n);
-    expect(parseExactInteger(`0e-${nines}`)).to.equal(0n);
-    expect(parseExactInteger(`1e${nines}`)).to.equal(undefined);
+    const [zeros, nines] = ['0'.repeat(MEBIBYTE), '9'.repeat(MEBIBYTE)];
+    const sources = [
+      `0.${zeros}1e${MEBIBYTE + 1}`,
+      `1${zeros}e-${MEBIBYTE}`,
+      `1e${zeros}3`,
+      `0e-${nines}`,
+      `1e${nines}`,
+    ];
+    expect(sources.map(parseExactInteger)).to.deep.equal([1n, 1n, 1000n, 0n, undefined]);
   });
 });
 
