@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { linkModules } from '../support/link-modules.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -39,38 +39,29 @@ const FOUND_BY_COMPILER: Readonly<Record<string, string>> = {
   'adapters/path-for-tests.ts': "import '#core/plant.js';",
 };
 
-describe('The rules of dependencies', () => {
-  const folder = temporaryFolder();
-
-  /** Adds files to a copy of parts of the repository, and returns those of them in which a program finds an error. */
-  function find(files: Readonly<Record<string, string>>, paths: readonly string[], ...commands: readonly string[][]) {
-    const copy = mkdtempSync(join(folder, 'copy-'));
+describe('A file that breaks a rule of dependencies', () => {
+  const copy = temporaryFolder();
+  before(() => {
+    const files = ['biome.json', '.gitignore', 'package.json', 'tsconfig.json', 'test/contract/package.json'];
     const filter = (path: string) => !/\/node_modules$|\.tsbuildinfo$/.test(path);
-    for (const path of paths) cpSync(inRepository(path), join(copy, path), { recursive: true, filter });
+    for (const path of [...files, 'core', 'adapters'])
+      cpSync(inRepository(path), join(copy, path), { recursive: true, filter });
     linkModules(copy);
-    for (const [file, code] of Object.entries(files)) {
-      mkdirSync(dirname(join(copy, file)), { recursive: true });
-      writeFileSync(join(copy, file), `${code}\n`);
-    }
-    const options = { cwd: copy, encoding: 'utf8' } as const;
-    const outputs = commands.map((command) => spawnSync(process.execPath, command, options));
-    const output = outputs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
-    return Object.keys(files).filter((file) => RegExp(`^${file}[(:]1[,:]`, 'm').test(output));
+    mkdirSync(join(copy, 'composition'));
+  });
+
+  /** Asserts that commands find an error in the first line of each of these files, which it adds to the copy. */
+  function assertFound(files: Readonly<Record<string, string>>, ...commands: readonly string[]) {
+    for (const [file, code] of Object.entries(files)) writeFileSync(join(copy, file), `${code}\n`);
+    const options = { cwd: copy, encoding: 'utf8', shell: true } as const;
+    const output = commands.map((command) => spawnSync(`node_modules/.bin/${command}`, options).stdout).join('\n');
+    const found = Object.keys(files).filter((file) => RegExp(`^${file}[(:]1[,:]`, 'm').test(output));
+    expect(found, output).to.deep.equal(Object.keys(files));
+    for (const file of Object.keys(files)) rmSync(join(copy, file));
   }
 
-  it('are those of the linter', () => {
-    const manifests = ['', 'core/', 'adapters/', 'test/contract/'].map((folder) => `${folder}package.json`);
-    const biome = inRepository('node_modules/@biomejs/biome/bin/biome');
-    const lint = [biome, 'lint', '--max-diagnostics=none'];
-    const found = find(FOUND_BY_LINTER, ['biome.json', '.gitignore', ...manifests], lint);
-    expect(found).to.deep.equal(Object.keys(FOUND_BY_LINTER));
-  });
+  it('is found by the linter', () => assertFound(FOUND_BY_LINTER, 'biome lint --max-diagnostics=none 2>&1'));
 
-  it('are those of the compiler', () => {
-    const tsc = inRepository('node_modules/typescript/bin/tsc');
-    const compile = (folder: string) => [tsc, '-p', folder, '--noEmit', '--pretty', 'false'];
-    const paths = ['tsconfig.json', 'package.json', 'core', 'adapters'];
-    const found = find(FOUND_BY_COMPILER, paths, compile('core'), compile('adapters'));
-    expect(found).to.deep.equal(Object.keys(FOUND_BY_COMPILER));
-  });
+  it('is found by the compiler', () =>
+    assertFound(FOUND_BY_COMPILER, 'tsc -p core --noEmit --pretty false', 'tsc -p adapters --noEmit --pretty false'));
 });
