@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { JsonPlantCodec } from '@plant-store/adapters/api';
+import { type Declined, JsonPlantCodec } from '@plant-store/adapters/api';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
-import { CreatePlants, ReadPlants, StorageUnavailable } from '@plant-store/core';
+import { CreatePlants, type CreatePlantsUseCase, ReadPlants, StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
@@ -17,7 +17,7 @@ const TOO_LONG = { error: 41301, message: 'The line is larger than 200000 bytes'
 describe('importPlants', () => {
   const codec = new JsonPlantCodec();
   let repository: MemoryPlantRepository;
-  let createPlants: Parameters<typeof importPlants>[1]['createPlants'];
+  let createPlants: CreatePlantsUseCase<Declined>;
   let rejects: object[];
   beforeEach(() => {
     repository = new MemoryPlantRepository();
@@ -44,13 +44,15 @@ describe('importPlants', () => {
     (await Readable.from(exportPlants(new ReadPlants(repository), codec)).toArray()).join('');
 
   it('stores the lines, and reports each rejected one in order, with its number and its error', async () => {
-    const text = `${plantLines(1, 4000)}not JSON
-{"id":1,"name":"another"}
-{"id":2,"name":"a\\u0000"}
-[]
-{"id":3,"name":"${'a'.repeat(LIMIT)}"}
-{"name":"\\u0070lant 4", "id":4.0, "more":true}
-${plantLines(5000, 1200)}not JSON\n`;
+    const others = [
+      'not JSON',
+      '{"id":1,"name":"another"}',
+      '{"id":2,"name":"a\\u0000"}',
+      '[]',
+      `{"id":3,"name":"${'a'.repeat(LIMIT)}"}`,
+      '{"name":"\\u0070lant 4", "id":4.0, "more":true}',
+    ];
+    const text = `${plantLines(1, 4000)}${others.join('\n')}\n${plantLines(5000, 1200)}not JSON\n`;
     expect(await importFrom(text)).to.deep.equal({ kind: 'imported', created: 5200, alreadyStored: 1, rejected: 6 });
     expect(rejects).to.deep.equal([
       { line: 4001, ...NOT_JSON },
