@@ -6,10 +6,8 @@ import type { HttpResponse } from '#contract/http/connection.js';
  */
 export const CANARY = 'canary-4711';
 const LEAK = /canary/i;
-/** A stack frame or a file path. */
+/** Matches a stack frame or a file path. */
 const INTERNALS = /\bat .{0,200}:\d+:\d+|node_modules|\/dist\//;
-/** Minimum length of a secret; ordinary output may contain shorter ones by chance. */
-const MIN_SECRET_LENGTH = 8;
 
 /** The leaks found so far. */
 export const leaks: string[] = [];
@@ -22,12 +20,13 @@ export function checkResponse({ status, headers, body }: HttpResponse): void {
 
 /** Checks the output of a program for canaries on standard error and for its tokens and password on both streams. */
 export function checkOutput(
-  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+  { stdout, stderr }: Readonly<Record<'stdout' | 'stderr', string>>,
   { ACCESS_TOKENS = '', DATABASE_URL = '' }: Readonly<Record<string, string>>,
 ): void {
   const password = URL.canParse(DATABASE_URL) ? new URL(DATABASE_URL).password : '';
   const tokens = ACCESS_TOKENS.split(',').map((entry) => entry.replace(/^[\w.@-]+=/, ''));
-  const secrets = [...tokens, password].filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  // Ordinary output may contain shorter ones by chance.
+  const secrets = [...tokens, password].filter(({ length }) => length >= 8);
   const hasSecret = (line: string) => secrets.some((secret) => line.includes(secret));
   leaks.push(...stderr.split('\n').filter((line) => LEAK.test(line) || hasSecret(line)));
   leaks.push(...stdout.split('\n').filter(hasSecret));

@@ -49,10 +49,7 @@ describe('BatchingPlantWriter', () => {
           find: (id) => storage.find(id),
           read: (from, limit) => storage.read(from, limit),
           ready: () => storage.ready(),
-          close: async () => {
-            await writer.drain();
-            await storage.close();
-          },
+          close: () => writer.drain().then(() => storage.close()),
         };
       },
     }),
