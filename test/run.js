@@ -9,7 +9,7 @@ const tiers = {
   test: {
     jobs: 4,
     files: ['@(adapters|bench|composition|contract-mutants|core|docs|examples|structure)/**/*'],
-    except: ['adapters/driven/knex/node-sqlite-driver', ...onServers],
+    except: onServers,
   },
   engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
   // The longest first.
@@ -20,7 +20,7 @@ const tiers = {
   sqlite: {
     jobs: 2,
     files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
-    except: ['adapters/driven/knex/sqlite3-driver', ...onServers],
+    except: onServers,
   },
   interop: { jobs: 3, files: ['interop/@(mounted|price)', 'interop/!(mounted|price)'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },

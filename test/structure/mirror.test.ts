@@ -6,6 +6,8 @@ import { inRepository } from '../support/paths.js';
 /** Product files without a test of their name, and why. */
 const WITHOUT_TEST: Readonly<Record<string, string>> = {
   'adapters/driven/knex/dialect': 'a type',
+  'adapters/driven/knex/node-sqlite-driver': 'sqlite-file.test.ts tests the drivers for SQLite',
+  'adapters/driven/knex/sqlite3-driver': 'sqlite-file.test.ts tests the drivers for SQLite',
   'adapters/driven/knex/standby': 'test/system/standby.test.ts runs it with a server that waits for a standby',
   'adapters/driving/api/is-new-plant': 'a declaration of code that build.js generates',
   'adapters/driving/api/request-log': 'types',

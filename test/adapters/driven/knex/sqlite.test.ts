@@ -1,7 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import { sqliteEngine, sqliteStore } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
 
@@ -20,10 +19,6 @@ describe('SQLite', () => {
     const store = await stores.create();
     await store.run('PRAGMA application_id = 7');
     const storage = await stores.open(store);
-    for (const kind of ['added', 'conflict']) {
-      const [outcome] = await storage.add([toPlant({ id: 1n, name: 'Aloe' })]);
-      expect(outcome).to.have.property('kind', kind);
-    }
     await storage.ready();
     expect(await storage.knex.raw('PRAGMA application_id')).to.deep.equal([{ application_id: 7 }]);
   });
@@ -38,17 +33,5 @@ describe('SQLite', () => {
       await storage.add([stored]);
       expect(await storage.add([toPlant({ id: 1n, name: 'Moss' })])).to.deep.equal([{ kind: 'conflict', stored }]);
     }
-  });
-
-  it('classifies errors by their primary result codes', () => {
-    const classes = {
-      busy: { BUSY: 5, PROTOCOL: 15 },
-      rejected: { TOOBIG: 18, CONSTRAINT: 19, MISMATCH: 20 },
-      fileError: { IOERR: 10, CORRUPT: 11, FULL: 13, NOTADB: 26 },
-      unavailable: { ERROR: 1, READONLY: 8, CANTOPEN: 14 },
-    };
-    for (const [kind, codes] of Object.entries(classes))
-      for (const [code, errno] of Object.entries(codes))
-        expect(sqlite.classify(Object.assign(new Error(), { errno })), code).to.equal(kind);
   });
 });
