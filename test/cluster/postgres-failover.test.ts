@@ -87,7 +87,7 @@ describe('Two services on a PostgreSQL primary with a synchronous standby', () =
     /** Promotes the standby, which commits nothing before it has a standby; moves the name to it, and adds one. */
     const failOver = async () => {
       await primary.kill();
-      await standby.promote();
+      await standby.waitForRow('SELECT pg_promote()');
       primary = standby;
       pointTo(primary);
       standby = await addStandby(primary);

@@ -127,12 +127,6 @@ export class PrivateServer {
     await waitUntil(query, hasRow).finally(() => knex.destroy());
   }
 
-  /** Makes a PostgreSQL standby a primary. */
-  async promote(): Promise<void> {
-    const knex = this.connect();
-    await knex.raw('SELECT pg_promote()').finally(() => knex.destroy());
-  }
-
   /** Kills the server and each child process, because PostgreSQL's children lead their own process groups. */
   async kill(): Promise<void> {
     if (!this.program?.isRunning) return;

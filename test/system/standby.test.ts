@@ -4,20 +4,34 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
-import { serve } from '../support/client.js';
 import { plantStore } from '../support/executable.js';
 import { toPlant } from '../support/plants.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { PrivateServer, postgresStandby, privateServers, WAITING } from './private-server.js';
+
+const PLANT = toPlant({ id: 1n, name: 'Monstera' });
+const OTHER = toPlant({ id: 2n, name: 'Ficus' });
 
 describe('PostgreSQL with a standby', () => {
   const folder = temporaryFolder();
   let server: PrivateServer;
   let admin: Knex;
   let repository: KnexStorage;
-  const plant = toPlant({ id: 1n, name: 'Monstera' });
 
   const open = (url = server.url, timeoutMs = 20_000) => openPostgres({ url, timeoutMs });
+  const restart = async () => {
+    await admin.destroy();
+    await server.kill();
+    await server.start();
+    admin = server.connect();
+  };
+  const set = async (setting: string, value: string) => {
+    await admin.raw(`ALTER SYSTEM SET ${setting} = '${value}'`);
+    await admin.raw('SELECT pg_reload_conf()');
+    await server.waitForRow(`SELECT WHERE current_setting('${setting}') = '${value}'`);
+    // Commits wait for a standby only once the checkpointer knows its name, which it reads before a checkpoint.
+    await admin.raw('CHECKPOINT');
+  };
   before(async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     server = await PrivateServer.install(privateServers.postgres, folder);
@@ -29,73 +43,62 @@ describe('PostgreSQL with a standby', () => {
     await admin('plants').delete();
   });
   afterEach(async () => {
-    await requireStandby('');
+    await set('synchronous_standby_names', '');
     await repository.close();
     await admin.destroy();
     await server.kill();
   });
 
-  /** Makes every commit wait for the standby with this name; an empty name disables waiting. */
-  async function requireStandby(name: 'down' | ''): Promise<void> {
-    await admin.raw(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-    await admin.raw('SELECT pg_reload_conf()');
-    await server.waitForRow(`SELECT WHERE current_setting('synchronous_standby_names') = '${name}'`);
-    // Commits wait only once the checkpointer has read the setting, which it does before a checkpoint.
-    await admin.raw('CHECKPOINT');
-  }
-  /** Adds a plant, and expects that cancelling the wait for the standby makes it fail. */
-  async function expectUnavailable(id: bigint, name: string): Promise<void> {
-    const adding = catchError(repository.add([toPlant({ id, name })]));
-    await server.waitForRow(`SELECT pg_cancel_backend(pid) ${WAITING}`);
-    expect(await adding).to.be.instanceOf(StorageUnavailable);
-  }
-
   it('a plant that another session committed without a sync is durable once it is reported as stored', async () => {
-    await admin.raw("ALTER SYSTEM SET wal_writer_delay = '10s'");
-    await admin.raw('SELECT pg_reload_conf()');
-    await server.waitForRow("SELECT WHERE current_setting('wal_writer_delay') = '10s'");
+    await set('wal_writer_delay', '10s');
     await admin.raw('SET synchronous_commit = off');
-    await admin('plants').insert({ id: 1, name: plant.name });
-    expect(await repository.add([plant])).to.have.nested.property('[0].kind', 'conflict');
-    await admin.destroy();
-    await server.kill();
-    await server.start();
-    admin = server.connect();
-    expect(await admin('plants').pluck('name')).to.deep.equal([plant.name]);
+    await admin('plants').insert({ id: 1, name: PLANT.name });
+    expect(await repository.add([PLANT])).to.have.nested.property('[0].kind', 'conflict');
+    await restart();
+    expect(await admin('plants').pluck('name')).to.deep.equal([PLANT.name]);
   });
 
   it('a plant that only the primary has is neither added nor a conflict, nor is its id, if the wait is cancelled', async () => {
-    await requireStandby('down');
+    const expectUnavailable = async (id: bigint, name: string) => {
+      const adding = catchError(repository.add([toPlant({ id, name })]));
+      await server.waitForRow(`SELECT pg_cancel_backend(pid) ${WAITING}`);
+      expect(await adding).to.be.instanceOf(StorageUnavailable);
+    };
+    await set('synchronous_standby_names', 'down');
     await expectUnavailable(2n, 'Ficus');
-    const adding = catchError(repository.add([plant]));
+    const adding = catchError(repository.add([PLANT]));
     await server.waitForRow(`SELECT ${WAITING}`);
-    await admin.destroy();
-    await server.kill();
+    await restart();
     expect(await adding).to.be.instanceOf(StorageUnavailable);
-    // After a crash, the plant is visible.
-    await server.start();
-    admin = server.connect();
-    for (const name of ['Monstera', 'another plant']) await expectUnavailable(1n, name);
-    // A service can start meanwhile.
-    await (await open()).close();
+    // After the crash, the plant is visible.
+    for (const name of [PLANT.name, 'another plant']) await expectUnavailable(1n, name);
+    // A service can start meanwhile, and warns about a setting that does not wait for the standby.
+    for (const [url, warning] of [
+      [server.url, /^$/],
+      [`${server.url}?options=-c%20synchronous_commit=local`, /may lose them: synchronous_commit=local$/],
+    ] as const) {
+      const other = await open(url);
+      expect(other.warnings.join()).to.match(warning);
+      await other.close();
+    }
   });
 
   it('a write that waits for too long is cancelled, and the repository is ready once a write is committed', async () => {
     const impatient = await open(server.url, 1000);
-    await requireStandby('down');
+    await set('synchronous_standby_names', 'down');
     for (let attempt = 0; attempt < 3; attempt++) {
-      expect(await catchError(impatient.add([plant]))).to.be.instanceOf(StorageUnavailable);
+      expect(await catchError(impatient.add([PLANT]))).to.be.instanceOf(StorageUnavailable);
       expect(await catchError(impatient.ready())).to.be.instanceOf(StorageUnavailable);
     }
     await server.waitForRow(`SELECT WHERE NOT EXISTS (SELECT ${WAITING})`);
-    await requireStandby('');
+    await set('synchronous_standby_names', '');
     await impatient.ready();
-    expect(await impatient.add([plant])).to.have.nested.property('[0].kind', 'conflict');
+    expect(await impatient.add([PLANT])).to.have.nested.property('[0].kind', 'conflict');
     await impatient.close();
   });
 
   it('a hot standby can be exported and checked, and its repository is ready once it is promoted', async () => {
-    await repository.add([plant]);
+    await repository.add([PLANT]);
     const standby = await PrivateServer.install(postgresStandby(server.url, 'standby'), folder);
     await standby.start();
     const run = (command: string) => plantStore(folder, [command], { DATABASE_URL: standby.url }).result();
@@ -103,22 +106,12 @@ describe('PostgreSQL with a standby', () => {
     expect(await run('check')).to.include({ exitCode: 0 });
 
     const onStandby = await open(standby.url);
-    const other = toPlant({ id: 2n, name: 'Ficus' });
-    expect(await catchError(onStandby.add([other]))).to.be.instanceOf(StorageUnavailable);
+    expect(await catchError(onStandby.add([OTHER]))).to.be.instanceOf(StorageUnavailable);
     expect(await catchError(onStandby.ready())).to.be.instanceOf(Error);
-    await standby.promote();
+    await standby.waitForRow('SELECT pg_promote()');
     await onStandby.ready();
-    expect(await onStandby.add([other])).to.deep.equal([{ kind: 'added' }]);
+    expect(await onStandby.add([OTHER])).to.deep.equal([{ kind: 'added' }]);
     await onStandby.close();
     await standby.kill();
-  });
-
-  it('the service warns at startup about settings that do not wait for the standby', async () => {
-    // With local, the migrations would wait for nothing, so the standby may be down.
-    await requireStandby('down');
-    for (const setting of ['synchronous_commit=local', 'client_min_messages=error']) {
-      const DATABASE_URL = `${server.url}?options=-c%20${setting}`;
-      await serve(folder, { DATABASE_URL }).waitForOutput(RegExp(`"warn".*before they are durable.*${setting}`));
-    }
   });
 });
