@@ -14,7 +14,6 @@ import { mysql } from '#adapters/driven/knex/mysql.js';
 import { postgres } from '#adapters/driven/knex/postgres.js';
 import { sqlite } from '#adapters/driven/knex/sqlite.js';
 import {
-  connectTo,
   type DatabaseServer,
   databasesOn,
   mariadbServer,
@@ -33,15 +32,10 @@ export interface TestStore {
   readonly url: string;
   /** Reads every plant, ascending by id. */
   readPlants(): Promise<TestPlant[]>;
-  /** Runs a statement as another program, which disconnects afterwards. */
+  /** Runs a statement as another program. */
   run(sql: string): Promise<unknown>;
   /** Returns the errors in SQLite's file. Absent for servers, because they alone write their files. */
   checkIntegrity?(): Promise<string[]>;
-}
-
-/** A store that can be made unavailable to what uses its URL. */
-export interface FragileStore extends TestStore {
-  whileUnavailable(work: () => Promise<unknown>): Promise<unknown>;
 }
 
 /** An engine on which tests run. */
@@ -53,9 +47,10 @@ interface Engine {
   /** Creates stores for the surrounding suite, which removes them. Call it inside `describe`. */
   stores(): {
     create(): Promise<TestStore>;
-    createFragile(): Promise<FragileStore>;
+    /** Creates a store that can be made unavailable to what uses its URL. */
+    createFragile(): Promise<TestStore & { whileUnavailable(work: () => Promise<unknown>): Promise<unknown> }>;
     /** Opens a storage that the suite closes. */
-    open(store: TestStore, options?: StoreOptions): Promise<KnexStorage>;
+    open(store: Pick<TestStore, 'url'>, options?: StoreOptions): Promise<KnexStorage>;
   };
 }
 
@@ -71,32 +66,30 @@ export const sqliteEngine = {
     const open = openForSuite();
     const folder = temporaryFolder();
     let files = 0;
-    const newPath = () => join(folder, `${++files}.db`);
-    return {
-      open,
-      create: async () => sqliteStore(newPath()),
-      createFragile: async () => {
-        const path = newPath();
-        const whileUnavailable = async (work: () => Promise<unknown>) => {
-          const other = await SqliteFile.open(path);
-          await other.exec('BEGIN EXCLUSIVE');
-          await work().finally(() => other.close());
-        };
-        return { ...sqliteStore(path), whileUnavailable };
-      },
+    const create = async () => sqliteStore(join(folder, `${++files}.db`));
+    const createFragile = async () => {
+      const store = await create();
+      const whileUnavailable = async (work: () => Promise<unknown>) => {
+        const other = await SqliteFile.open(store.path);
+        await other.exec('BEGIN EXCLUSIVE');
+        await work().finally(() => other.close());
+      };
+      return { ...store, whileUnavailable };
     };
+    return { create, createFragile, open };
   },
 } satisfies Engine;
 export const postgresEngine = onServer(postgresServer);
 export const mariadbEngine = onServer(mariadbServer);
 export const mysqlEngine = onServer(mysqlServer);
 
-const servers = [postgresEngine, onServer(newestPostgresServer), mariadbEngine, mysqlEngine];
+/** The servers, which create users, too. */
+export const serverEngines = [postgresEngine, onServer(newestPostgresServer), mariadbEngine, mysqlEngine];
 const { TEST_TIER } = process.env;
 /** The engines of the tier. A test file on the command line runs on every engine that is available. */
 export const enginesOfTier: readonly Engine[] = [
   ...(TEST_TIER === 'engines' ? [] : [sqliteEngine]),
-  ...(TEST_TIER === undefined || TEST_TIER === 'engines' ? servers : []),
+  ...(TEST_TIER === undefined || TEST_TIER === 'engines' ? serverEngines : []),
 ];
 
 /** Opens the storage at the URL of a store, without the service. */
@@ -116,7 +109,7 @@ function openForSuite(): ReturnType<Engine['stores']>['open'] {
   };
 }
 
-function onServer(server: DatabaseServer): Engine {
+function onServer(server: DatabaseServer) {
   const stores = () => {
     const open = openForSuite();
     const databases = databasesOn(server);
@@ -136,10 +129,11 @@ function onServer(server: DatabaseServer): Engine {
       };
       return { ...store, url: proxy.toProxiedUrl(store.url), whileUnavailable };
     };
-    return { create, createFragile, open };
+    return { create, createFragile, open, createUser: databases.createUser };
   };
-  const dialect = server.client === 'pg' ? postgres : mysql;
-  return { name: server.name, dialect, rejectPoison: "ALTER TABLE plants ADD CHECK (name <> 'poison')", stores };
+  const dialect: Dialect = server.client === 'pg' ? postgres : mysql;
+  const rejectPoison = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
+  return { name: server.name, url: server.url, dialect, rejectPoison, stores } satisfies Engine & { url: string };
 }
 
 /** Returns the store in a SQLite file. */
@@ -148,15 +142,16 @@ export function sqliteStore(path: string): Required<TestStore> & { readonly path
     const file = await SqliteFile.open(path);
     return work(file).finally(() => file.close());
   };
-  const query = (sql: string) => use((file) => file.all(sql));
   return {
     path,
     url: `sqlite:${path}`,
     run: (sql) => use((file) => file.exec(sql)),
-    readPlants: async () =>
-      (await query("SELECT '' || id AS id, name, tag FROM plants ORDER BY plants.id")).map(fromRow),
-    checkIntegrity: async () => {
-      const rows = await query('PRAGMA integrity_check');
+    async readPlants() {
+      const rows = await use((file) => file.all("SELECT '' || id AS id, name, tag FROM plants ORDER BY plants.id"));
+      return rows.map(fromRow);
+    },
+    async checkIntegrity() {
+      const rows = await use((file) => file.all('PRAGMA integrity_check'));
       return rows.map((row) => `${row['integrity_check']}`).filter((text) => text !== 'ok');
     },
   };
@@ -164,12 +159,7 @@ export function sqliteStore(path: string): Required<TestStore> & { readonly path
 
 /** Returns the store in a database of a server, accessed through `knex`. */
 export function serverStore(url: string, knex: Knex): TestStore {
-  const run = async (sql: string) => {
-    const client = url.startsWith('mysql') ? 'mysql2' : 'pg';
-    const other = connectTo({ client, url });
-    await other.raw(sql).finally(() => other.destroy());
-  };
-  return { url, run, readPlants: () => readTable(knex, 'plants') };
+  return { url, run: (sql) => knex.raw(sql).then(), readPlants: () => readTable(knex, 'plants') };
 }
 
 /** Reads the plants in a table of a server, ascending by id. */

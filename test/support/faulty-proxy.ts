@@ -2,19 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from './port.js';
 
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'postgres:': 5432, 'mysql:': 3306 };
-
 /** A TCP proxy that injects network faults. */
 export class FaultyProxy {
-  /** URL of the server to which new connections are forwarded. */
-  target: string;
+  /** URL of the server to which connections are forwarded, with its port. */
+  readonly target: string;
   readonly #port: number;
   readonly #connections: { readonly client: Socket; readonly server: Socket; isLost: boolean }[] = [];
   readonly #listener = createServer((client) => this.#forward(client));
   #isLossy = false;
 
-  private constructor(url: string, port: number) {
-    this.target = url;
+  private constructor(target: string, port: number) {
+    this.target = target;
     this.#port = port;
   }
 
@@ -66,16 +64,17 @@ export class FaultyProxy {
   }
 
   #forward(client: Socket): void {
-    const { protocol, hostname: host, port } = new URL(this.target);
-    const server = connect({ host, port: Number(port || DEFAULT_PORTS[protocol]) });
+    const { hostname, port } = new URL(this.target);
+    const server = connect(Number(port), hostname);
     const connection = { client, server, isLost: this.#isLossy };
     this.#connections.push(connection);
-    const forward = (from: Socket, to: Socket) => {
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       from.on('error', () => {});
       from.on('data', (chunk) => connection.isLost || to.write(chunk));
       from.on('close', () => connection.isLost || to.destroySoon());
-    };
-    forward(client, server);
-    forward(server, client);
+    }
   }
 }
