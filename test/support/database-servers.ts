@@ -9,7 +9,7 @@ export interface DatabaseServer {
   readonly client: 'pg' | 'mysql2';
   /** URL of an existing database, with a user who may create databases. */
   readonly url: string;
-  /** Whether its tests are skipped in CI, too, if it is unavailable. @default false */
+  /** Whether its tests are skipped in CI, too, because test/servers.sh may not be able to download it. @default false */
   readonly isOptional?: boolean;
 }
 
@@ -23,7 +23,6 @@ export const mariadbServer: DatabaseServer = {
   client: 'mysql2',
   url: process.env['TEST_MARIADB_URL'] ?? 'mysql://root@127.0.0.1:3306/mysql',
 };
-// test/servers.sh starts the following, unless it cannot download them.
 export const newestPostgresServer: DatabaseServer = {
   name: 'PostgreSQL 18',
   client: 'pg',

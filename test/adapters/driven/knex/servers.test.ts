@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { describe, it } from 'mocha';
 import { postgres } from '#adapters/driven/knex/postgres.js';
 import { catchError } from '../../../support/catch-error.js';
@@ -19,11 +18,6 @@ describe('A storage on a server', () => {
     describe(engine.name, () => {
       const isPostgres = engine.dialect === postgres;
       const stores = engine.stores();
-      /** Reads the ids of the connections of a user. */
-      const readConnections = (knex: Knex, username: string): Promise<number[]> =>
-        isPostgres
-          ? knex('pg_stat_activity').where({ usename: username }).pluck('pid')
-          : knex('information_schema.processlist').where({ user: username }).pluck('id');
 
       it('keeps what it acknowledges, and stores nothing else, while statements are cancelled', async () => {
         const store = await stores.create();
@@ -74,10 +68,9 @@ describe('A storage on a server', () => {
         const store = await stores.create();
         await stores.open(store);
         const user = await stores.createUser(store.url);
-        const [restrict = '', allow = ''] = isPostgres
-          ? ['SET default_transaction_read_only = on', 'RESET default_transaction_read_only'].map(
-              (setting) => `ALTER ROLE ${user.username} ${setting}`,
-            )
+        const readOnly = 'default_transaction_read_only';
+        const [restrict, allow] = isPostgres
+          ? [`ALTER ROLE ${user.username} SET ${readOnly} = on`, `ALTER ROLE ${user.username} RESET ${readOnly}`]
           : [`REVOKE INSERT, UPDATE ON * FROM ${user.username}`, `GRANT INSERT, UPDATE ON * TO ${user.username}`];
         await store.run(restrict);
         const [storage, { knex }] = [await stores.open(user), await stores.open(user)];
@@ -97,7 +90,10 @@ describe('A storage on a server', () => {
         const limit = isPostgres ? 'CONNECTION LIMIT 1' : 'WITH MAX_USER_CONNECTIONS 1';
         const user = await stores.createUser(store.url, limit);
         const storage = await stores.open(user);
-        const before = await readConnections(knex, user.username);
+        const connections = isPostgres
+          ? knex('pg_stat_activity').where({ usename: user.username }).pluck('pid')
+          : knex('information_schema.processlist').where({ user: user.username }).pluck('id');
+        const before = await connections.clone();
         const holder = await knex.transaction();
         await holder('plants').insert({ id: 1, name: 'held' });
         const adding = storage.add([plant(1)]);
@@ -108,8 +104,9 @@ describe('A storage on a server', () => {
         await holder.rollback();
         expect(await adding).to.deep.equal(ADDED);
         await storage.ready();
-        const after = await readConnections(knex, user.username);
-        expect(after).to.deep.equal(before).and.to.have.lengthOf(1);
+        expect(await connections.clone())
+          .to.deep.equal(before)
+          .and.to.have.lengthOf(1);
       });
 
       it('opens at most maxConnections for transactions of the caller', async () => {
