@@ -8,7 +8,7 @@ export class CommandFolder {
   readonly path: string = temporaryFolder();
   #files = 0;
 
-  /** Writes a new NDJSON file and returns its name. */
+  /** Writes a new file, and returns its name. */
   newFile(text: string, extension = 'ndjson'): string {
     const name = `${++this.#files}.${extension}`;
     writeFileSync(join(this.path, name), text);
@@ -18,11 +18,6 @@ export class CommandFolder {
   /** Returns the setting for a SQLite database that does not exist yet. */
   newDatabase(): { readonly DATABASE_URL: string } {
     return { DATABASE_URL: `sqlite:${++this.#files}.db` };
-  }
-
-  /** Returns the path of a SQLite database file. */
-  fileOf({ DATABASE_URL }: { readonly DATABASE_URL: string }): string {
-    return join(this.path, DATABASE_URL.slice('sqlite:'.length));
   }
 
   /** Runs a shell command line, in which `$PLANT_STORE` is the executable. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { inRepository } from './paths.js';
@@ -17,55 +17,49 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 type Exit = number | NodeJS.Signals;
 type Environment = Readonly<Record<string, string>>;
 
-/** Exit code and output of a program. */
+/** Exit code, or the signal that killed the program, and its output. */
 export interface CommandResult {
   readonly exitCode: Exit;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A child process. It leads its own process group, as a shell job does. It is killed after the test or suite that started it. */
+/** A program in a process group of its own, as a shell starts a job. It is killed after the test that started it. */
 export class Program {
-  readonly process: ChildProcess;
+  readonly process: ChildProcessWithoutNullStreams;
   readonly #exit: Promise<Exit>;
-  /** Whether it is killed after the suite rather than after the test that started it. */
+  /** Whether it is killed after the suite instead, as it is if a hook has started it. */
   isLasting = false;
+  isRunning = true;
   stdout = '';
   stderr = '';
 
-  /**
-   * @param folder the working directory
-   * @param environment in addition to PATH, HOME, NODE_V8_COVERAGE and NODE_OPTIONS; MANAGEMENT_PORT is `off` by default
-   */
-  constructor(folder: string, [program, ...args]: readonly [string, ...string[]], environment: Environment = {}) {
+  /** @param environment in addition to a few variables of this process; there is no management listener by default */
+  constructor(folder: string, [program = '', ...args]: readonly string[], environment: Environment = {}) {
     const { PATH, HOME, NODE_V8_COVERAGE } = process.env;
     // Node 22 and 24 warn of node:sqlite. Node passes no variable whose value is undefined.
-    const NODE_OPTIONS = '--disable-warning=ExperimentalWarning';
-    const env = { PATH, HOME, NODE_V8_COVERAGE, NODE_OPTIONS, MANAGEMENT_PORT: 'off', ...environment };
+    const defaults = { NODE_OPTIONS: '--disable-warning=ExperimentalWarning', MANAGEMENT_PORT: 'off' };
+    const env = { PATH, HOME, NODE_V8_COVERAGE, ...defaults, ...environment };
     this.process = spawn(program, args, { cwd: folder, env, detached: true });
     runningPrograms.add(this);
     for (const stream of ['stdout', 'stderr'] as const) {
-      // A chunk may end in the middle of a UTF-8 character.
-      this.process[stream]?.setEncoding('utf8').on('data', (chunk) => {
-        this[stream] += chunk;
+      this.process[stream].setEncoding('utf8').on('data', (text) => {
+        this[stream] += text;
         this.process.emit('change');
       });
     }
-    // A failing program may close its standard input early.
-    this.process.stdin?.on('error', () => {});
+    // A program that fails may not read its standard input.
+    this.process.stdin.on('error', () => {});
     this.#exit = once(this.process, 'close').then(([code, signal]) => {
       runningPrograms.delete(this);
+      this.isRunning = false;
       checkOutput(this, environment);
       this.process.emit('change');
       return code ?? signal;
     });
   }
 
-  get isRunning(): boolean {
-    return runningPrograms.has(this);
-  }
-
-  /** Waits until standard output or error matches `pattern`; throws if the process exits first. */
+  /** Waits until standard output or error matches `pattern`; throws if the program exits first. */
   async waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
@@ -85,14 +79,14 @@ export class Program {
     return Number((await this.waitForOutput(/metrics: http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   }
 
-  /** Waits for the process to exit, and returns the exit code or the signal that killed it. */
+  /** Waits for the program to exit, and returns the exit code or the signal that killed it. */
   exited(): Promise<Exit> {
     return this.#exit;
   }
 
-  /** Ends standard input, waits for the process to exit, and returns the exit code and the output. */
+  /** Ends standard input, and waits for the program to exit. */
   async result(input = ''): Promise<CommandResult> {
-    this.process.stdin?.end(input);
+    this.process.stdin.end(input);
     return { exitCode: await this.#exit, stdout: this.stdout, stderr: this.stderr };
   }
 
@@ -106,7 +100,7 @@ export class Program {
     return this.kill('SIGTERM').exited();
   }
 
-  /** Signals the whole process group, as a terminal does on Ctrl-C. */
+  /** Signals every process that the program has started, too, as a terminal does on Ctrl-C. */
   killGroup(signal: NodeJS.Signals): this {
     try {
       if (this.process.pid !== undefined) process.kill(-this.process.pid, signal);
@@ -121,25 +115,14 @@ export class Program {
     const status = readFileSync(`/proc/${this.process.pid}/status`, 'latin1');
     return Number(RegExp(`^${what}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
   }
-
-  /** Writes to standard input. */
-  type(text: string): this {
-    this.process.stdin?.write(text);
-    return this;
-  }
 }
 
-/**
- * Starts the Plant Store executable.
- *
- * @param wrapper command that runs the executable, such as `strace …`
- */
+/** Starts the Plant Store executable. `wrapper` is a command that runs it, such as `strace …`. */
 export function plantStore(
   folder: string,
   args: readonly string[] = [],
   environment: Environment = {},
   wrapper: readonly string[] = [],
 ): Program {
-  const [program = '', ...more] = [...wrapper, process.execPath, CLI, ...args];
-  return new Program(folder, [program, ...more], environment);
+  return new Program(folder, [...wrapper, process.execPath, CLI, ...args], environment);
 }

@@ -4,17 +4,10 @@ import type { Context } from 'mocha';
 /** Requirements already reported as missing in this run. */
 const missing = new Set<string>();
 
-/**
- * Skips a test if a program is not installed. Throws instead if `CI=true`.
- *
- * @example before(function () { skipUnlessInstalled(this, 'strace', '-V'); });
- */
+/** Skips a test, or the suite of a hook, if a program is not installed. Throws instead if `CI=true`. */
 export function skipUnlessInstalled(context: Context, program: string, ...args: string[]): void {
-  skipUnless(
-    context,
-    spawnSync(program, args).status === 0,
-    `the program ${program}; see .ci/run or .github/RELEASING.md`,
-  );
+  const isInstalled = spawnSync(program, args).status === 0;
+  skipUnless(context, isInstalled, `the program ${program}; see .ci/run or .github/RELEASING.md`);
 }
 
 /** Skips a test if `condition` is false, and reports `what` as missing. Throws instead if `CI=true`, unless it is optional. */

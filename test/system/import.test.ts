@@ -34,7 +34,7 @@ describe('Import and export', () => {
         for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
           const program = plantStore(folder.path, ['import'], database);
           const until = signal === 'SIGTERM' ? 2000 : 4000;
-          program.type([...LINES.slice(0, until), 'no JSON\n', ...LINES.slice(until)].join(''));
+          program.process.stdin.write([...LINES.slice(0, until), 'no JSON\n', ...LINES.slice(until)].join(''));
           await program.waitForOutput(RegExp(`"line":${until + 1},`));
           expect(await program.kill(signal).exited()).to.equal(signal);
         }

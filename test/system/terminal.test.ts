@@ -35,7 +35,8 @@ describe('On a terminal', () => {
     for (const environment of [{}, { NO_COLOR: '1' }]) {
       const terminal = serve(folder.path, { DATABASE_URL: 'memory:', TERM: 'xterm', ...environment }, wrapper);
       expect((await create(await terminal.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
-      expect(await terminal.type('\x03').exited()).to.equal(0);
+      terminal.process.stdin.write('\x03');
+      expect(await terminal.exited()).to.equal(0);
       expect(terminal.stdout).to.match(/\d\d:\d\d:\d\d\.\d{3}.*INFO.*request[\s\S]*SIGINT[\s\S]*stopped/);
       expect(terminal.stdout.includes(ESCAPE)).to.equal(!('NO_COLOR' in environment));
     }

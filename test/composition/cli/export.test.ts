@@ -1,5 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { CommandFolder } from '../../support/command-folder.js';
@@ -33,21 +32,16 @@ describe('export', () => {
     expect(stderr).to.equal('0\n');
   });
 
-  it('exits with 1 if there is no store, and creates none', async () => {
-    const missing = folder.newDatabase();
-    const { exitCode, stderr } = await run('export', missing);
-    expect(stderr).to.match(/^plant-store: there is no store at sqlite:\/.*\.db; check DATABASE_URL\n$/);
-    expect(exitCode).to.equal(1);
-    expect(existsSync(folder.fileOf(missing))).to.equal(false);
-  });
-
-  it('exits with 1 and names the command that helps if the store lacks a migration', async () => {
+  it('exits with 1 and names the next step if there is no store or its schema is old, and changes nothing', async () => {
+    const files = readdirSync(folder.path);
+    const missing = await run('export', folder.newDatabase());
+    expect(missing.stderr).to.match(/^plant-store: there is no store at sqlite:\/.*\.db; check DATABASE_URL\n$/);
+    expect(readdirSync(folder.path)).to.deep.equal(files);
     const plugin = `export default (container) =>
       container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) =>
         Object.assign(storage, { pending: ['002_sites'] }));`;
-    writeFileSync(join(folder.path, 'old.mjs'), plugin);
-    const { exitCode, stderr } = await run('export', { DATABASE_URL: 'memory:', PLUGINS: './old.mjs' });
-    expect(stderr).to.equal('plant-store: memory lacks 002_sites; run plant-store migrate\n');
-    expect(exitCode).to.equal(1);
+    const old = await run('export', { DATABASE_URL: 'memory:', PLUGINS: `./${folder.newFile(plugin, 'mjs')}` });
+    expect(old.stderr).to.equal('plant-store: memory lacks 002_sites; run plant-store migrate\n');
+    expect([missing.exitCode, old.exitCode]).to.deep.equal([1, 1]);
   });
 });
