@@ -10,11 +10,14 @@ describe('The systemd journal', () => {
 
   it('is standard error if JOURNAL_STREAM names its file', () => {
     const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
-    const isJournalWith = (stream: string) => {
+    for (const [stream, expected] of [
+      ['', false],
+      [`${dev}:${ino + 1n}`, false],
+      [`${dev}:${ino}`, true],
+    ] as const) {
       process.env['JOURNAL_STREAM'] = stream;
-      return isJournal();
-    };
-    expect(['', `${dev}:${ino + 1n}`, `${dev}:${ino}`].map(isJournalWith)).to.deep.equal([false, false, true]);
+      expect(isJournal(), stream).to.equal(expected);
+    }
   });
 
   it('gets lines with the priority of their level', () => {

@@ -1,132 +1,116 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
-import { createLogger, flush, openStandardError } from '../../composition/logger.js';
+import { createLogger, flush, type LogDestination, openStandardError } from '../../composition/logger.js';
 import { toLines } from '../support/client.js';
-import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
-import { waitUntil } from '../support/wait-until.js';
 
 describe('The log', () => {
   const path = join(temporaryFolder(), 'log');
   const standardError = Object.getOwnPropertyDescriptor(process, 'stderr') ?? {};
+  const replaceStandardError = (value: object) =>
+    Object.defineProperty(process, 'stderr', { value, configurable: true });
   let fd: number;
   beforeEach(() => {
     fd = openSync(path, 'w');
-    Object.defineProperty(process, 'stderr', { value: { fd, isTTY: false }, configurable: true });
+    replaceStandardError({ fd });
   });
   afterEach(() => {
     Object.defineProperty(process, 'stderr', standardError);
-    delete process.env['JOURNAL_STREAM'];
     closeSync(fd);
   });
 
-  const open = async () => {
+  /** Writes to a log on standard error, waits until it is flushed, and returns the lines of the file. */
+  const write = async (log: (logger: ReturnType<typeof createLogger>) => void) => {
     const destination = await openStandardError();
-    return { destination, log: createLogger(destination, readConfig({ LOG_LEVEL: 'trace' })) };
+    log(createLogger(destination, readConfig({ LOG_LEVEL: 'trace' })));
+    await flush(destination);
+    return toLines(readFileSync(path, 'utf8'));
   };
-  const readLines = () => readFileSync(path, 'utf8').trimEnd().split('\n');
 
   it('has JSON lines with the time, the level and a safe description of an error', async () => {
-    const { destination, log } = await open();
-    log.warn({ err: Object.assign(new Error('canary'), { sql: 'canary' }) }, 'no water');
-    await flush(destination);
-    const [line = ''] = readLines();
+    const err = Object.assign(new Error('canary'), { sql: 'canary' });
+    const [line = ''] = await write((log) => log.trace({ err }, 'no water'));
     expect(line).not.to.include('canary');
-    expect(JSON.parse(line)).to.include.keys('time', 'err').and.to.include({ level: 'warn', msg: 'no water' });
+    expect(JSON.parse(line)).to.include.keys('time', 'err').and.to.include({ level: 'trace', msg: 'no water' });
   });
 
-  it('starts a line for the systemd journal with the priority of its level', async () => {
+  it('has lines for the systemd journal, or for people on a terminal', async () => {
     const { dev, ino } = fstatSync(fd, { bigint: true });
     process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
-    const { destination, log } = await open();
-    log.warn('no water');
-    await flush(destination);
-    expect(readLines()[0]).to.match(/^<4>\{"level":"warn",/);
-  });
-
-  it('is human-readable on a terminal', async () => {
-    Object.assign(process.stderr, { isTTY: true });
-    const { destination, log } = await open();
-    log.info({ name: 'Monstera' }, 'planted');
-    await flush(destination);
-    expect(readLines()[0]).to.match(/^.{0,5}\[\d\d:\d\d:\d\d\.\d{3}\].*INFO.*planted/);
+    const [inJournal] = await write((log) => log.warn('no water'));
+    replaceStandardError({ fd, isTTY: true });
+    const [, onTerminal] = await write((log) => log.info('planted'));
+    delete process.env['JOURNAL_STREAM'];
+    expect(inJournal).to.match(/^<4>\{"level":"warn",/);
+    expect(onTerminal).to.match(/^.{0,5}\[\d\d:\d\d:\d\d\.\d{3}\].*INFO.*planted/);
   });
 
   it('is written when it is flushed, also lines that were logged during a write', async () => {
-    const { destination, log } = await open();
-    for (let line = 0; line < 100; line++) log.info('line');
-    log.fatal('last');
-    await flush(destination);
-    const lines = readLines();
+    const lines = await write((log) => {
+      for (let line = 0; line < 100; line++) log.info('line');
+      log.fatal('last');
+    });
     expect(lines).to.have.lengthOf(101);
     expect(lines.at(-1)).to.include('"last"');
   });
 
-  it('drops lines, and reports each, if more than a mebibyte waits to be written', async () => {
-    const destination = await openStandardError();
+  /** Logs 2 MB at once, and returns how many of the 20 lines are dropped. */
+  const countDropped = (destination: LogDestination) => {
     let dropped = 0;
     destination.on?.('drop', () => dropped++);
-    const log = createLogger(destination, readConfig({}));
-    for (let line = 0; line < 20; line++) log.info('x'.repeat(100_000));
+    for (let line = 0; line < 20; line++) destination.write(`${'x'.repeat(100_000)}\n`);
+    return dropped;
+  };
+
+  it('drops lines, and reports each, if more than a mebibyte waits to be written', async () => {
+    const destination = await openStandardError();
+    const dropped = countDropped(destination);
     expect(dropped).to.be.within(8, 12);
-    await waitUntil('the other lines', async () => readLines().length === 20 - dropped);
+    await flush(destination);
+    expect(toLines(readFileSync(path, 'utf8'))).to.have.lengthOf(20 - dropped);
   });
 
-  it('goes to the standard error of a worker thread, and not to the standard output of the process', async () => {
-    const module = pathToFileURL(inRepository('dist/composition/logger.js'));
+  it('drops lines if a stream does not write them, and survives its error', async () => {
+    const stream = new Writable({ write() {} });
+    replaceStandardError(stream);
+    expect(countDropped(await openStandardError())).to.equal(9);
+    // Without a listener, the error would fail the test.
+    await new Promise((resolve) => stream.once('close', resolve).destroy(new Error('no reader')));
+  });
+
+  it('goes to the standard error of a worker thread', async () => {
     const code = `
-      import { createLogger, flush, openStandardError } from '${module}';
+      import { createLogger, flush, openStandardError } from '${pathToFileURL(inRepository('dist/composition/logger.js'))}';
       process.env.JOURNAL_STREAM = '1:1';
       const destination = await openStandardError();
       for (let line = 0; line < 100; line++) createLogger(destination, { logLevel: 'info' }).info('planted');
       await flush(destination);
       process.exit();`;
-    const url = `data:text/javascript,${encodeURIComponent(code)}`;
-    const program = `new (require('node:worker_threads').Worker)(new URL(${JSON.stringify(url)}))`;
-    const { stdout, stderr } = await new Program('.', [process.execPath, '-e', program]).result();
-    const messages = toLines(stderr).map((line) => JSON.parse(line).msg);
-    expect([stdout, messages]).to.deep.equal(['', Array(100).fill('planted')]);
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { stderr: true });
+    const messages = toLines(await text(worker.stderr)).map((line) => JSON.parse(line).msg);
+    expect(messages).to.deep.equal(Array(100).fill('planted'));
   });
 
-  it('goes to a function that replaces process.stderr.write, and a flush waits for it', async () => {
+  it('goes to a function that replaces process.stderr.write; a flush waits for it, and its errors are ignored', async () => {
     const lines: string[] = [];
-    const write = (line: string, done: () => void) =>
+    const print = (line: string, done: () => void) => {
+      if (line.includes('jammed')) throw new Error('no paper');
       setImmediate(() => {
         lines.push(line);
         done();
       });
-    Object.assign(process.stderr, { write });
-    const { destination, log } = await open();
-    log.info('planted');
-    await flush(destination);
-    expect([lines.length, readFileSync(path, 'utf8')]).to.deep.equal([1, '']);
-  });
-
-  it('ignores that a function which replaces process.stderr.write throws', async () => {
-    const write = () => {
-      throw new Error('no paper');
     };
-    Object.assign(process.stderr, { write });
-    const { destination, log } = await open();
-    log.info('planted');
-    await flush(destination);
-  });
-
-  it('drops lines if a stream does not write them, and survives its error', async () => {
-    const stream = new Writable({ write() {} });
-    Object.defineProperty(process, 'stderr', { value: stream });
-    const destination = await openStandardError();
-    let dropped = 0;
-    destination.on?.('drop', () => dropped++);
-    for (let line = 0; line < 20; line++) destination.write('x'.repeat(100_000));
-    expect(dropped).to.equal(9);
-    // Without a listener, the error would fail the test.
-    await new Promise((resolve) => stream.once('close', resolve).destroy(new Error('no reader')));
+    replaceStandardError({ fd, write: print });
+    expect(await write((log) => log.info('planted'))).to.deep.equal([]);
+    expect(lines).to.have.lengthOf(1);
+    await write((log) => log.info('jammed'));
   });
 });
