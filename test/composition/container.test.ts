@@ -2,17 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { readConfig } from '../../composition/config.js';
-import { createContainer } from '../../composition/container.js';
-import { services } from '../../composition/services.js';
+import { createContainer, readConfig, services } from '../../composition/index.js';
 import { toPlant } from '../support/plants.js';
 
-const create = (environment: Readonly<Record<string, string>>) =>
-  createContainer(readConfig({ LOG_LEVEL: 'silent', ...environment }));
-
 describe('The container', () => {
+  const create = () => createContainer(readConfig({ DATABASE_URL: 'memory:', STORAGE_TIMEOUT: '100ms' }));
+
   it('limits concurrent writes to the number that the storage declares', async () => {
-    const container = await create({ STORAGE_TIMEOUT: '100ms' });
+    const container = await create();
     let writes = 0;
     const add = () => {
       writes++;
@@ -29,14 +26,14 @@ describe('The container', () => {
   });
 
   it('has a description of its own, which may be changed', async () => {
-    const [one, other] = [await create({}), await create({})];
-    Object.assign((await one.getAsync(services.Description)).paths, { '/pots': {} });
-    expect((await one.getAsync(services.Description)).paths).to.have.property('/pots');
-    expect((await other.getAsync(services.Description)).paths).not.to.have.property('/pots');
+    const description = await (await create()).getAsync(services.Description);
+    Object.assign(description.paths, { '/pots': {} });
+    const other = await (await create()).getAsync(services.Description);
+    expect(other.paths).not.to.have.property('/pots');
   });
 
   it('closes what decorates the storage', async () => {
-    const container = await create({ DATABASE_URL: 'memory:' });
+    const container = await create();
     let isClosed = false;
     const close = async () => {
       isClosed = true;

@@ -1,26 +1,26 @@
+import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import type { Registry } from 'prom-client';
 import { createMetrics, measureRequests, measureService } from '../../composition/metrics.js';
 import { version } from '../../composition/version.js';
 
 describe('The metrics', () => {
-  const linesOf = async (registry: ReturnType<typeof createMetrics>) => (await registry.metrics()).split('\n');
+  const linesOf = async (registry: Registry) => (await registry.metrics()).split('\n');
 
   it('have those of the process, and the version', async () => {
-    const registry = createMetrics();
-    expect(await linesOf(registry)).to.include(`plant_store_build_info{version="${version}"} 1`);
-    expect(await registry.metrics()).to.match(/^process_cpu_seconds_total /m);
+    const lines = await linesOf(createMetrics());
+    expect(lines).to.include(`plant_store_build_info{version="${version}"} 1`);
+    expect(lines.join('\n')).to.match(/^process_cpu_seconds_total /m);
   });
 
   it('count and time requests, and report those in flight', async () => {
     const registry = createMetrics();
-    const inFlight = { requests: 0, bytes: 0 };
-    const observe = measureRequests(registry, inFlight);
+    const observe = measureRequests(registry, { requests: 2, bytes: 50 });
     observe({ method: 'POST', route: '/plants', status: 200, durationMs: 3 });
     observe({ method: 'POST', route: '/plants', durationMs: 3 });
     observe({ method: 'PROPFIND', status: 404, error: 40401, durationMs: 3 });
     observe({ status: 400, error: 40000 });
-    Object.assign(inFlight, { requests: 2, bytes: 50 });
     expect(await linesOf(registry)).to.include.members([
       'plant_store_http_requests_total{method="POST",route="/plants",status="200",error="none"} 1',
       'plant_store_http_requests_total{method="POST",route="/plants",status="aborted",error="none"} 1',
@@ -36,23 +36,20 @@ describe('The metrics', () => {
 
   it('report readiness, dropped log lines and failed token reloads', async () => {
     const registry = createMetrics();
-    const tokens = { failedReloads: 1 };
-    let isReady = true;
-    const listeners: (() => void)[] = [];
-    const destination = { write() {}, on: (_: 'drop', listener: () => void) => listeners.push(listener) };
-    measureService(registry, async () => isReady, destination, tokens);
-    expect(await linesOf(registry)).to.include.members([
-      'plant_store_ready 1',
-      'plant_store_log_lines_dropped_total 0',
-      'plant_store_token_reload_failures_total 1',
-    ]);
-    isReady = false;
-    tokens.failedReloads = 2;
-    for (const listener of listeners) listener();
-    expect(await linesOf(registry)).to.include.members([
-      'plant_store_ready 0',
-      'plant_store_log_lines_dropped_total 1',
-      'plant_store_token_reload_failures_total 2',
-    ]);
+    const tokens = { failedReloads: 0 };
+    const drops = new EventEmitter();
+    measureService(
+      registry,
+      async () => true,
+      { write() {}, on: (event, listener) => drops.on(event, listener) },
+      tokens,
+    );
+    drops.emit('drop');
+    for (tokens.failedReloads of [1, 2])
+      expect(await linesOf(registry)).to.include.members([
+        'plant_store_ready 1',
+        'plant_store_log_lines_dropped_total 1',
+        `plant_store_token_reload_failures_total ${tokens.failedReloads}`,
+      ]);
   });
 });

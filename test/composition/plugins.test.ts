@@ -4,123 +4,107 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { createContainer, InvalidConfig, readConfig, services } from '../../composition/index.js';
+import { after, before, describe, it } from 'mocha';
+import { createContainer, readConfig, services } from '../../composition/index.js';
 import { catchError } from '../support/catch-error.js';
 import { inRepository } from '../support/paths.js';
 import { CANARY } from '../support/secret-leaks.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-/** Returns a module with a plugin. */
 const plugin = (body: string) => `
   import { MemoryPlantRepository } from '@plant-store/adapters/memory';
   import { services } from 'plant-store';
   export default async (container) => { ${body} };`;
-const NOTHING = plugin('');
+/** A plugin that shows that it was called. */
+const CALLED = plugin("container.bind('called').toConstantValue(true);");
 
 describe('Plugins', () => {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
-  symlinkSync(inRepository('node_modules/@plant-store'), join(folder, 'node_modules/@plant-store'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const cwd = process.cwd();
+  before(() => {
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
+    symlinkSync(inRepository('node_modules/@plant-store'), join(folder, 'node_modules/@plant-store'));
+    process.chdir(folder);
+  });
+  after(() => process.chdir(cwd));
 
   let count = 0;
-  /** Writes modules and loads them in order. */
-  const load = (modules: readonly (string | undefined)[], environment: Readonly<Record<string, string>> = {}) => {
-    const paths = modules.map((text) => {
-      const path = join(folder, `${++count}.js`);
-      if (text !== undefined) writeFileSync(path, text);
-      return path;
-    });
-    return createContainer(readConfig({ PLUGINS: paths.join(), ...environment }));
+  /** Writes a module, and returns its path. */
+  const write = (text: string, name = `${++count}.mjs`) => {
+    writeFileSync(join(folder, name), text);
+    return `./${name}`;
   };
+  /** Loads plugins in order. */
+  const load = (plugins: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    createContainer(readConfig({ PLUGINS: plugins.join(), ...environment }));
 
-  it('are named in one line if one of several fails', async () => {
-    for (const [text, reason] of [
-      [undefined, `Cannot find module '.*' imported from ${process.cwd()}/`],
-      ["throw new Error('first\\nsecond');", 'first'],
-      ['export const plugin = () => {};', 'its default export is not a function'],
-      [plugin("throw 'no water';"), "'no water'"],
-      [plugin("throw { message: Symbol('x'), code: 'DRY' };"), 'DRY'],
-      [plugin('throw Object.create(null);'), '\\[Object: null prototype\\] {}'],
-      [plugin('services.CreatPlant;'), 'there is no service CreatPlant'],
-    ] as const) {
-      const error = await catchError(load([NOTHING, text, NOTHING]));
-      expect(error).to.be.instanceOf(InvalidConfig);
-      expect(`${error}`).to.match(RegExp(`^InvalidConfig: PLUGINS: ${folder}/${count - 1}\\.js: ${reason}$`));
-    }
+  it('are named in one line if one of several fails, unless it is a URL, which may contain a password', async () => {
+    const url = `postgres://u:${CANARY}@db`;
+    for (const [path, reason] of [
+      ['./none.mjs', `Cannot find module '.*' imported from ${folder}/`],
+      ['tools/none.js', `Cannot find package 'tools' imported from ${folder}/; the path of a file starts with ./`],
+      [url, "Only URLs with a scheme in: .*'postgres:'"],
+      [write("throw new Error('first\\nsecond');"), 'first'],
+      [write('export const plugin = () => {};'), 'its default export is not a function'],
+      [write(plugin("throw 'no water';")), "'no water'"],
+      [write(plugin("throw { message: Symbol('x'), code: 'DRY' };")), 'DRY'],
+      [write(plugin('throw Object.create(null);')), '\\[Object: null prototype\\] {}'],
+      [write(plugin('services.CreatPlant;')), 'there is no service CreatPlant'],
+    ] as const)
+      expect(await catchError(load([write(CALLED), path, write(CALLED)]))).to.match(
+        RegExp(`^InvalidConfig: PLUGINS: ${path === url ? 'a URL' : path}: ${reason}$`),
+      );
   });
 
   it('are named, too, if one does not settle within ten seconds', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const called = once(process, 'called');
-    const error = catchError(load([plugin("process.emit('called'); await new Promise(() => {});")]));
+    const error = catchError(load([write(plugin("process.emit('called'); await new Promise(() => {});"))]));
     await called;
     mock.timers.tick(10_000);
     mock.timers.reset();
-    expect(`${await error}`).to.match(/^InvalidConfig: PLUGINS: .*\.js: no result within 10 seconds$/);
+    expect(await error).to.match(/^InvalidConfig: PLUGINS: .*: no result within 10 seconds$/);
   });
 
-  it('are packages of the working directory unless they start with ./', async () => {
-    const path = join(folder, 'node_modules/plant-store-garden');
-    mkdirSync(path);
-    writeFileSync(join(path, 'index.mjs'), plugin("process.emit('installed');"));
-    writeFileSync(join(path, 'package.json'), '{"exports":{"import":"./index.mjs"}}');
-    const [installed, cwd] = [once(process, 'installed'), process.cwd()];
-    process.chdir(folder);
-    try {
-      await createContainer(readConfig({ PLUGINS: 'plant-store-garden' }));
-      await installed;
-      const error = await catchError(createContainer(readConfig({ PLUGINS: 'plugins/garden.js' })));
-      const problem = `PLUGINS: plugins/garden.js: Cannot find package 'plugins' imported from ${folder}/; the path of a file starts with ./`;
-      expect(error).to.have.property('message', problem);
-      mkdirSync(join(folder, 'node_modules/garden-shed'));
-      writeFileSync(join(folder, 'node_modules/garden-shed/package.json'), '{"type":"module","main":"index.js"}');
-      writeFileSync(join(folder, 'node_modules/garden-shed/index.js'), "export { default } from 'garden';");
-      const lacking = await catchError(createContainer(readConfig({ PLUGINS: 'garden-shed' })));
-      expect(`${lacking}`).to.match(
-        /: PLUGINS: garden-shed: Cannot find package 'garden' imported from .*\/index\.js$/,
-      );
-    } finally {
-      process.chdir(cwd);
+  it('may be packages of the working directory', async () => {
+    for (const [name, text] of [
+      ['garden', CALLED],
+      ['shed', "export { default } from 'tools';"],
+    ] as const) {
+      mkdirSync(join(folder, 'node_modules', name));
+      write(text, `node_modules/${name}/index.mjs`);
+      write('{"exports":{"import":"./index.mjs"}}', `node_modules/${name}/package.json`);
     }
-  });
-
-  it('may be URLs, which errors do not print', async () => {
-    const url = pathToFileURL(join(folder, 'of-a-url.js')).href;
-    writeFileSync(new URL(url), NOTHING);
-    const error = await catchError(createContainer(readConfig({ PLUGINS: `${url},postgres://u:${CANARY}@db` })));
-    expect(`${error}`).to.match(/^InvalidConfig: PLUGINS: a URL: Only URLs with a scheme in: .*'postgres:'$/);
-  });
-
-  it('may be CommonJS that TypeScript has compiled, at a path with #', async () => {
-    const path = join(folder, 'compiled #1.cjs');
-    const compiled = "exports.__esModule = true; exports.default = () => { process.emit('installed'); };";
-    writeFileSync(path, compiled);
-    const installed = once(process, 'installed');
-    await createContainer(readConfig({ PLUGINS: path }));
-    await installed;
-  });
-
-  it('add storages, which the scheme of DATABASE_URL selects, and replace those of the service', async () => {
-    const garden = plugin(`
-      const open = (options) => Object.assign(new MemoryPlantRepository(), { options });
-      for (const scheme of ['garden', 'memory'])
-        container.bind(services.OpenStorage).toConstantValue(open).whenNamed(scheme);`);
-    for (const url of ['garden://localhost', 'memory:']) {
-      const container = await load([garden], { DATABASE_URL: url, STORAGE_TIMEOUT: '7s' });
-      const options = { url, timeoutMs: 7000, readOnly: false };
-      expect(await container.getAsync(services.Storage)).to.deep.include({ options });
-    }
-  });
-
-  it('run in order, and may replace or wrap any service', async () => {
-    const replace = plugin('container.rebind(services.Storage).toConstantValue(new MemoryPlantRepository());');
-    const wrap = plugin(
-      'container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { audited: true }));',
+    expect((await load(['garden'])).isBound('called')).to.equal(true);
+    expect(await catchError(load(['shed']))).to.match(
+      /: PLUGINS: shed: Cannot find package 'tools' imported from .*\/index\.mjs$/,
     );
-    const container = await load([replace, wrap]);
-    expect(await container.getAsync(services.Storage)).to.include({ audited: true });
+  });
+
+  it('may be URLs, or CommonJS that TypeScript has compiled, at a path with #', async () => {
+    const bind = "exports.default = (container) => void container.bind('called').toConstantValue(true);";
+    const path = write(`exports.__esModule = true; ${bind}`, 'compiled #1.cjs');
+    for (const name of [path, pathToFileURL(join(folder, path)).href])
+      expect((await load([name])).isBound('called')).to.equal(true);
+  });
+
+  it('add storages, which the scheme of DATABASE_URL selects, or replace or wrap those of the service', async () => {
+    const open = '(options) => Object.assign(new MemoryPlantRepository(), { options })';
+    const add = (scheme: string) =>
+      write(plugin(`container.bind(services.OpenStorage).toConstantValue(${open}).whenNamed('${scheme}');`));
+    const wrap = 'container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { audited: true }));';
+    for (const url of ['garden://localhost', 'memory:']) {
+      const environment = { DATABASE_URL: url, STORAGE_TIMEOUT: '7s' };
+      const container = await load([add('garden'), add('memory'), write(plugin(wrap))], environment);
+      const options = { url, timeoutMs: 7000, readOnly: false };
+      expect(await container.getAsync(services.Storage)).to.deep.include({ options, audited: true });
+    }
+  });
+
+  it('run in order', async () => {
+    const add = plugin("container.bind('pot').toConstantValue(1);");
+    const replace = plugin("container.rebind('pot').toConstantValue(2);");
+    expect((await load([write(add), write(replace)])).get('pot')).to.equal(2);
   });
 });
