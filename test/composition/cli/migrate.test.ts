@@ -5,16 +5,14 @@ import { runInProcess } from './in-process.js';
 
 describe('migrate', () => {
   const folder = new CommandFolder();
-  const run = async (environment: Readonly<Record<string, string>>) =>
-    (await runInProcess(folder.path, ['migrate'], environment)).stdout;
 
-  it('creates the schema, and says whether there was one', async () => {
+  it('creates the schema, and says whether there was one or the storage has none', async () => {
     const database = folder.newDatabase();
-    expect(await run(database)).to.match(/^sqlite:\/.*\.db: schema created\n$/);
-    expect(await run(database)).to.match(/^sqlite:\/.*\.db: schema current\n$/);
-  });
-
-  it('says that a storage has no schema', async () => {
-    expect(await run({ DATABASE_URL: 'memory:' })).to.equal('memory: no schema\n');
+    for (const [environment, output] of [
+      [database, /^sqlite:\/.*\.db: schema created\n$/],
+      [database, /^sqlite:\/.*\.db: schema current\n$/],
+      [{ DATABASE_URL: 'memory:' }, /^memory: no schema\n$/],
+    ] as const)
+      expect((await runInProcess(folder.path, ['migrate'], environment)).stdout).to.match(output);
   });
 });

@@ -2,26 +2,15 @@ import { fstatSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { print, reportFailure, UsageError } from '../../../composition/cli/output.js';
-import { InvalidConfig } from '../../../composition/files.js';
 import { catchError } from '../../support/catch-error.js';
 import { CommandFolder } from '../../support/command-folder.js';
 import { withStreams } from './in-process.js';
 
 describe('A failure', () => {
-  const report = async (error: unknown) => {
+  it('that is not expected is reported without its message, which may contain user data', async () => {
+    const error = await catchError((async () => JSON.parse('canary'))());
     const { result, stderr } = await withStreams(() => reportFailure(error));
-    return [result, stderr];
-  };
-
-  it('of a setting or the command line has its exit code, and a line per problem', async () => {
-    const lines = 'plant-store: one\nplant-store: two\n';
-    expect(await report(new InvalidConfig('one\ntwo'))).to.deep.equal([78, lines]);
-    expect(await report(new UsageError('one'))).to.deep.equal([64, 'plant-store: one\n']);
-  });
-
-  it('of any other kind is reported without its message, which may contain user data', async () => {
-    const [exitCode, stderr] = await report(await catchError((async () => JSON.parse('canary'))()));
-    expect(exitCode).to.equal(1);
+    expect(result).to.equal(1);
     expect(stderr)
       .to.match(/^plant-store: internal error: \{\n.*type: 'SyntaxError'/)
       .and.not.to.include('canary');
@@ -44,14 +33,17 @@ describe('Standard output', () => {
   const folder = new CommandFolder();
 
   it('rejects if it cannot be written, unless its reader has closed it', async () => {
-    const printWith = (code: string) =>
-      withStreams(() => {
+    for (const [code, expected] of [
+      ['EPIPE', 'printed'],
+      ['ENOSPC', 'Error: ENOSPC'],
+    ] as const) {
+      const { result } = await withStreams(() => {
         const error = Object.assign(new Error(code), { code });
         Object.assign(process.stdout, { write: (_: string, done: (error: Error) => void) => done(error) });
         return print('').then(() => 'printed', String);
       });
-    expect((await printWith('EPIPE')).result).to.equal('printed');
-    expect((await printWith('ENOSPC')).result).to.equal('Error: ENOSPC');
+      expect(result).to.equal(expected);
+    }
   });
 
   it('may be closed by its reader before a command ends', async () => {
