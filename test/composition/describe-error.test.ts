@@ -38,15 +38,12 @@ describe('describeError', () => {
   });
 
   it('never has user data', async () => {
-    const systemError = Object.assign(new Error(`${CANARY} - read ECONNRESET`), {
-      syscall: 'read',
-      code: 'ECONNRESET',
-    });
+    const failure = { syscall: 'read', code: 'ECONNRESET' };
     const stackFrames = `\n    at ${CANARY}\n    at ${CANARY}\u2028    at ${CANARY}`;
     for (const [source, error] of [
       ['the body that JSON.parse quotes', await parseError()],
-      ['the message and other members of an error of Knex', knexError()],
-      ['the SQL that Knex adds to the message of a failed system call', systemError],
+      ['an error of Knex', knexError()],
+      ['SQL before a failed system call', Object.assign(new Error(`${CANARY} - read ECONNRESET`), failure)],
       ['a cause that is not an error', new Error('', { cause: { token: CANARY } })],
       ['a message that looks like a stack', Object.assign(new Error(stackFrames), { sql: CANARY })],
       ['a value that is not an error', CANARY],
@@ -66,13 +63,14 @@ describe('toReason', () => {
     expect(toReason(error)).to.equal('the working directory no longer exists');
   });
 
-  it('is the code of an error without a message, such as that of a name with several addresses', () => {
-    expect(toReason(Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))).to.equal('ECONNREFUSED');
-  });
-
-  it('names the user that lacks a permission', () => {
-    const cause = Object.assign(new Error('locked'), { code: 'EACCES' });
-    for (const error of [cause, new Error('locked', { cause })])
-      expect(toReason(error)).to.equal(`locked for uid ${process.getuid?.()}`);
+  it('is the message, or the code if there is none, and names the user that lacks a permission', () => {
+    const locked = Object.assign(new Error('locked'), { code: 'EACCES' });
+    for (const [error, reason] of [
+      // The error of a host name with several addresses.
+      [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+      [locked, `locked for uid ${process.getuid?.()}`],
+      [new Error('locked', { cause: locked }), `locked for uid ${process.getuid?.()}`],
+    ] as const)
+      expect(toReason(error)).to.equal(reason);
   });
 });

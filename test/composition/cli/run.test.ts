@@ -56,27 +56,18 @@ describe('The command line', () => {
   });
 
   it('that fails also reports mistyped settings, once', async () => {
-    for (const [line, environment, exitCode, ...problems] of [
+    for (const [line, environment, exitCode, problems] of [
       [
         'export',
-        { DATABASE_URL: 'sqlite:none/plants.db', DATABSE_URL: 'x' },
+        { DATABASE_URL: 'sqlite:none/x.db', DATABSE_URL: 'x' },
         1,
-        'DATABASE_URL: ca',
-        'DATABSE_URL: no ',
+        /^.*none is missing\n.* DATABSE_URL: .*\n$/,
       ],
-      ['serve', { DATABASE_URL: '', DATABSE_URL: 'x' }, 78, 'DATABSE_URL: no '],
-      [
-        'serve --port http --docs 1',
-        { LOG_LEVLE: 'x' },
-        78,
-        'PORT: must be a ',
-        'DOCS: must be on',
-        'LOG_LEVLE: no su',
-      ],
+      ['serve', { DATABASE_URL: '', DATABSE_URL: 'x' }, 78, /^plant-store: DATABSE_URL: .*\n$/],
+      ['serve --port x --docs 1', { LOG_LEVLE: 'x' }, 78, /^.* PORT: .*\n.* DOCS: .*\n.* LOG_LEVLE: no such .*\n$/],
     ] as const) {
       const result = await run(line, environment);
-      const starts = toLines(result.stderr).map((text) => text.slice(0, 'plant-store: '.length + 16));
-      expect(starts, line).to.deep.equal(problems.map((problem) => `plant-store: ${problem}`));
+      expect(result.stderr).to.match(problems);
       expect(result.exitCode, line).to.equal(exitCode);
     }
   });
