@@ -1,15 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { readConfig } from '../../composition/config.js';
 import { createLogger, flush, type LogDestination, openStandardError } from '../../composition/logger.js';
 import { toLines } from '../support/client.js';
-import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 describe('The log', () => {
@@ -71,6 +67,8 @@ describe('The log', () => {
   };
 
   it('drops lines, and reports each, if more than a mebibyte waits to be written', async () => {
+    // The destination of a terminal wraps the other one.
+    replaceStandardError({ fd, isTTY: true });
     const destination = await openStandardError();
     const dropped = countDropped(destination);
     expect(dropped).to.be.within(8, 12);
@@ -78,25 +76,12 @@ describe('The log', () => {
     expect(toLines(readFileSync(path, 'utf8'))).to.have.lengthOf(20 - dropped);
   });
 
-  it('drops lines if a stream does not write them, and survives its error', async () => {
+  it('goes to a stream without a descriptor, as a worker thread has; drops lines if that is stuck, and survives its error', async () => {
     const stream = new Writable({ write() {} });
     replaceStandardError(stream);
     expect(countDropped(await openStandardError())).to.equal(9);
     // Without a listener, the error would fail the test.
     await new Promise((resolve) => stream.once('close', resolve).destroy(new Error('no reader')));
-  });
-
-  it('goes to the standard error of a worker thread', async () => {
-    const code = `
-      import { createLogger, flush, openStandardError } from '${pathToFileURL(inRepository('dist/composition/logger.js'))}';
-      process.env.JOURNAL_STREAM = '1:1';
-      const destination = await openStandardError();
-      for (let line = 0; line < 100; line++) createLogger(destination, { logLevel: 'info' }).info('planted');
-      await flush(destination);
-      process.exit();`;
-    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { stderr: true });
-    const messages = toLines(await text(worker.stderr)).map((line) => JSON.parse(line).msg);
-    expect(messages).to.deep.equal(Array(100).fill('planted'));
   });
 
   it('goes to a function that replaces process.stderr.write; a flush waits for it, and its errors are ignored', async () => {
