@@ -13,6 +13,10 @@ describe('The log', () => {
   const standardError = Object.getOwnPropertyDescriptor(process, 'stderr') ?? {};
   const replaceStandardError = (value: object) =>
     Object.defineProperty(process, 'stderr', { value, configurable: true });
+  const useJournal = () => {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
+  };
   let fd: number;
   beforeEach(() => {
     fd = openSync(path, 'w');
@@ -20,6 +24,7 @@ describe('The log', () => {
   });
   afterEach(() => {
     Object.defineProperty(process, 'stderr', standardError);
+    delete process.env['JOURNAL_STREAM'];
     closeSync(fd);
   });
 
@@ -39,12 +44,10 @@ describe('The log', () => {
   });
 
   it('has lines for the systemd journal, or for people on a terminal', async () => {
-    const { dev, ino } = fstatSync(fd, { bigint: true });
-    process.env['JOURNAL_STREAM'] = `${dev}:${ino}`;
+    useJournal();
     const [inJournal] = await write((log) => log.warn('no water'));
     replaceStandardError({ fd, isTTY: true });
     const [, onTerminal] = await write((log) => log.info('planted'));
-    delete process.env['JOURNAL_STREAM'];
     expect(inJournal).to.match(/^<4>\{"level":"warn",/);
     expect(onTerminal).to.match(/^.{0,5}\[\d\d:\d\d:\d\d\.\d{3}\].*INFO.*planted/);
   });
@@ -67,8 +70,8 @@ describe('The log', () => {
   };
 
   it('drops lines, and reports each, if more than a mebibyte waits to be written', async () => {
-    // The destination of a terminal wraps the other one.
-    replaceStandardError({ fd, isTTY: true });
+    // The destination of the journal wraps that of a file.
+    useJournal();
     const destination = await openStandardError();
     const dropped = countDropped(destination);
     expect(dropped).to.be.within(8, 12);
