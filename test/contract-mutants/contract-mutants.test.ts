@@ -9,18 +9,19 @@ import { describe, it } from 'mocha';
 import { selectCases } from '#contract/contract.js';
 import { catchError } from '../support/catch-error.js';
 import { runContract } from '../support/run-contract.js';
-import * as repositories from './repositories.js';
+import { createHarness } from './repositories.js';
+import { repositoryFaults } from './repository-faults.js';
 import * as verifiers from './verifiers.js';
 
-const repositoryHarness = repositories.createHarness();
+const repositoryHarness = createHarness();
 const verifierHarness = verifiers.createHarness();
 
 describe('The contract of PlantRepository', () => {
   describe('accepts a correct repository:', () => runContract(plantRepositoryContract(repositoryHarness)));
 
   describe('finds a repository that breaks a case:', () => {
-    for (const [name, Repository] of Object.entries(repositories.faultyRepositories))
-      it(name, () => expectViolation(plantRepositoryContract(repositories.createHarness(Repository)), name));
+    for (const [name, fault] of Object.entries(repositoryFaults))
+      it(name, () => expectViolation(plantRepositoryContract(createHarness(fault)), name));
   });
 });
 

@@ -1,6 +1,12 @@
 import { type Contract, selectCases } from './contract.js';
-import { rejectingCases, repositoryCases, sharedCases, volumeCases } from './plant-repository.js';
-import { durableCases, durableOutageCases, outageCases } from './plant-repository-failures.js';
+import { addingCases } from './repository/adding.js';
+import { concurrentCases, sharedCases } from './repository/concurrent-calls.js';
+import { durableCases } from './repository/durability.js';
+import { lifecycleCases } from './repository/lifecycle.js';
+import { durableOutageCases, outageCases } from './repository/outages.js';
+import { readingCases } from './repository/reading.js';
+import { rejectingCases } from './repository/rejecting.js';
+import { volumeCases } from './repository/volume.js';
 import { type PlantRepositoryHarness, useStorage } from './repository-harness.js';
 import {
   expiryCases,
@@ -21,7 +27,11 @@ const LONG_TIMEOUT_MS = 300_000;
 /** Returns the contract of plant repositories, with the cases that the harness can run. */
 export function plantRepositoryContract(harness: PlantRepositoryHarness): Contract {
   return selectCases(harness, useStorage, [
-    { group: 'every repository', needs: [], cases: repositoryCases },
+    {
+      group: 'every repository',
+      needs: [],
+      cases: { ...addingCases, ...readingCases, ...concurrentCases, ...lifecycleCases },
+    },
     { group: 'every repository', needs: [], cases: volumeCases, timeoutMs: LONG_TIMEOUT_MS },
     { group: 'durability', needs: ['reopen'], cases: durableCases },
     { group: 'several repositories on one storage', needs: ['openAnother'], cases: sharedCases },

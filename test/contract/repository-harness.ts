@@ -1,5 +1,6 @@
 import type { OpenPlantRepository, Plant } from '@plant-store/core';
 import { runDuring, settlesWithin } from './contract.js';
+import { TestRepository } from './repository-checks.js';
 
 /** Gives the cases access to an adapter. */
 export interface PlantRepositoryHarness {
@@ -26,7 +27,9 @@ export interface PlantRepositoryHarness {
 }
 
 /** What a case gets: a harness that closes its repositories before `open` and after the case, and the first of them. */
-export type TestStorage = Required<PlantRepositoryHarness> & { readonly repository: OpenPlantRepository };
+export type TestStorage = Pick<Required<PlantRepositoryHarness>, 'whileUnavailable' | 'rejectedPlant'> & {
+  readonly [open in 'open' | 'reopen' | 'openAnother']: () => Promise<TestRepository>;
+} & { readonly repository: TestRepository };
 
 /** Opens a repository, runs a case with it, and closes what the case has opened. */
 export async function useStorage(
@@ -38,7 +41,7 @@ export async function useStorage(
     for (const repository of opened.splice(0)) await repository.close();
   };
   const track = async (opening: Promise<OpenPlantRepository> | undefined) => {
-    const repository = present(await opening);
+    const repository = new TestRepository(present(await opening));
     opened.push(repository);
     return repository;
   };
