@@ -15,7 +15,7 @@ const accept = (subject: string, issuer = ISSUER): Verification => ({
 });
 
 /** Changes a correct `verify`. */
-type VerifierFault = (verify: TokenVerifier['verify']) => TokenVerifier['verify'];
+export type VerifierFault = (verify: TokenVerifier['verify']) => TokenVerifier['verify'];
 
 /** Creates the harness of a verifier, by default a correct one. */
 export function createHarness(fault: VerifierFault = (verify) => verify): Required<TokenVerifierHarness> {
@@ -39,20 +39,20 @@ export function createHarness(fault: VerifierFault = (verify) => verify): Requir
 }
 
 /** Names clients by their tokens. */
-export const naming =
+const naming =
   (toSubject: (token: string) => string): VerifierFault =>
   (verify) =>
   async (token) =>
     (await verify(token)) === INVALID ? INVALID : accept(toSubject(token));
 
 /** Subjects that disclose a token or a part of it. */
-export const disclosingSubjects: Readonly<Record<string, (token: string) => string>> = {
-  'the end of the token': (token) => `token …${token.slice(-4)}`,
-  'a part of the token': (token) => token.slice(10, 18),
-  'the token in lower case': (token) => token.toLowerCase(),
-  'the token backwards': (token) => [...token].reverse().join(''),
-  'the characters of the token in order': (token) => [...token].sort().join(''),
-  'the token in hexadecimal': (token) => Buffer.from(token).toString('hex'),
+export const disclosingSubjects: Readonly<Record<string, VerifierFault>> = {
+  'the end of the token': naming((token) => `token …${token.slice(-4)}`),
+  'a part of the token': naming((token) => token.slice(10, 18)),
+  'the token in lower case': naming((token) => token.toLowerCase()),
+  'the token backwards': naming((token) => [...token].reverse().join('')),
+  'the characters of the token in order': naming((token) => [...token].sort().join('')),
+  'the token in hexadecimal': naming((token) => Buffer.from(token).toString('hex')),
 };
 
 /** Accepts tokens that `isValid` accepts. */

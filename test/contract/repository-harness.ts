@@ -27,9 +27,10 @@ export interface PlantRepositoryHarness {
 }
 
 /** What a case gets: a harness that closes its repositories before `open` and after the case, and the first of them. */
-export type TestStorage = Pick<Required<PlantRepositoryHarness>, 'whileUnavailable' | 'rejectedPlant'> & {
-  readonly [open in 'open' | 'reopen' | 'openAnother']: () => Promise<TestRepository>;
-} & { readonly repository: TestRepository };
+export type TestStorage = Readonly<Record<'open' | 'reopen' | 'openAnother', () => Promise<TestRepository>>> &
+  Required<Pick<PlantRepositoryHarness, 'whileUnavailable' | 'rejectedPlant'>> & {
+    readonly repository: TestRepository;
+  };
 
 /** Opens a repository, runs a case with it, and closes what the case has opened. */
 export async function useStorage(

@@ -1,14 +1,13 @@
 import { type Cases, ContractViolation, settlesWithin } from '../contract.js';
 import { bodyCases } from './bodies.js';
-import { conflictCases } from './conflicts.js';
+import { earlyRejectionCases, pipelineCases } from './connections.js';
 import { credentialCases } from './credentials.js';
 import { descriptionCases } from './description.js';
 import { encodingCases } from './encodings.js';
 import { malformedHttpCases, timeoutCases } from './malformed-http.js';
-import { earlyRejectionCases, orderCases } from './order.js';
+import { orderCases } from './order.js';
 import { pathCases } from './paths.js';
-import { pipelineCases } from './pipelines.js';
-import { idCases, responseCases, textCases } from './plants.js';
+import { conflictCases, idCases, responseCases, textCases } from './plants.js';
 import { type HttpContractTarget, Service } from './service.js';
 import { specificationCases } from './specification.js';
 

@@ -33,8 +33,6 @@ export class Service {
   readonly prefix: string;
   readonly #observe: ResponseObserver | undefined;
   readonly #end = new AbortController();
-  /** Aborts at {@link close}. */
-  readonly signal: AbortSignal = this.#end.signal;
 
   /** A test of this repository observes the responses. */
   constructor({ baseUrl, token, observe }: HttpContractTarget & { readonly observe?: ResponseObserver }) {
@@ -42,7 +40,7 @@ export class Service {
     this.#observe = observe;
     this.baseUrl = new URL(baseUrl);
     this.prefix = this.baseUrl.pathname.replace(/\/$/, '');
-    setMaxListeners(0, this.signal);
+    setMaxListeners(0, this.#end.signal);
   }
 
   /** Closes every connection. */
@@ -50,8 +48,9 @@ export class Service {
     this.#end.abort();
   }
 
-  async connect(): Promise<Connection> {
-    return new Connection(await openSocket(this.baseUrl, this.signal), this.#observe);
+  /** Sends bytes over a new connection. */
+  async connect(bytes: string | Uint8Array): Promise<Connection> {
+    return new Connection(await openSocket(this.baseUrl, this.#end.signal), this.#observe).send(bytes);
   }
 
   /** Builds a request. A target that starts with a slash is relative to the base URL. */
@@ -71,9 +70,9 @@ export class Service {
     return this.authorized('POST /plants', headers, body);
   }
 
-  /** Sends bytes over a new connection and returns the first final response. */
+  /** Returns the first final response to bytes. */
   async send(bytes: string | Uint8Array): Promise<HttpResponse> {
-    const connection = (await this.connect()).send(bytes);
+    const connection = await this.connect(bytes);
     let response = await connection.read();
     while (response && response.status < 200) response = await connection.read();
     connection.socket.destroy();
@@ -84,7 +83,7 @@ export class Service {
     return this.send(this.post(body, headers));
   }
 
-  /** Sends bytes over a new connection, and asserts the outcome of the first final response. */
+  /** Asserts the outcome of the first final response to bytes. */
   async expect(outcome: number, bytes: string | Uint8Array): Promise<HttpResponse> {
     return expectOutcome(await this.send(bytes), outcome);
   }
@@ -94,9 +93,9 @@ export class Service {
     return this.expect(outcome, this.post(body, headers));
   }
 
-  /** Sends bytes over a new connection, and asserts the outcomes of all responses until the service closes it. */
+  /** Asserts the outcomes of all responses to bytes until the service closes the connection. */
   async expectToEnd(outcomes: readonly number[], bytes: string | Uint8Array): Promise<void> {
-    const connection = (await this.connect()).send(bytes);
+    const connection = await this.connect(bytes);
     for (const outcome of outcomes) expectOutcome(await connection.read(), outcome);
     const more = await connection.read();
     expectThat(more === undefined, 'a closed connection', more);
@@ -124,17 +123,12 @@ export function chunked(body: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n0\r\n\r\n')]);
 }
 
-/** Asserts that a connection carried a response. */
-export function received(response: HttpResponse | undefined): HttpResponse {
-  if (response === undefined) throw new ContractViolation('the connection closed without a response');
-  return response;
-}
-
 /** Asserts the outcome of a response: 200, or the number of an Error object. */
 export function expectOutcome(response: HttpResponse | undefined, expected: number): HttpResponse {
+  const present = received(response);
   const wanted = expected === 200 ? '200' : `${Math.trunc(expected / 100)} with error ${expected}`;
-  expectThat(toOutcome(received(response)) === expected, `${wanted}, as application/json`, response);
-  return received(response);
+  expectThat(toOutcome(present) === expected, `${wanted}, as application/json`, present);
+  return present;
 }
 
 /** Returns 200 or the error number; `undefined` if the response does not have the form that the interface requires. */
@@ -170,8 +164,13 @@ export function expectThat(condition: boolean, expected: string, response: HttpR
 }
 
 /** Asserts the value of a header. */
-export function expectHeader(response: HttpResponse | undefined, name: string, expected: string): void {
-  const actual = received(response).headers[name.toLowerCase()] ?? 'none';
+export function expectHeader(response: HttpResponse, name: string, expected: string): void {
+  const actual = response.headers[name.toLowerCase()] ?? 'none';
   if (actual === expected) return;
   throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual}`);
+}
+
+function received(response: HttpResponse | undefined): HttpResponse {
+  if (response === undefined) throw new ContractViolation('the connection closed without a response');
+  return response;
 }
