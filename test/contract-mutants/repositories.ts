@@ -11,7 +11,7 @@ import { toPlant } from '../support/plants.js';
 const REJECTED_PLANT: Plant = toPlant({ id: 77_001_001n, name: 'forbidden-name', tag: 'forbidden-tag' });
 
 /** Storage that survives its repositories and can become unavailable. */
-class Disk {
+export class Disk {
   plants = new Map<PlantId, Plant>();
   isUnavailable = false;
   /** Whether the last repository that opened it has not closed it. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AddOutcome, MIN_PLANT_ID, type Plant, type PlantId } from '@plant-store/core';
 import { type TestPlant, toPlant } from '../support/plants.js';
-import type { Fault } from './repositories.js';
+import type { Disk, Fault } from './repositories.js';
 
 /** Changes each plant before it is stored. */
 const storing =
@@ -10,23 +10,13 @@ const storing =
 
 /** Changes the outcome of each plant. */
 const reporting =
-  (change: (outcome: AddOutcome, plant: Plant) => AddOutcome): Fault =>
-  ({ addOne }) => ({ addOne: (plant) => change(addOne(plant), plant) });
+  (change: (outcome: AddOutcome, plant: Plant, disk: Disk) => AddOutcome): Fault =>
+  ({ addOne }, disk) => ({ addOne: (plant) => change(addOne(plant), plant, disk) });
 
 /** Changes the plants that `read` returns. */
 const reading =
   (change: (plants: readonly Plant[], from: PlantId, limit: number) => readonly Plant[]): Fault =>
   ({ read }) => ({ read: async (from, limit) => change(await read(from, limit), from, limit) });
-
-/** Finds out which ids are free, and adds plants under them in another turn of the event loop. */
-const addingInTwoSteps: Fault = ({ addOne }, disk) => ({
-  add: async (plants) => {
-    const free = plants.filter(({ id }) => !disk.plants.has(id));
-    await nextTurn();
-    for (const { id } of free) disk.plants.delete(id);
-    return plants.map(addOne);
-  },
-});
 
 /** Remembers the result of each call. */
 function remember<Parameters extends unknown[], Result>(call: (...parameters: Parameters) => Result) {
@@ -98,7 +88,15 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
     },
   }),
 
-  'adds each id once for concurrent calls and overlapping batches': addingInTwoSteps,
+  'adds each id once for concurrent calls and overlapping batches': ({ addOne }, disk) => ({
+    // Finds out which ids are free, and adds plants under them in another turn of the event loop.
+    add: async (plants) => {
+      const free = plants.filter(({ id }) => !disk.plants.has(id));
+      await nextTurn();
+      for (const { id } of free) disk.plants.delete(id);
+      return plants.map(addOne);
+    },
+  }),
   'reads every earlier plant once, ordered by id, during concurrent adds': ({ read }) => {
     // The number of plants read, which is no position if a plant is added before.
     let count = 0;
@@ -126,15 +124,14 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
   'reads and returns as stored what others added, which are opened, used and closed': ({ find }) => ({
     find: remember(find),
   }),
-  'adds each id once for concurrent calls and overlapping batches of both': (correct, disk) => {
-    const { add = correct.add } = addingInTwoSteps(correct, disk);
-    // Each repository locks only itself.
-    let last: Promise<unknown> = Promise.resolve();
+  'adds each id once for concurrent calls and overlapping batches of both': ({ addOne }, disk) => {
+    const ids = new Set<PlantId>();
     return {
-      add: (plants) => {
-        const adding = last.then(() => add(plants));
-        last = adding;
-        return adding;
+      // Knows only the ids of its own plants.
+      addOne: (plant) => {
+        if (!ids.has(plant.id)) disk.plants.delete(plant.id);
+        ids.add(plant.id);
+        return addOne(plant);
       },
     };
   },
@@ -173,12 +170,9 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
       });
     },
   }),
-  'rejects a plant each time, stays ready, and does not keep its id': ({ addOne }, disk) => ({
-    addOne: (plant) => {
-      const outcome = addOne(plant);
-      if (outcome.kind === 'rejected') disk.plants.set(plant.id, plant);
-      return outcome;
-    },
+  'rejects a plant each time, stays ready, and does not keep its id': reporting((outcome, plant, disk) => {
+    if (outcome.kind === 'rejected') disk.plants.set(plant.id, plant);
+    return outcome;
   }),
 
   'returns ids, strings and the first plant with an id unchanged after reopening': ({ find, read }) => {
