@@ -11,22 +11,6 @@ import { freePort } from '../support/port.js';
 import { skipUnless, skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-/** Image that replaces the official Node image. */
-const NODE_IMAGE = 'localhost/node:test';
-/** Builds it from Debian and a Node of the interop tier, so that the test needs no registry of images. */
-const BUILD_NODE_IMAGE = `
-  set -e
-  . /etc/os-release
-  debootstrap --variant=minbase --include=libstdc++6 $VERSION_CODENAME slim
-  cp -r "$NODE/bin" slim/usr/local
-  cd "$(dirname "$(command -v node)")/.." && cp -r --parents lib/node_modules/npm "$HOME/slim/usr/local" && cd -
-  ln -s ../lib/node_modules/npm/bin/npm-cli.js slim/usr/local/bin/npm
-  # Certificate authorities that npm on this machine has to trust.
-  cat "$CERTIFICATES" > slim/usr/local/share/certificates.pem
-  rm -r slim/usr/share/doc slim/usr/share/locale slim/var/cache/apt slim/var/lib/apt/lists
-  tar -C slim -c . | podman import --change ENV=PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    --change ENV=NODE_EXTRA_CA_CERTS=/usr/local/share/certificates.pem - ${NODE_IMAGE}`;
-
 /** Needs Debian's packages podman, runc and debootstrap. */
 describe('The container', () => {
   // Registered first, so that it runs before the folder is removed.
@@ -54,19 +38,21 @@ describe('The container', () => {
     for (const program of ['podman', 'runc', 'debootstrap']) skipUnlessInstalled(this, program, '--version');
     skipUnless(this, process.getuid?.() === 0, 'root, for debootstrap');
     skipUnless(this, existsSync(environment.NODE), 'npm install --prefix test/interop');
-    const storageConf = `[storage]\ndriver = "overlay"\ngraphroot = "${storage}"\nrunroot = "${storage}-run"\n`;
-    writeFileSync(environment.CONTAINERS_STORAGE_CONF, storageConf);
+    writeFileSync(
+      environment.CONTAINERS_STORAGE_CONF,
+      `[storage]\ndriver = "overlay"\ngraphroot = "${storage}"\nrunroot = "${storage}-run"\n`,
+    );
     // Containers use the network of this machine and the cgroups of any version.
     writeFileSync(
       environment.CONTAINERS_CONF,
       `[containers]\nnetns = "host"\nlog_driver = "none"\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
        [engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\ntmp_dir = "${storage}-tmp"\n`,
     );
-    await runCommands(BUILD_NODE_IMAGE, folder, environment);
+    await runCommands(`'${inRepository('test/container/node-image.sh')}'`, folder, environment);
     const comments = readFileSync(inRepository('Containerfile'), 'utf8').matchAll(/^# {3}(.*\n)/gm);
     const commands = Array.from(comments, ([, line]) => line).join('');
     const [build, printToken = '', serve = ''] = commands.split(/^(?=docker)/m);
-    const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=${NODE_IMAGE}`);
+    const podmanBuild = build?.replace('docker build', `podman build --build-arg NODE=localhost/node:test`);
     await runCommands(`cd '${inRepository('.')}'; ${podmanBuild}`, folder, environment);
 
     const root = podman('image', 'mount', 'plant-store');
