@@ -1,20 +1,17 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { create, createRequest } from '../support/client.js';
+import { createRequest } from '../support/client.js';
 import type { TestStore } from '../support/engines.js';
 import type { TestPlant } from '../support/plants.js';
-import { RawClient } from '../support/raw-http.js';
+import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive, type Operation, violationsOf } from './history.js';
 
 /** Number of concurrent clients. */
 export const CLIENTS = 64;
-
 /** How long a client waits before it retries. */
 const RETRY_AFTER_MS = 20;
-/** Maximum number of concurrent retries. */
-const MAX_CONCURRENT_RETRIES = 500;
 
 /** Clients that each create plants one after another, on one or more instances, and the history of their creates. */
 export class Load {
@@ -22,8 +19,6 @@ export class Load {
   readonly history: Operation[] = [];
   readonly #makePlant: (index: number) => TestPlant;
   readonly #events = new EventEmitter().setMaxListeners(0);
-  /** Plants that may have been stored: the outcome of their last create is unknown. */
-  readonly #unknown = new Set<TestPlant>();
   #plants = 0;
   #sending: Promise<unknown> = Promise.resolve();
   #isStopped = false;
@@ -80,18 +75,19 @@ export class Load {
 
   /** Creates a plant over a new connection, and returns the outcome. */
   async create(port: number, plant: TestPlant): Promise<unknown> {
-    const sentAt = performance.now();
-    const response = await create(port, plant);
-    this.#record(plant, response?.outcome, sentAt);
+    const client = await connect(port);
+    const response = await this.#create(plant, client);
+    client?.close();
     return response?.outcome;
   }
 
-  /** Retries every create with an unknown outcome until its outcome is conclusive. */
+  /** Retries every create whose outcome does not tell whether the plant is stored, until it does. */
   async retryUnknown(port: number): Promise<void> {
     await waitUntil('every retry has a conclusive outcome', async () => {
-      const batch = [...this.#unknown].slice(0, MAX_CONCURRENT_RETRIES);
-      await Promise.all(batch.map((plant) => this.create(port, plant)));
-      return this.#unknown.size === 0;
+      const last = new Map(this.history.map(({ plant, outcome }) => [plant, outcome]));
+      const unknown = [...last].filter(([, outcome]) => !conclusive.includes(outcome));
+      await Promise.all(unknown.map(([plant]) => this.create(port, plant)));
+      return unknown.length === 0;
     });
   }
 
@@ -111,30 +107,31 @@ export class Load {
   }
 
   async #send(port: number): Promise<void> {
-    const connect = () => RawClient.connect(port).catch(() => undefined);
-    let client = await connect();
+    let client = await connect(port);
     let plant = this.#makePlant(this.#plants++);
     while (client && !this.#isStopped) {
-      const sentAt = performance.now();
-      const response = await client.send(createRequest(plant)).readResponse();
-      this.#record(plant, response?.outcome, sentAt);
+      const response = await this.#create(plant, client);
       if (response === undefined) return;
       if (conclusive.includes(response.outcome)) plant = this.#makePlant(this.#plants++);
       else await setTimeout(RETRY_AFTER_MS);
-      if (response.headers['connection'] === 'close') client = await connect();
+      if (response.headers['connection'] === 'close') client = await connect(port);
     }
     client?.close();
   }
 
-  #record(plant: TestPlant, outcome: unknown, sentAt: number): void {
-    const operation = { plant, outcome, sentAt, endedAt: performance.now() };
+  async #create(plant: TestPlant, client: RawClient | undefined): Promise<RawResponse | undefined> {
+    const sentAt = performance.now();
+    const response = await client?.send(createRequest(plant)).readResponse();
+    const operation: Operation = { plant, outcome: response?.outcome, sentAt, endedAt: performance.now() };
     this.history.push(operation);
-    if (conclusive.includes(outcome)) this.#unknown.delete(plant);
-    else this.#unknown.add(plant);
     this.#events.emit('operation', operation);
+    return response;
   }
 }
 
+function connect(port: number): Promise<RawClient | undefined> {
+  return RawClient.connect(port).catch(() => undefined);
+}
 /**
  * Returns the plant with a given index. Ids are at both ends of int64 and around zero; texts contain characters that are
  * easily damaged. Of every eight plants, one duplicates an earlier plant and one conflicts with an earlier id.
