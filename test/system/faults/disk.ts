@@ -8,14 +8,12 @@ import { temporaryFolder } from '../../support/temporary.js';
 /** A small disk in memory, unmounted after each test of the surrounding suite. Create it inside `describe`. */
 export class Disk {
   readonly path: string;
-  readonly #filler: string;
 
   constructor() {
     const folder = temporaryFolder();
     // Database servers run as another user.
     chmodSync(folder, 0o755);
     this.path = join(folder, 'disk');
-    this.#filler = join(this.path, 'filler');
     mkdirSync(this.path);
     afterEach(() => spawnSync('umount', ['--lazy', this.path]));
   }
@@ -28,11 +26,11 @@ export class Disk {
 
   /** Writes until there is no space. */
   fill(): void {
-    spawnSync('dd', ['if=/dev/zero', `of=${this.#filler}`, 'bs=4k']);
+    spawnSync('dd', ['if=/dev/zero', `of=${this.path}/filler`, 'bs=4k']);
   }
 
   /** Ends {@link fill}. */
   free(): void {
-    rmSync(this.#filler);
+    rmSync(join(this.path, 'filler'));
   }
 }

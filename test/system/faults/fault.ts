@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { serve } from '../../support/client.js';
 import type { TestStore } from '../../support/engines.js';
 import type { Program } from '../../support/executable.js';
 import { exchange, request } from '../../support/raw-http.js';
@@ -13,8 +14,6 @@ const LONG_TIMEOUT_MS = 60_000;
 
 /** A fault of the storage, and what creates get meanwhile. */
 export interface Fault {
-  /** The title of the test. */
-  readonly title: string;
   /**
    * - `succeed`: 200 or 409
    * - `succeed or fail`: 200, 409 or 503
@@ -22,39 +21,42 @@ export interface Fault {
    * - `fail`: 503, the first ones after the timeout, then at once
    */
   readonly creates: 'succeed' | 'succeed or fail' | 'fail at once' | 'fail';
-  inject(): unknown;
+  inject(service: Program): unknown;
   heal?(): unknown;
 }
 
-/** Returns the settings of the service for a fault. */
-export function settingsFor({ creates }: Fault): Readonly<Record<string, string>> {
-  const timeoutMs = creates === 'fail' || creates === 'succeed or fail' ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
-  return { STORAGE_TIMEOUT: `${timeoutMs}ms`, MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' };
-}
-
 /** Runs a load before, during and after a fault, and expects that creates and readiness recover and nothing is lost. */
-export async function expectRecovery(service: Program, store: TestStore, fault: Fault): Promise<void> {
+export async function expectRecovery(fault: Fault, folder: string, store: TestStore, url = store.url): Promise<void> {
   const { creates, inject, heal } = fault;
+  const timeoutMs = ['fail', 'succeed or fail'].includes(creates) ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
+  const settings = { STORAGE_TIMEOUT: `${timeoutMs}ms`, MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' };
+  const service = serve(folder, { DATABASE_URL: url, ...settings });
   const [port, managementPort] = [await service.port(), await service.managementPort()];
+  const waitForReadiness = (expected: '200 ok' | '503 unavailable') =>
+    waitUntil(`/readyz returns ${expected}`, async () => {
+      const response = await exchange(managementPort, request('GET /readyz'));
+      const { checks }: { checks?: { storage?: string } } = Object(response?.json());
+      return `${response?.status} ${checks?.storage}` === expected;
+    });
   const load = await Load.on(port, 3 * CLIENTS);
   if (creates === 'fail' || creates === 'fail at once') {
     const before = load.history.length;
-    await inject();
+    await inject(service);
     await load.waitForOutcomes(10 * CLIENTS, 50301);
     const latencies = load.history.slice(before).map(({ sentAt, endedAt }) => endedAt - sentAt);
-    const limitMs = creates === 'fail' ? SHORT_TIMEOUT_MS - 100 : LONG_TIMEOUT_MS / 2;
-    const slow = latencies.filter((latencyMs) => latencyMs >= limitMs);
     // Only the first ones wait for the timeout.
-    expect(slow.length / latencies.length).to.be.at.most(creates === 'fail' ? 0.5 : 0);
-    await waitForReadiness(managementPort, '503 unavailable');
+    const [limitMs, share] = creates === 'fail' ? [SHORT_TIMEOUT_MS - 100, 0.5] : [LONG_TIMEOUT_MS / 2, 0];
+    const slow = latencies.filter((latencyMs) => latencyMs >= limitMs);
+    expect(slow.length / latencies.length).to.be.at.most(share);
+    await waitForReadiness('503 unavailable');
     await load.stop();
     await heal?.();
     // Readiness does not need creates to recover.
-    await waitForReadiness(managementPort, '200 ok');
+    await waitForReadiness('200 ok');
     load.start(port);
   } else {
     for (let time = 0; time < 5; time++) {
-      await inject();
+      await inject(service);
       await load.waitForOutcomes(20, 200);
     }
   }
@@ -62,13 +64,4 @@ export async function expectRecovery(service: Program, store: TestStore, fault: 
   await load.expectNothingLost(port, store);
   expect([...conclusive, ...(creates === 'succeed' ? [] : [50301])]).to.include.members(load.outcomes());
   expect(await service.stop()).to.equal(0);
-}
-
-/** Waits until `GET /readyz` has this status and this state of the storage. */
-function waitForReadiness(managementPort: number, expected: '200 ok' | '503 unavailable'): Promise<void> {
-  return waitUntil(`/readyz returns ${expected}`, async () => {
-    const response = await exchange(managementPort, request('GET /readyz'));
-    const { checks }: { checks?: { storage?: string } } = Object(response?.json());
-    return `${response?.status} ${checks?.storage}` === expected;
-  });
 }
