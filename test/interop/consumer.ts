@@ -13,70 +13,65 @@ import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
-import { CreatePlant, type PlantWriter } from '@plant-store/core';
+import { CreatePlant } from '@plant-store/core';
 import { createContainer, type Plugin, readConfig, services } from 'plant-store';
 
-export const writer: PlantWriter = new BatchingPlantWriter(new MemoryPlantRepository(), { maxWrites: 2 });
-export const createPlant = new CreatePlant(writer);
-// @ts-expect-error core: an id is a bigint
-createPlant.execute({ id: 1, name: 'Monstera' });
-// @ts-expect-error adapters/memory: a Plant, not an object literal
-new MemoryPlantRepository().add([{ id: 1n, name: 'Monstera' }]);
-// @ts-expect-error adapters/batching: no such option
-new BatchingPlantWriter(writer, { readsMax: 1 });
-// @ts-expect-error adapters/static-token: a list of tokens, not a string
-new StaticTokenVerifier('secret-token');
-// @ts-expect-error adapters/jwt: a URL, not a string
-new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
-// @ts-expect-error adapters/koa: the token verifier is missing
-createKoaApp({ createPlant });
-
+const createPlant = new CreatePlant(new MemoryPlantRepository());
 // Options that a program reads may be `undefined`, also with exact optional properties.
 declare const bodyLimitBytes: number | undefined;
 const tokenVerifier = new StaticTokenVerifier([{ name: 'ali', token: 'secret-token' }]);
-export const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined });
+const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined });
 app.use((ctx) => {
   ctx.body = apiErrors.noSuchPath;
   // @ts-expect-error adapters/koa: the types of Koa are available, too
   ctx.status = '200';
 });
+
+// @ts-expect-error core: an id is a bigint
+createPlant.execute({ id: 1, name: 'Monstera' });
+// @ts-expect-error adapters/memory: a Plant, not an object literal
+new MemoryPlantRepository().add([{ id: 1n, name: 'Monstera' }]);
+// @ts-expect-error adapters/batching: no such option
+new BatchingPlantWriter(new MemoryPlantRepository(), { readsMax: 1 });
+// @ts-expect-error adapters/static-token: a list of tokens, not a string
+new StaticTokenVerifier('secret-token');
+// @ts-expect-error adapters/jwt: a URL, not a string
+new JwtVerifier({ issuer: 'https://issuer.example', audience: 'plants', jwksUrl: 'https://issuer.example/keys' });
 // @ts-expect-error adapters/http-server: a listener, not an app
-export const server = new HttpServer(app);
-// @ts-expect-error adapters/api: an Error object, not a string
-export const message: string = apiErrors.noSuchPath;
-export const { responses } = openApiDescription.paths['/plants'].post;
+new HttpServer(app);
 // @ts-expect-error adapters/api: the exported description is frozen
-responses['403'] = {};
+openApiDescription.paths['/plants'].post.responses['403'] = {};
 // @ts-expect-error adapters/knex: the path is missing
 openSqlite({ timeoutMs: 1 });
-
-const container = await createContainer(readConfig({ PORT: '0' }));
-// Plain objects satisfy what a plugin replaces.
-container.rebind(services.TokenVerifier).toConstantValue({
-  verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),
-});
-container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
-container.bind(services.ClientRoutes).toConstantValue((router) => {
-  router.get('/me', (ctx) => {
-    ctx.body = ctx.state.principal.subject;
-  });
-});
-container.onActivation(services.Description, (_, description) => {
-  description.paths['/me'] = { get: { responses: { 200: { description: 'The client.' } } } };
-  description.components.schemas['Client'] = { type: 'string' };
-  return description;
-});
-container.onActivation(services.CreatePlant, (_, useCase) => ({
-  execute: async (newPlant, client) =>
-    client?.subject === 'ali'
-      ? useCase.execute(newPlant, client)
-      : { kind: 'declined', error: { error: 40301, message: 'Only ali creates plants' } },
-}));
-// @ts-expect-error composition: a service identifier determines the bound type
-container.bind(services.CreatePlant).toConstantValue(writer);
-// @ts-expect-error composition: a plugin gets a container
-export const plugin: Plugin = (bindings: string) => bindings;
 // @ts-expect-error contract: a harness opens a repository
 plantRepositoryContract({});
 // @ts-expect-error contract/http: the token is missing
 httpContract[0]?.run({ baseUrl: 'https://plants.example' });
+
+// Plain objects satisfy what a plugin replaces.
+export const plugin: Plugin = (container) => {
+  container.rebind(services.TokenVerifier).toConstantValue({
+    verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),
+  });
+  container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
+  container.bind(services.ClientRoutes).toConstantValue((router) => {
+    router.get('/me', (ctx) => {
+      ctx.body = ctx.state.principal.subject;
+    });
+  });
+  container.onActivation(services.Description, (_, description) => {
+    description.paths['/me'] = { get: { responses: { 200: { description: 'The client.' } } } };
+    description.components.schemas['Client'] = { type: 'string' };
+    return description;
+  });
+  container.onActivation(services.CreatePlant, (_, useCase) => ({
+    execute: async (newPlant, client) =>
+      client?.subject === 'ali'
+        ? useCase.execute(newPlant, client)
+        : { kind: 'declined', error: { error: 40301, message: 'Only ali creates plants' } },
+  }));
+  // @ts-expect-error composition: a service identifier determines the bound type
+  container.bind(services.CreatePlant).toConstantValue(tokenVerifier);
+};
+const config = readConfig({ PORT: '0' });
+await plugin(await createContainer(config), config);

@@ -7,57 +7,38 @@ import { MeasuredPlantWriter } from '@plant-store/adapters/metrics';
 import { exportPlants, importPlants } from '@plant-store/adapters/ndjson';
 import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { plantRepositoryContract } from '@plant-store/contract';
-import {
-  type AddOutcome,
-  CreatePlant,
-  CreatePlants,
-  type CreatePlantUseCase,
-  FindPlant,
-  type NewPlant,
-  Plant,
-  type PlantId,
-  type PlantRepository,
-  type Principal,
-  ReadPlants,
-  StorageUnavailable,
-} from '@plant-store/core';
+import * as core from '@plant-store/core';
 import { Registry } from 'prom-client';
 
-class Garden implements PlantRepository {
-  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+class Garden implements core.PlantRepository {
+  async add(plants: readonly core.Plant[]): Promise<core.AddOutcome[]> {
     return plants.map((stored) => ({ kind: 'conflict', stored }));
   }
 
   async find(): Promise<undefined> {}
 
-  async read(): Promise<Plant[]> {
+  async read(): Promise<core.Plant[]> {
     return [];
   }
 }
 
 declare const tag: string | undefined;
-export const newPlants: readonly NewPlant[] = [
-  { id: 1n, name: 'Monstera' },
-  { id: 2n, name: 'Ficus', tag },
-];
-export const principal: Principal = { subject: 'ali', issuer: tag };
-export const createPlants = new CreatePlants(new BatchingPlantWriter(new Garden()));
-export const measured = new MeasuredPlantWriter(new Garden(), new Registry());
-export const tokenVerifier = new StaticTokenVerifier([{ name: 'ali', token: 'secret-token' }]);
-export const ndjson = { exportPlants, importPlants };
-export const createPlant: CreatePlantUseCase = new CreatePlant(new MemoryPlantRepository());
-export const guarded: CreatePlantUseCase<'forbidden'> = {
+const createPlant: core.CreatePlantUseCase = new core.CreatePlant(new MemoryPlantRepository());
+export const guarded: core.CreatePlantUseCase<'forbidden'> = {
   execute: async (newPlant, client) =>
     client?.subject === 'ali' ? createPlant.execute(newPlant, client) : 'forbidden',
 };
-export const plant: Plant | undefined = await new FindPlant(new Garden()).execute(1n);
-export const readPage = async (after?: PlantId): Promise<readonly Plant[]> => {
-  const { value = [] } = await new ReadPlants(new Garden()).execute(after, 10).next();
-  return value;
-};
+export const outcomes = new core.CreatePlants(new BatchingPlantWriter(new Garden())).execute([
+  { id: 1n, name: 'Fern', tag },
+]);
+export const measured = new MeasuredPlantWriter(new Garden(), new Registry());
+export const tokenVerifier = new StaticTokenVerifier([{ name: 'ali', token: 'secret-token' }]);
+export const ndjson = { exportPlants, importPlants };
+export const plant: core.Plant | undefined = await new core.FindPlant(new Garden()).execute(1n);
+export const page: readonly core.Plant[] | undefined = (await new core.ReadPlants(new Garden()).execute(1n).next())
+  .value;
 export const { cases } = plantRepositoryContract({ open: async () => new MemoryPlantRepository() });
 
-const result = Plant.from({ id: 3n, name: 'Aloe', tag });
-if (result.kind === 'invalid') throw new StorageUnavailable(result.violations.join(), { cause: result });
-export const again: NewPlant = result.plant;
+const result = core.Plant.from({ id: 3n, name: 'Aloe', tag });
+if (result.kind === 'invalid') throw new core.StorageUnavailable(result.violations.join(), { cause: result });
 export const json: string = new JsonPlantCodec().encodeNewPlant(result.plant);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGES, readManifest } from '../support/packages.js';
+import { readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -20,35 +20,33 @@ export function outputOf(folder: string, [program, ...args]: readonly [string, .
   return stdout;
 }
 
-/** Returns the cells of the lines of a table that match a pattern. */
-export function rowsOf(document: string, pattern: RegExp): string[][] {
-  const lines = readFileSync(inRepository(document), 'utf8').split('\n');
-  const rows = lines.filter((line) => pattern.test(line)).map((line) => line.split('|').slice(1, -1));
-  return rows.map((cells) => cells.map((cell) => cell.trim()));
+/** Packs packages as for publication. Returns the path of each archive by the folder of its package. */
+export function pack(folders: readonly string[]): Map<string, string> {
+  const archives = temporaryFolder();
+  const names = folders.map((folder) => inRepository(folder || '.'));
+  outputOf(inRepository('.'), ['npm', 'pack', '--ignore-scripts', '--pack-destination', archives, ...names]);
+  const toArchive = (folder: string) => {
+    const { name, version } = readManifest(folder);
+    return join(archives, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+  };
+  return new Map(folders.map((folder) => [folder, toArchive(folder)]));
 }
 
-/** Packs the packages as for publication. Returns the path of each archive by the name of its package. */
-export function pack(): Record<string, string> {
-  const folder = temporaryFolder();
-  const all = ['--workspaces', '--include-workspace-root', '--ignore-scripts', '--pack-destination', folder];
-  outputOf(inRepository('.'), ['npm', 'pack', ...all]);
-  const toArchive = ({ name, version }: { name: string; version: string }) =>
-    join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
-  return Object.fromEntries(
-    PACKAGES.map((each) => readManifest(each)).map((manifest) => [manifest.name, toArchive(manifest)]),
-  );
-}
-
-/** Creates a folder with the packed packages, in which those of `test/interop` and the repository resolve, too. */
-export function installPackages(): string {
-  const folder = temporaryFolder();
-  const modules = join(folder, 'node_modules');
-  for (const [name, archive] of Object.entries(pack())) {
-    mkdirSync(join(modules, name), { recursive: true });
-    outputOf(folder, ['tar', '-xzf', archive, '--strip-components=1', '-C', join(modules, name)]);
+/** Creates a folder in which packed packages are installed, without their dependencies. */
+export function unpack(folders: readonly string[]): string {
+  const project = temporaryFolder();
+  for (const [folder, archive] of pack(folders)) {
+    const target = join(project, 'node_modules', readManifest(folder).name);
+    mkdirSync(target, { recursive: true });
+    outputOf(project, ['tar', '-xzf', archive, '--strip-components=1', '-C', target]);
   }
+  return project;
+}
+
+/** Links the other packages of the repository and of `test/interop` into a folder that {@link unpack} created. */
+export function linkDependencies(project: string): void {
+  const modules = join(project, 'node_modules');
   for (const from of [inRepository('node_modules'), installed('.')])
     for (const name of readdirSync(from))
       if (!existsSync(join(modules, name))) symlinkSync(join(from, name), join(modules, name));
-  return folder;
 }

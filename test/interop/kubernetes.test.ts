@@ -15,22 +15,22 @@ import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 import { installed, outputOf } from './interop.js';
 
-const MANIFEST = readFileSync(inRepository('docs/operate/kubernetes.yaml'), 'utf8');
-/** Reads the documents as kubectl does, in YAML 1.1, where 0440 is an octal number. */
-const [deployment, budget, service] = MANIFEST.split(/^---$/m).map((text) => parse(text, { version: '1.1' }));
+const manifest = readFileSync(inRepository('docs/operate/kubernetes.yaml'), 'utf8');
+/** As kubectl reads it, in YAML 1.1, where 0440 is an octal number. */
+const [deployment, budget, service] = manifest.split(/^---$/m).map((text) => parse(text, { version: '1.1' }));
 const { metadata, spec: pod } = deployment.spec.template;
 const [container] = pod.containers;
-const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
+const { startupProbe, readinessProbe, livenessProbe } = container;
 
 describe('kubernetes.yaml', () => {
   const folder = temporaryFolder();
+  const stores = postgresEngine.stores();
 
   // The documents are literals of Kubernetes' types, in which TypeScript rejects any other field.
   it('has the fields and types of the Kubernetes API', () => {
     symlinkSync(installed('.'), join(folder, 'node_modules'));
     const lines = [deployment, budget, service].map((document, index) => {
-      const { apiVersion, kind } = document;
-      const type = `import('kubernetes-models/${apiVersion}').I${kind}`;
+      const type = `import('kubernetes-models/${document.apiVersion}').I${document.kind}`;
       return `export const document${index}: ${type} = ${JSON.stringify(document)};\n`;
     });
     writeFileSync(join(folder, 'documents.ts'), lines.join(''));
@@ -43,30 +43,27 @@ describe('kubernetes.yaml', () => {
     for (const { matchLabels } of [deployment.spec.selector, spread.labelSelector, budget.spec.selector])
       expect(matchLabels).to.deep.equal(metadata.labels);
     expect(service.spec.selector).to.deep.equal(metadata.labels);
-    const names = container.ports.map(({ name }: { name: string }) => name);
-    for (const { targetPort } of service.spec.ports) expect(names).to.include(targetPort);
-    for (const probe of probes) expect(names).to.include(probe.httpGet.port);
-    const [mount] = container.volumeMounts;
-    expect(pod.volumes[0].name).to.equal(mount.name);
-    const matches = (pattern: RegExp) => new Set(Array.from(MANIFEST.matchAll(pattern), ([, name]) => name));
-    expect(matches(/--from-file=(\S+)/g)).to.deep.equal(matches(RegExp(`${mount.mountPath}/([\\w.-]+)`, 'g')));
+    const targets = service.spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort);
+    const probed = [startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet.port);
+    const ports = container.ports.map(({ name }: { name: string }) => name);
+    expect(ports).to.include.members([...targets, ...probed]);
+    const [{ name, mountPath }] = container.volumeMounts;
+    expect(pod.volumes[0].name).to.equal(name);
+    const created = Array.from(manifest.matchAll(/--from-file=(\S+)/g), ([, file]) => `${mountPath}/${file}`);
+    const values = container.env.map(({ value }: { value: string }) => value);
+    expect(created).to.include.members(values.filter((value: string) => value.startsWith(mountPath)));
   });
-});
 
-describe('A pod of kubernetes.yaml', () => {
-  const folder = temporaryFolder();
-  const stores = postgresEngine.stores();
-
-  it('reads its Secret, writes no file, passes its probes, survives an outage of the database, and stops', async function () {
+  it('runs a pod that reads its Secret, writes no file, passes its probes, survives an outage, and stops', async function () {
     const { runAsUser, runAsGroup, fsGroup } = pod.securityContext;
-    const ids = [`--reuid=${runAsUser}`, `--regid=${runAsGroup}`, `--groups=${fsGroup}`];
     const readOnly = ['unshare', '--mount', 'sh', '-ec', 'mount -o remount,bind,ro / && exec "$@"', 'sh'];
-    const wrapper = [...readOnly, 'setpriv', ...ids, '--bounding-set=-all', '--no-new-privs'];
+    const user = ['setpriv', `--reuid=${runAsUser}`, `--regid=${runAsGroup}`, `--groups=${fsGroup}`];
+    const wrapper = [...readOnly, ...user, '--bounding-set=-all', '--no-new-privs'];
     const { status } = spawnSync('env', [...wrapper, 'test', '-r', CLI]);
     skipUnless(this, status === 0, 'root, and a repository that user 1000 can read', true);
 
-    const store = await stores.createFragile();
     // As the kubelet mounts a Secret: links into a folder that it replaces as a whole.
+    const store = await stores.createFragile();
     const secrets = join(folder, 'secrets');
     mkdirSync(join(secrets, '..version'), { recursive: true });
     symlinkSync('..version', join(secrets, '..data'));
@@ -77,18 +74,16 @@ describe('A pod of kubernetes.yaml', () => {
       chownSync(path, 0, fsGroup);
       symlinkSync(`..data/${name}`, join(secrets, name));
     }
-    const { mountPath } = container.volumeMounts[0];
-    const environment = Object.fromEntries(
-      container.env.map(({ name, value }: Record<string, string>) => [name, value?.replace(mountPath, secrets)]),
-    );
-    const program = serve(folder, { ...environment, ACCESS_TOKENS: '', MANAGEMENT_PORT: '0' }, wrapper);
+    const environment: Record<string, string> = { ACCESS_TOKENS: '' };
+    for (const { name, value } of container.env)
+      environment[name] = value?.replace(container.volumeMounts[0].mountPath, secrets);
+    const program = serve(folder, { ...environment, MANAGEMENT_PORT: '0' }, wrapper);
     const managementPort = await program.managementPort();
     const statusOf = async ({ httpGet }: { httpGet: { path: string } }) =>
       (await exchange(managementPort, request(`GET ${httpGet.path}`)))?.status;
 
     expect((await create(await program.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
-    for (const probe of probes) expect(await statusOf(probe)).to.equal(200);
-    const { readinessProbe, livenessProbe } = container;
+    for (const probe of [startupProbe, readinessProbe, livenessProbe]) expect(await statusOf(probe)).to.equal(200);
     await store.whileUnavailable(async () => {
       await waitUntil('the pod is not ready', async () => (await statusOf(readinessProbe)) === 503);
       expect(await statusOf(livenessProbe)).to.equal(200);

@@ -6,7 +6,7 @@ import { codeBlocks } from '../support/guide.js';
 import { PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { installed, installPackages, outputOf } from './interop.js';
+import { installed, linkDependencies, outputOf, unpack } from './interop.js';
 
 /** The files of every package. The source maps name the sources. */
 const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts)(\.map)?|(?!dist)[\w/-]+\.ts)$/;
@@ -16,7 +16,7 @@ const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
   '': /^((CHANGELOG|CONTRIBUTING)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
 };
 
-/** Runs without Node's built-in modules. */
+/** Needs none of Node's built-in modules. */
 const PORTABLE = `
 import { JsonPlantCodec } from '@plant-store/adapters/api';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
@@ -31,19 +31,13 @@ const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
 console.log(kind, String(plant.id));`;
 
 const DENO = 'run --node-modules-dir=manual --no-remote --allow-all'.split(' ');
-/** The entry points without Node's built-in modules on other runtimes. */
-const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  'runs on Node 24': [installed('node-24/bin/node')],
-  'runs on Deno': [installed('@deno/linux-x64-glibc/deno'), ...DENO],
-  'runs on Bun': [installed('@oven/bun-linux-x64/bin/bun'), 'run'],
-};
 
 describe('The packed packages', () => {
   let folder: string;
   before(() => {
-    folder = installPackages();
-    const names = PACKAGES.map((each) => readManifest(each).name);
-    const dependencies = Object.fromEntries(names.map((name) => [name, '*']));
+    folder = unpack(PACKAGES);
+    linkDependencies(folder);
+    const dependencies = Object.fromEntries(PACKAGES.map((each) => [readManifest(each).name, '*']));
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
   });
   const run = (program: string, command: readonly [string, ...string[]] = [process.execPath]) => {
@@ -71,52 +65,45 @@ describe('The packed packages', () => {
   const older = installed('typescript/bin/tsc');
   const newer = inRepository('node_modules/typescript/bin/tsc');
   for (const [title, compiler, module, moduleResolution, exactOptionalPropertyTypes] of [
-    ['has types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
-    ['has types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
-    ['has types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
-    ['has types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
+    ['have types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
+    ['have types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
+    ['have types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
+    ['have types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
   ] as const) {
     it(title, () => {
       const options = { module, moduleResolution, exactOptionalPropertyTypes, target: 'es2022', lib: ['es2022'] };
+      const strict = { strict: true, noUncheckedIndexedAccess: true, skipLibCheck: false, noEmit: true };
       // Only the other entry points need types of Node and its libraries.
       for (const [file, types] of [
         ['core-consumer.ts', []],
         ['consumer.ts', ['node']],
       ] as const) {
         copyFileSync(inRepository(`test/interop/${file}`), join(folder, file));
-        const compilerOptions = {
-          ...options,
-          noEmit: true,
-          strict: true,
-          noUncheckedIndexedAccess: true,
-          skipLibCheck: false,
-          types,
-        };
+        const compilerOptions = { ...options, ...strict, types };
         writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
         outputOf(folder, [process.execPath, compiler, '-p', '.']);
       }
     });
   }
 
-  for (const [title, command] of Object.entries(RUNTIMES))
+  for (const [title, program, ...args] of [
+    ['run on Node 24', installed('node-24/bin/node')],
+    ['run on Deno', installed('@deno/linux-x64-glibc/deno'), ...DENO],
+    ['run on Bun', installed('@oven/bun-linux-x64/bin/bun'), 'run'],
+  ] as const)
     it(title, function () {
-      skipUnless(this, existsSync(command[0]), command[0]);
-      expect(run(PORTABLE, command)).to.equal('created 9007199254740993\n');
+      skipUnless(this, existsSync(program), program);
+      expect(run(PORTABLE, [program, ...args])).to.equal('created 9007199254740993\n');
     });
 
-  for (const [title, path] of [
-    ['print what the programs of the embedding guide state', 'docs/embed.md'],
-    ['print what the program of the README of the core states', 'core/README.md'],
-    ['print what the program of the README of the adapters states', 'adapters/README.md'],
-    ['pass the test of the README of the contract', 'test/contract/README.md'],
-  ] as const)
-    it(title, () => {
+  it('print what the programs in their READMEs and in the embedding guide state', () => {
+    for (const path of ['docs/embed.md', 'core/README.md', 'adapters/README.md', 'test/contract/README.md'])
       for (const { language, text } of codeBlocks(readFileSync(inRepository(path), 'utf8'))) {
         if (language !== 'js') continue;
-        const stated = [...text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, output]) => `${output}\n`);
+        const stated = Array.from(text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm), ([, output]) => `${output}\n`);
         // A test prints its own report.
         if (text.includes('node:test')) run(text);
-        else expect(run(text)).to.equal(stated.join('')).and.not.equal('');
+        else expect(run(text), path).to.equal(stated.join('')).and.not.equal('');
       }
-    });
+  });
 });
