@@ -24,17 +24,16 @@ export type Server = Awaited<ReturnType<typeof startServer>>;
 export const TOKEN = 'bench-token-0123456789';
 
 const peer = (file: string) => inRepository(`test/bench/peers/${file}`);
-const betterSqlite3 = ['--import', peer('sqlite3-on-better-sqlite3.js')];
+const sqlite3OnPg = ['--import', peer('sqlite3-on-pg.js')];
 const singleFileServer = inRepository('dist/docs/examples/single-file/server.js');
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
 const withoutLog = { ACCESS_LOG: 'off' };
 const inMemory = { DATABASE_URL: 'memory:' };
-const smallHeap = { NODE_OPTIONS: '--max-old-space-size=256' };
 
 const koaEcho: Contender = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
 const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
-const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
+export const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
 const singleFile: Contender = { name: 'single file, sqlite3', args: [singleFileServer], env: groupCommit };
 
 /** The programs of each table, the first of which the others are compared to. */
@@ -44,18 +43,12 @@ export const contenders = {
     { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: withoutLog },
     plantStore,
     { name: 'two ports, sqlite3', args: [twoPortsServer], env: groupCommit },
-    { name: 'single file, better-sqlite3', args: [...betterSqlite3, singleFileServer], env: groupCommit },
     { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
     koaKnex,
     { name: 'NestJS + TypeORM + better-sqlite3', args: [peer('nest-typeorm.js')] },
   ],
   postgres: [
-    {
-      name: 'single file, pg',
-      args: ['--import', peer('sqlite3-on-pg.js'), singleFileServer],
-      env: groupCommit,
-      store: 'postgres',
-    },
+    { name: 'single file, pg', args: [...sqlite3OnPg, singleFileServer], env: groupCommit, store: 'postgres' },
     { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
     { name: 'Plant Store', args: [CLI], store: 'postgres' },
   ],
@@ -64,10 +57,8 @@ export const contenders = {
     { name: 'Plant Store, memory:', args: [CLI], store: 'none', env: inMemory },
     { name: 'Plant Store, memory:, ACCESS_LOG=off', args: [CLI], store: 'none', env: { ...inMemory, ...withoutLog } },
   ],
-  bulk: [plantStore],
   start: [singleFile, plantStore, koaKnex],
   idle: [singleFile, plantStore, koaEcho],
-  floods: [singleFile, plantStore, { name: 'Plant Store, heap of 256 MiB', args: [CLI], env: smallHeap }],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
 
 const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));

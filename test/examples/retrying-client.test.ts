@@ -44,7 +44,10 @@ describe('The retrying client', () => {
     [faults, pauses, outcomes] = [[], [], []];
     repository = new MemoryPlantRepository();
     const options = { createPlant: new CreatePlant(repository), tokenVerifier };
-    service = createKoaApp({ ...options, observe: ({ status, error }) => outcomes.push(error ?? status ?? 0) }).callback();
+    service = createKoaApp({
+      ...options,
+      observe: ({ status, error }) => outcomes.push(error ?? status ?? 0),
+    }).callback();
     await once(server.listen(0, '127.0.0.1'), 'listening');
     port = portOf(server);
     Math.random = () => 0.5;
