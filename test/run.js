@@ -8,7 +8,7 @@ const tiers = {
   unit: { jobs: 1, files: ['core/*', 'adapters/driven/@(batching|memory|static-token)/*', 'adapters/driving/api/*'] },
   test: {
     jobs: 4,
-    files: ['@(adapters|bench|composition|contract-mutants|core|docs|examples|structure)/**/*'],
+    files: ['@(adapters|composition|contract-mutants|core|docs|examples|structure)/**/*'],
     except: onServers,
   },
   engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
@@ -22,7 +22,7 @@ const tiers = {
     files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
     except: onServers,
   },
-  interop: { jobs: 3, files: ['interop/@(mounted|price)', 'interop/!(mounted|price)'], packages: 'test/interop' },
+  interop: { jobs: 3, files: ['interop/@(examples|install)', 'interop/!(examples|install)'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },
   container: { jobs: 1, files: ['container/*'] },
 };
