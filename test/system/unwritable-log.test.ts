@@ -6,8 +6,8 @@ import { serve } from '../support/client.js';
 import { RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-/** Their log lines, of 300 bytes at least, fill a pipe and the memory for lines that wait, which is one mebibyte. */
-const REQUESTS = 4000;
+/** Their log lines, of 400 bytes at least, fill a pipe and the memory for lines that wait, which is one mebibyte. */
+const REQUESTS = 3000;
 const TEN_REQUESTS = Buffer.concat(Array(10).fill(request(`GET /${'x'.repeat(250)}`)));
 
 describe('Neither requests nor the shutdown are affected by a standard error that', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
+import { runInProcess } from '../../composition/cli/in-process.js';
 import { catchError } from '../../support/catch-error.js';
 import { create, serve } from '../../support/client.js';
 import { openStore, serverStore } from '../../support/engines.js';
@@ -119,9 +120,10 @@ describe('A service under load loses nothing and recovers on', () => {
       it('and names a server that is read-only', async () => {
         await (await openStore(DATABASE_URL)).close();
         await run(readOnly);
-        const storage = await openStore(DATABASE_URL);
         const named = `the server \\S+:${new URL(server.url).port} is read-only`;
-        expect(storage.warnings.join()).to.match(RegExp(`^${named}$`));
+        const { stdout } = await runInProcess(folder, ['check'], { DATABASE_URL });
+        expect(stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
+        const storage = await openStore(DATABASE_URL);
         expect(`${await catchError(storage.ready())}`).to.match(RegExp(`: ${named} \\(\\w+\\)$`));
         await storage.close();
         await run(readWrite);
