@@ -71,8 +71,6 @@ describe('JwtVerifier', () => {
   for (const [title, reason, claims, header] of [
     ['accepts the type JWT', undefined, {}, { typ: 'JWT' }],
     ['accepts the type application/AT+JWT', undefined, {}, { typ: 'application/AT+JWT' }],
-    ['accepts a token that expired within the clock tolerance', undefined, { exp: inSeconds(-15) }],
-    ['accepts a token that becomes valid within the clock tolerance', undefined, { nbf: inSeconds(25) }],
     ['rejects a token that is not valid yet', 'not-before', { nbf: inSeconds(600) }],
     ['rejects a token that has expired', 'expired', { exp: inSeconds(-3600) }],
     ['rejects a token without an expiry', 'expiry', { exp: undefined }],
@@ -90,6 +88,11 @@ describe('JwtVerifier', () => {
       const expected = reason === undefined ? ACCEPTED : rejectedFor(reason);
       expect(await create().verify(await sign(key, claims, header))).to.deep.equal(expected);
     });
+
+  it('accepts a token that expired, or becomes valid, within the clock tolerance', async () => {
+    for (const claims of [{ exp: inSeconds(-15) }, { nbf: inSeconds(25) }])
+      expect(await create().verify(await sign(key, claims))).to.deep.equal(ACCEPTED);
+  });
 
   it('rejects a token with another signature or key', async () => {
     const [head, , signature] = token.split('.');
@@ -152,15 +155,10 @@ describe('JwtVerifier', () => {
     /** Verifies a token with an unknown key three times, and returns the kinds of results and names of errors. */
     const verifyForged = async () => {
       const forged = await sign(next);
-      const outcomes: unknown[] = [];
+      const outcomes: string[] = [];
       for (let attempt = 0; attempt < 3; attempt++) {
-        const verification = verifier.verify(forged);
-        outcomes.push(
-          await verification.then(
-            ({ kind }) => kind,
-            ({ name }) => name,
-          ),
-        );
+        const { kind } = await verifier.verify(forged).catch((error: Error) => ({ kind: error.name }));
+        outcomes.push(kind);
       }
       return outcomes;
     };
@@ -212,10 +210,7 @@ describe('JwtVerifier', () => {
       respond = (response) => (isStalled ? response.write(body) : response.end(body));
       const error = await catchError(verifier.verify(token));
       expect(error, body).to.be.instanceOf(TokenIssuerUnavailable);
-      expect(error, body).to.have.property(
-        'message',
-        `cannot read the keys at http://127.0.0.1:${portOf(issuer)}/jwks.json`,
-      );
+      expect(error, body).to.match(/cannot read the keys at http:\/\/127\.0\.0\.1:\d+\/jwks\.json$/);
     }
     publish(key.jwk);
     expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);

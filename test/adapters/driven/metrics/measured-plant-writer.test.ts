@@ -8,19 +8,17 @@ import { catchError } from '../../../support/catch-error.js';
 import { toPlant } from '../../../support/plants.js';
 
 describe('MeasuredPlantWriter', () => {
-  const plants = [1n, 2n, 1n].map((id) => toPlant({ id, name: 'Monstera' }));
-
   it('counts plants by outcome, batches, and failed calls', async () => {
     const registry = new Registry();
     const storage = new MemoryPlantRepository();
     const writer = new MeasuredPlantWriter(storage, registry);
+    const plants = [1n, 2n, 1n].map((id) => toPlant({ id, name: 'Monstera' }));
     await writer.add(plants);
-    await storage.close();
-    await catchError(writer.add(plants));
-    storage.add = () => Promise.reject(new StorageUnavailable('full', { cause: { code: 'SQLITE_FULL' } }));
-    await catchError(writer.add(plants));
-    storage.add = () => Promise.reject(new TypeError());
-    await catchError(writer.add(plants));
+    const full = new StorageUnavailable('full', { cause: { code: 'SQLITE_FULL' } });
+    for (const failure of [new StorageUnavailable('closed'), full, new TypeError()]) {
+      storage.add = () => Promise.reject(failure);
+      expect(await catchError(writer.add(plants))).to.equal(failure);
+    }
     expect((await registry.metrics()).split('\n')).to.include.members([
       'plant_store_plants_total{outcome="added"} 2',
       'plant_store_plants_total{outcome="conflict"} 1',
