@@ -119,7 +119,7 @@ describe('A storage on a server', () => {
       it('closes idle connections, even if their packets are lost', async () => {
         const proxy = await FaultyProxy.to(engine.url);
         const { url } = await stores.create();
-        const storage = await openStore(proxy.toProxiedUrl(url), { timeoutMs: 300 });
+        const storage = await openStore(proxy.toProxiedUrl(url), { timeoutMs: 500 });
         proxy.losePackets();
         await proxy.disconnected();
         await proxy.restore();
