@@ -61,16 +61,16 @@ describe('The service', () => {
     expect(typo).to.include({ level: 'warn', msg: 'DATABASE_URI: no such setting; did you mean DATABASE_URL?' });
   });
 
-  it('on SIGTERM finishes the create in flight, also after another signal, leaves one file, and exits with 0', async () => {
+  it('on SIGTERM finishes the create in flight, also after further signals, leaves one file, and exits with 0', async () => {
     const settings = { DATABASE_URL: 'sqlite:whole.db', SHUTDOWN_TIMEOUT: LONG_TIMEOUT, DOCS: 'off' };
     // Node then has no listener for warnings that the service could replace.
-    const service = serve(folder, { ...settings, NODE_NO_WARNINGS: '1' });
+    const service = serve(folder, { ...settings, NODE_NO_WARNINGS: '1', NODE_OPTIONS: '' });
     const port = await service.port();
     const idle = await RawClient.connect(port);
     const { finish } = await beginCreate(port, PLANT);
     const start = performance.now();
     await service.kill('SIGTERM').waitForOutput(/"stopping"/);
-    service.kill('SIGINT');
+    service.kill('SIGTERM').kill('SIGINT');
     await idle.ended();
     expect(await finish().readResponse()).to.include({ outcome: 200 });
     expect(await service.exited()).to.equal(0);
