@@ -28,8 +28,8 @@ export const pathCases: Cases<Service> = {
   'responds 405 with Allow to HEAD /plants, without a body': async (service) => {
     const connection = await service.connect(service.request('HEAD /plants'));
     const response = await connection.read('HEAD');
-    const isRejected = response?.status === 405 && response.headers['allow'] === 'POST';
-    expectThat(isRejected, '405 with Allow: POST', response);
+    expectThat(response?.status === 405, '405', response);
+    expectHeader(response, 'Allow', 'POST');
     expectOutcome(await connection.send(service.request('GET /plants')).read(), 40501);
   },
   'sends no CORS headers, even to a preflight request': async (service) => {

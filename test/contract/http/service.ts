@@ -164,8 +164,8 @@ export function expectThat(condition: boolean, expected: string, response: HttpR
 }
 
 /** Asserts the value of a header. */
-export function expectHeader(response: HttpResponse, name: string, expected: string): void {
-  const actual = response.headers[name.toLowerCase()] ?? 'none';
+export function expectHeader(response: HttpResponse | undefined, name: string, expected: string): void {
+  const actual = received(response).headers[name.toLowerCase()] ?? 'none';
   if (actual === expected) return;
   throw new ContractViolation(`expected the header ${name}: ${expected}; received ${actual}`);
 }
