@@ -32,6 +32,7 @@ export const rejectingCases: Cases<TestStorage> = {
       const expected = others.map((other, at): Expected => (at === 0 ? other : 'added'));
       const batch = others.toSpliced(position, 0, rejected);
       await repository.assertOutcomes(batch, expected.toSpliced(position, 0, 'rejected'));
+      await repository.assertFound(others);
     }
   },
 
