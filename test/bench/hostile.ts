@@ -33,19 +33,17 @@ const REQUESTS = {
   'GET /nowhere': {},
 };
 
-const withHeaders = Object.entries(REQUESTS).flatMap(([line, headers]) =>
-  HEADERS.map(([name, value]) => ({
-    name: `${line}, ${name}: ${value.slice(0, 20)}…`,
-    bytes: request(line, { ...headers, [name]: value }),
-  })),
-);
-
 /** The first is a 404 of the same size. A linear cost takes up to 6 times as long, a quadratic one 30 times and more. */
 const requests = [
   { name: 'GET /nowhere', bytes: request('GET /nowhere', { X: repeat('x') }) },
   { name: 'a long path', bytes: request(`GET /${repeat('%2e/')}`) },
-  ...withHeaders,
 ];
+for (const [line, headers] of Object.entries(REQUESTS))
+  for (const [name, value] of HEADERS)
+    requests.push({
+      name: `${line}, ${name}: ${value.slice(0, 20)}…`,
+      bytes: request(line, { ...headers, [name]: value }),
+    });
 
 /** Compares the processor time that each of the requests takes a program. */
 export async function compareHostileRequests(program: Contender): Promise<Comparison> {

@@ -1,19 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Comparison, type Figures } from './compare.js';
+import { Comparison } from './compare.js';
 import { compareHostileRequests } from './hostile.js';
-import { measureIdle } from './idle.js';
 import { LoadedServer } from './load.js';
-import { type Contender, contenders, newFolder, plantStore, startServer } from './programs.js';
+import { type Contender, contenders, plantStore, startServer } from './programs.js';
 
 /** Rounds of a load, which last a second each, in each of the times that the programs of a table are started. */
 const [ROUNDS, STARTS] = [7, 3];
-/** Rounds of the other measures, each with a start of its own. */
-const OTHER_ROUNDS = 15;
-/** Number of plants of an import and an export. */
-const BULK_PLANTS = 200_000;
+/** Starts of each program of which a start is measured. */
+const MEASURED_STARTS = 15;
 
 type Measure = (comparison: Comparison, programs: readonly Contender[]) => Promise<void>;
 
@@ -34,36 +29,13 @@ function loads(clients: readonly number[]): Measure {
   };
 }
 
-/** Returns a measure of programs that run one at a time. */
-function oneByOne(measure: (program: Contender) => Promise<Figures>): Measure {
-  return (comparison, programs) => comparison.add(programs, OTHER_ROUNDS, measure);
-}
-
-/** Imports plants into an empty store, exports them, and compares the two files. */
-async function measureBulk({ args }: Contender): Promise<Figures> {
-  const folder = newFolder();
-  const [input, output] = [join(folder, 'input'), join(folder, 'output')];
-  const line = (_: unknown, id: number) => `{"id":${id},"name":"Monstera ${id}","tag":"indoor"}\n`;
-  writeFileSync(input, Array.from({ length: BULK_PLANTS }, line).join(''));
-  const rateOf = (...command: readonly string[]) => {
-    const began = performance.now();
-    const env = { ...process.env, DATABASE_URL: `sqlite:${folder}/plants.db` };
-    const stdio = ['ignore', openSync(output, 'w'), 'inherit'] as const;
-    const { status } = spawnSync(process.execPath, [...args, ...command], { env, stdio: [...stdio] });
-    if (status !== 0) throw new Error(`${command[0]} failed`);
-    return (BULK_PLANTS * 1000) / (performance.now() - began);
-  };
-  const figures = { 'import, plants/s': rateOf('import', input), 'export, plants/s': rateOf('export') };
-  if (!readFileSync(output).equals(readFileSync(input))) throw new Error('the export differs from the import');
-  return figures;
-}
-
-async function measureStart(contender: Contender): Promise<Figures> {
-  const { startMs, cpuMs, kill } = await startServer(contender);
-  const figures = { 'start to first response, ms': startMs, 'processor, ms': cpuMs() };
-  await kill();
-  return figures;
-}
+const starts: Measure = (comparison, programs) =>
+  comparison.add(programs, MEASURED_STARTS, async (program) => {
+    const { startMs, cpuMs, kill } = await startServer(program);
+    const figures = { 'start to first response, ms': startMs, 'processor, ms': cpuMs() };
+    await kill();
+    return figures;
+  });
 
 const compare = (programs: readonly Contender[], measure: Measure) => async () => {
   const comparison = new Comparison(programs);
@@ -75,9 +47,7 @@ const tables: Readonly<Record<string, () => Promise<Comparison>>> = {
   sqlite: compare(contenders.sqlite, loads([1, 4, 16, 64])),
   postgres: compare(contenders.postgres, loads([1, 4, 16, 64])),
   memory: compare(contenders.memory, loads([64])),
-  bulk: compare([plantStore], oneByOne(measureBulk)),
-  start: compare(contenders.start, oneByOne(measureStart)),
-  idle: compare(contenders.idle, oneByOne(measureIdle)),
+  start: compare(contenders.start, starts),
   hostile: () => compareHostileRequests(plantStore),
 };
 

@@ -58,16 +58,10 @@ export const contenders = {
     { name: 'Plant Store, memory:, ACCESS_LOG=off', args: [CLI], store: 'none', env: { ...inMemory, ...withoutLog } },
   ],
   start: [singleFile, plantStore, koaKnex],
-  idle: [singleFile, plantStore, koaEcho],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
 
 const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 process.once('exit', () => rmSync(root, { recursive: true, force: true }));
-
-/** Creates a folder that is removed at the end of the process. */
-export function newFolder(): string {
-  return mkdtempSync(join(root, '-'));
-}
 
 const postgres = connectTo(postgresServer);
 /** `fetch` refuses some lower ports. */
@@ -84,7 +78,7 @@ async function createStore(kind: Contender['store'], folder: string, schema: str
 
 /** Starts a program with an empty store and a log in a file, and creates one plant. */
 export async function startServer({ args, env, store: kind }: Contender) {
-  const folder = newFolder();
+  const folder = mkdtempSync(join(root, '-'));
   const port = ++lastPort;
   const schema = `plant_store_bench_${port}`;
   const store = await createStore(kind, folder, schema);
@@ -99,8 +93,6 @@ export async function startServer({ args, env, store: kind }: Contender) {
     await setTimeout(5);
   }
   return {
-    program,
-    folder,
     port,
     store: kind === 'none' ? undefined : store,
     /** The time from the start of the process to its first response. */

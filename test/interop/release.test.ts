@@ -17,7 +17,9 @@ describe('A release', () => {
     outputOf(copy, ['npm', 'version', '999.0.0']);
     const previous = RegExp(`\\b${readManifest('').version}\\b`);
     for (const path of files)
-      expect(readFileSync(join(copy, path), 'utf8'), path).to.include('999.0.0').and.not.match(previous);
+      expect(readFileSync(join(copy, path), 'utf8'), path)
+        .to.include('999.0.0')
+        .and.not.match(previous);
   });
 
   it('has manifests that npm would publish', () => {

@@ -20,6 +20,8 @@ await new Stryker({
   // TypeScript 7 has no API.
   tsconfigFile: 'none',
   disableTypeChecks: false,
+  // A busy machine is not an endless loop.
+  timeoutMS: 60_000,
   plugins: [],
   reporters: ['clear-text'],
 }).runMutationTest();
