@@ -109,7 +109,7 @@ describe('A service under load loses nothing and recovers on', () => {
           expect(await create(port, held)).to.have.property('outcome', 50301);
         const created = load.history.filter(({ outcome }) => outcome === 200);
         const seconds = created.map(({ endedAt }) => Math.floor((endedAt - start) / 1000));
-        expect(seconds).to.include.members(Array.from({ length: SECONDS }, (_, second) => second));
+        expect([...new Set(seconds)]).to.include.members(Array.from({ length: SECONDS }, (_, second) => second));
         await transaction.rollback();
         await load.stop();
         // The last of the creates may have stored it since.
