@@ -57,7 +57,9 @@ describe('BatchingPlantWriter', () => {
 
   it('writes the calls of one turn of the event loop together', async () => {
     const { writer, writes } = createWriter();
-    await Promise.all([writer.add(toPlants(1n)), writer.add(toPlants(2n, 3n)), writer.add(toPlants(4n))]);
+    const first = writer.add(toPlants(1n));
+    await Promise.resolve();
+    await Promise.all([first, writer.add(toPlants(2n, 3n)), writer.add(toPlants(4n))]);
     await writer.add(toPlants(5n));
     expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
   });
@@ -85,10 +87,10 @@ describe('BatchingPlantWriter', () => {
   });
 
   describe('after a write has timed out', () => {
-    const TIMED_OUT = 'StorageUnavailable: the storage did not respond within 30 ms';
+    const TIMED_OUT = 'StorageUnavailable: the storage did not respond within 100 ms';
 
     it('with every other one in flight, fails the calls behind them, and others at once', async () => {
-      const { holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      const { holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
       holds.push('never', 'never');
       expect(await Promise.all(await addInTurns(1n, 2n, 3n))).to.deep.equal([TIMED_OUT, TIMED_OUT, TIMED_OUT]);
       const [later] = await addInTurns(4n);
@@ -97,7 +99,7 @@ describe('BatchingPlantWriter', () => {
     });
 
     it('beside another one, starts the next one when the other one ends', async () => {
-      const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
       holds.push('never', 'release');
       const [first, second, third] = await addInTurns(1n, 2n, 3n);
       expect(await first).to.equal(TIMED_OUT);
@@ -108,7 +110,7 @@ describe('BatchingPlantWriter', () => {
     });
 
     it('goes on at once if another one has ended meanwhile', async () => {
-      const { holds, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 30 });
+      const { holds, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
       holds.push('never');
       expect(await Promise.all(await addInTurns(1n, 2n))).to.deep.equal([TIMED_OUT, 'added']);
       expect(await Promise.all(await addInTurns(3n))).to.deep.equal(['added']);

@@ -187,7 +187,7 @@ describe('JwtVerifier', () => {
     });
 
     it('fetches the keys at most every 30 s while the issuer fails, and recovers', async () => {
-      respond = (response) => response.writeHead(500).end();
+      respond = (response) => response.writeHead(500).end(JSON.stringify({ keys: [next.jwk] }));
       for (const fetches of [1, 2]) {
         expect(await verifyForged()).to.deep.equal([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
         elapsedMs += 25 * SECOND;
