@@ -1,114 +1,177 @@
-import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { connectTo } from '../support/database-servers.js';
-import { serverStore, type TestStore } from '../support/engines.js';
-import { Program } from '../support/executable.js';
-import { inRepository } from '../support/paths.js';
-import { skipUnless } from '../support/skip-unless.js';
-import { temporaryFolder } from '../support/temporary.js';
-import { waitUntil } from '../support/wait-until.js';
+import { readTable } from '../support/engines.js';
 import { conclusive } from '../system/history.js';
-import { Load } from '../system/load.js';
+import { CLIENTS, Load } from '../system/load.js';
+import { type Cluster, startCluster } from './cluster.js';
 
-/** Clusters that a script in this folder starts. `limit` is what decides how long a failover takes. */
-const clusters = [
+/** Injects a fault under load, and heals it. */
+type Fault = (cluster: Cluster, load: Load) => Promise<unknown>;
+/** Faults by the condition in the title of their test. */
+type Faults = Readonly<Record<string, Fault>>;
+
+/** Injects a fault into the primary, waits until another server is the primary, and heals the old one. */
+const failOver =
+  (fault: readonly string[], heal?: readonly string[]): Fault =>
+  async ({ run, waitFor }, load) => {
+    const primary = await run('primary');
+    await run(...fault, primary);
+    await waitFor('primary', (other) => other !== primary);
+    await load.waitForOutcomes(500, 200);
+    if (heal) await run(...heal, primary);
+  };
+
+const faultsOfPrimary: Faults = {
+  'if the primary is killed': failOver(['signal', 'KILL'], ['join']),
+  'if the primary stops, and continues after the failover': failOver(['signal', 'STOP'], ['signal', 'CONT']),
+  "if the cluster's command makes another server the primary": failOver(['switchover']),
+};
+
+const faultsOfGalera: Faults = {
+  'nor does a client get an error, if servers write the same ids simultaneously': async ({ waitFor }, load) => {
+    await waitFor('conflicts', (count) => Number(count) > 0);
+    await load.waitForOutcomes(500, 200);
+    expect(conclusive).to.include.members(load.outcomes());
+  },
+  'if a server is isolated, and catches up when the network is restored': async ({ run, waitFor }, load) => {
+    await run('isolate', '3');
+    await waitFor('status 1 wsrep_cluster_size', (size) => size === '2');
+    await load.waitForOutcomes(500, 200);
+    await waitFor('status 3 wsrep_cluster_status', (status) => status === 'non-Primary');
+    await load.waitForOutcomes(500, 50301);
+    // It rejects the statements that prepare a connection.
+    expect(Number(await run('status', '3', 'Threads_connected')), 'connections').to.be.below(15);
+    await run('connect');
+  },
+  'if all servers are killed simultaneously and recovered': async ({ run }, load) => {
+    await run('signal', 'KILL', '1', '2', '3');
+    await load.waitForOutcomes(CLIENTS, 50301);
+    await Promise.all(['1', '2', '3'].map((server) => run('join', server)));
+  },
+  'if a server is killed and comes back': async ({ run, waitFor }, load) => {
+    await run('signal', 'KILL', '3');
+    await load.waitForOutcomes(CLIENTS, 50301);
+    await load.waitForOutcomes(500, 200);
+    await run('join', '3');
+    await waitFor('status 1 wsrep_cluster_size', (size) => size === '3');
+  },
+};
+
+const faultsOfPair: Faults = {
+  'if the standby is killed, then the primary, and the host name moves twice': async ({ run, waitFor }, load) => {
+    await waitFor('encrypted');
+    const waitForBlockedCreates = async () => {
+      await waitFor('blocked');
+      await load.waitForOutcomes(CLIENTS, 50301);
+    };
+    await run('signal', 'KILL', '2');
+    await waitForBlockedCreates();
+    // A crash makes visible the transactions that waited for the standby.
+    await run('signal', 'KILL', '1');
+    await run('join', '1');
+    await waitForBlockedCreates();
+    // The standby must not get them from the old primary.
+    await run('signal', 'KILL', '1');
+    await run('join', '2');
+    await run('fail_over');
+    await load.waitForOutcomes(500, 200);
+    await run('signal', 'KILL', '2');
+    await run('fail_over');
+  },
+};
+
+/** A cluster of a script. `limit` decides how long a failover takes. */
+interface Kind {
+  readonly name: string;
+  readonly script: string;
+  readonly packages: readonly string[];
+  readonly limit: string;
+  readonly faults: Faults;
+  /** Settings of the services. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The command of the script that runs a service. */
+  readonly wrapper?: string;
+  /** The URL of a primary, if this process does not know the host name of the services' URL. */
+  readonly toPrimaryUrl?: (primary: string) => string;
+}
+
+const clusters: readonly Kind[] = [
   {
     name: 'PostgreSQL with Patroni',
     script: 'patroni.sh',
-    client: 'pg',
-    programs: ['etcd', 'patroni', 'haproxy', 'psql', 'pg_config', 'curl', 'setpriv', 'pgrep'],
+    packages: ['postgresql-15', 'patroni', 'etcd-server', 'haproxy', 'curl'],
     limit: 'ttl: 20 s',
-    hasSupervisor: true,
+    faults: {
+      ...faultsOfPrimary,
+      'if the database of the primary is killed, and its supervisor restarts it': async ({ run }, load) => {
+        await run('signal_database', 'KILL', await run('primary'));
+        await load.waitForOutcomes(1, 50301);
+      },
+    },
   },
   {
     name: 'MySQL Group Replication',
     script: 'group-replication.sh',
-    client: 'mysql2',
-    programs: ['apt-get', 'mariadb', 'setpriv', 'pgrep'],
+    packages: ['mariadb-client'],
     limit: 'a suspicion after 5 s, group_replication_member_expel_timeout: 5 s',
-    hasSupervisor: false,
+    faults: faultsOfPrimary,
   },
-] as const;
+  {
+    name: 'MariaDB Galera',
+    script: 'galera.sh',
+    packages: ['mariadb-server', 'galera-4', 'rsync'],
+    limit: 'evs.suspect_timeout: 5 s',
+    faults: faultsOfGalera,
+  },
+  {
+    name: 'A PostgreSQL primary with a synchronous standby',
+    script: 'postgres-pair.sh',
+    packages: ['postgresql-15', 'openssl'],
+    limit: 'the commands of the test',
+    faults: faultsOfPair,
+    settings: { STORAGE_TIMEOUT: '1s' },
+    wrapper: 'client',
+    toPrimaryUrl: (primary) => `postgres://postgres@127.0.1.${primary}:17100/postgres`,
+  },
+];
 
-describe('Two services on three servers with their own failover lose nothing', () => {
-  for (const { name, script, client, programs, limit, hasSupervisor } of clusters) {
+describe('Services on a cluster of database servers lose nothing', () => {
+  for (const { name, script, packages, limit, faults, settings, wrapper, toPrimaryUrl } of clusters) {
     describe(name, () => {
-      // Registered first, so that it runs before the folder is removed.
-      after(async () => {
-        await knex?.destroy();
-        await cluster?.stop();
-      });
-      const folder = temporaryFolder();
+      const cluster = startCluster(script, packages);
       const load = new Load();
       let ports: readonly number[];
-      let cluster: Program | undefined;
-      let knex: Knex | undefined;
-      let store: TestStore;
-      before(async function () {
-        // Downloads packages.
-        this.timeout(400_000);
-        skipUnless(this, process.getuid?.() === 0, 'root, for the servers of a cluster');
-        skipUnless(this, spawnSync('which', programs).status === 0, `one of the programs ${programs.join(', ')}`);
-        cluster = new Program(folder, [inRepository(`test/cluster/${script}`), folder, 'start']);
-        cluster.isLasting = true;
-        const [url] = await cluster.waitForOutput(/\w+:\/\/.*/);
-        knex = connectTo({ client, url });
-        store = serverStore(url, knex);
-        const services = [1, 2].map(() => serve(folder, { DATABASE_URL: url, LOG_LEVEL: 'fatal' }));
+      before(async () => {
+        const { folder, urls, toCommand } = cluster;
+        const atLeastTwo = urls.length > 1 ? urls : [...urls, ...urls];
+        const services = atLeastTwo.map((DATABASE_URL) =>
+          serve(folder, { DATABASE_URL, LOG_LEVEL: 'fatal', ...settings }, wrapper ? toCommand(wrapper) : []),
+        );
         for (const service of services) service.isLasting = true;
         ports = await Promise.all(services.map((service) => service.port()));
       });
 
-      /** Runs a command of the script, and returns what it prints; throws if the command fails. */
-      async function run(...command: readonly string[]): Promise<string> {
-        const program = new Program(folder, [inRepository(`test/cluster/${script}`), folder, ...command]);
-        const { exitCode, stdout, stderr } = await program.result();
-        if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
-        return stdout.trim();
-      }
-
-      /** Runs a command, and returns what it prints, or `undefined` if the command fails. */
-      const tryToRun = (...command: readonly string[]) => run(...command).catch(() => undefined);
-
-      /** Injects a fault under load, waits until another server is the primary, and heals the old one. */
-      async function failOver(fault: readonly string[], heal?: readonly string[]): Promise<void> {
-        const primary = await run('primary');
-        await run(...fault, primary);
-        const hasMoved = async () => ![primary, undefined].includes(await tryToRun('primary'));
-        await waitUntil('another server is the primary', hasMoved);
-        await load.waitForOutcomes(500, 200);
-        if (heal) await run(...heal, primary);
-      }
-
-      const restart = async () => {
-        await run('signal_database', 'KILL', await run('primary'));
-        await load.waitForOutcomes(1, 50301);
-      };
-      const faults = [
-        { title: 'if the primary is killed', inject: () => failOver(['signal', 'KILL'], ['join']) },
-        {
-          title: 'if the primary stops, and continues after the failover',
-          inject: () => failOver(['signal', 'STOP'], ['signal', 'CONT']),
-        },
-        { title: "if the cluster's command makes another server the primary", inject: () => failOver(['switchover']) },
-        ...(hasSupervisor
-          ? [{ title: 'if the database of the primary is killed, and its supervisor restarts it', inject: restart }]
-          : []),
-      ];
-      for (const { title, inject } of faults) {
+      for (const [title, inject] of Object.entries(faults)) {
         it(title, async () => {
           load.start(...ports);
           await load.waitForOutcomes(500, 200);
           const from = performance.now();
-          await inject();
-          await waitUntil('the cluster is whole', async () => (await tryToRun('whole')) !== undefined);
+          await inject(cluster, load);
+          await cluster.waitFor('whole');
           await load.waitForOutcomes(500, 200);
-          await load.expectNothingLost(ports[0] ?? 0, store);
-          expect([...conclusive, 50301]).to.include.members(load.outcomes());
           console.log(`${name}, ${title}: ${load.secondsWithout200(from)} s without a 200 (${limit})`);
+
+          await load.stop();
+          await load.retryUnknown(ports[0] ?? 0);
+          expect([...conclusive, 50301]).to.include.members(load.outcomes());
+          await cluster.waitFor('whole');
+          const urls = toPrimaryUrl ? [toPrimaryUrl(await cluster.run('primary'))] : cluster.urls;
+          for (const url of urls) {
+            const knex = connectTo({ client: url.startsWith('mysql') ? 'mysql2' : 'pg', url });
+            load.expectNoViolations(await readTable(knex, 'plants').finally(() => knex.destroy()));
+          }
         });
       }
     });
