@@ -45,7 +45,6 @@ export const contenders = {
     { name: 'two ports, sqlite3', args: [twoPortsServer], env: groupCommit },
     { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
     koaKnex,
-    { name: 'NestJS + TypeORM + better-sqlite3', args: [peer('nest-typeorm.js')] },
   ],
   postgres: [
     { name: 'single file, pg', args: [...sqlite3OnPg, singleFileServer], env: groupCommit, store: 'postgres' },
