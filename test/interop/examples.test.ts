@@ -75,10 +75,11 @@ describe('With the packed packages,', () => {
     before(() => {
       const options = '--noCheck --experimentalDecorators --module esnext --moduleResolution bundler --target es2023';
       outputOf(folder, ['node', 'node_modules/typescript/bin/tsc', ...options.split(' '), 'mounted/nest.ts']);
-      for (const [title, example, run] of EXAMPLES) results.set(title, run(example));
+      // All apps at the same time, because most of it is waiting for time limits. More would be too slow for the cases.
+      for (const [title, example, run] of EXAMPLES) if (run === runMounted) results.set(title, run(example));
       void Promise.allSettled(results.values());
     });
-    for (const [title] of EXAMPLES) it(title, () => results.get(title));
+    for (const [title, example, run] of EXAMPLES) it(title, () => results.get(title) ?? run(example));
   });
 
   it('the core behind a queue accepts a job that is delivered again', async () => {
