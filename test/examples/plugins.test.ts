@@ -1,101 +1,91 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
-import { CREATE_HEADERS, create, serve, toLines } from '../support/client.js';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { readConfig, type Service, services, start } from '../../composition/index.js';
+import { CREATE_HEADERS, create, toLines } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
+import { exchange, request } from '../support/raw-http.js';
 import { TOKEN } from '../support/service.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { waitUntil } from '../support/wait-until.js';
 
 const MONSTERA = { id: 1n, name: ' Monstera ' };
+const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', ACCESS_TOKENS: `ali=${TOKEN},beri=visitor` };
 
-describe('The executable, with plugins that add or replace', () => {
-  const parent = temporaryFolder();
-
-  /** Starts a service with plugins of docs/examples/plugins, in a folder with files of its own. */
-  async function startWith(plugins: readonly string[], settings = {}, files: Readonly<Record<string, string>> = {}) {
-    const folder = mkdtempSync(join(parent, 'plugin-'));
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const toPath = (name: string) => (name in files ? `./${name}` : inRepository(`docs/examples/plugins/${name}`));
-    const PLUGINS = plugins.map(toPath).join();
-    const service = serve(folder, { PLUGINS, MANAGEMENT_PORT: '0', ...settings });
-    const [port, managementPort] = [await service.port(), await service.managementPort()];
-    const url = `http://127.0.0.1:${port}`;
-    const manage = async (path: string) => (await fetch(`http://127.0.0.1:${managementPort}${path}`)).text();
-    return {
-      ...{ folder, service, port, url, manage },
-      /** Creates a plant, and returns the outcome. */
-      create: async (token = TOKEN) => (await create(port, MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome,
-      /** Sends a GET with a valid token by default; returns the body, or the number of the error. */
-      async get(path: string, token = TOKEN) {
-        const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
-        const text = await response.text();
-        return response.ok ? text : JSON.parse(text).error;
-      },
-      /** Stops the service, which loses no metric, line of the log or clean stop. Returns the lines. */
-      async stop(readLog = () => service.stderr) {
-        expect(await manage('/metrics')).to.match(/^plant_store_plants_total\{outcome="added"\} 1$/m);
-        expect(await service.stop()).to.equal(0);
-        const lines = toLines(readLog()).filter((line) => line.startsWith('{'));
-        expect(JSON.parse(lines.at(-1) ?? '')).to.include({ msg: 'stopped', closed: true });
-        return lines.map((line) => JSON.parse(line));
-      },
-    };
-  }
-
-  it('a storage that its scheme selects', async () => {
-    const service = await startWith(['storage.js'], { DATABASE_URL: 'garden:' });
-    expect([await service.create(), await service.create()]).to.deep.equal([200, 40902]);
-    expect(await service.manage('/readyz')).to.include('"storage":"ok"');
-    expect((await service.stop())[0]).to.include({ msg: 'started', storage: 'garden' });
+describe('The service, with plugins that add or replace', () => {
+  const folder = temporaryFolder();
+  const workingFolder = process.cwd();
+  let service: Service;
+  let port: number;
+  let log: Readonly<Record<string, unknown>>[];
+  before(() => process.chdir(folder));
+  after(() => process.chdir(workingFolder));
+  afterEach(async () => {
+    expect(await service.stop()).to.equal(true);
   });
 
-  it('a token verifier, which replaces the random token, and reloads its own', async () => {
-    const service = await startWith(['token-verifier.js'], { ACCESS_TOKENS: '' }, { 'tokens.txt': 'ali\n' });
-    expect([await service.create('ali'), await service.create('beri')]).to.deep.equal([200, 40102]);
-    writeFileSync(join(service.folder, 'tokens.txt'), 'beri\n');
-    service.service.kill('SIGHUP');
-    await waitUntil('the tokens are reloaded', async () => (await service.create('ali')) === 40102);
-    expect(await service.create('beri')).to.equal(40902);
-    await service.stop();
-    expect(service.service.stdout).not.to.include('random token');
+  /** Starts a service with plugins of docs/examples/plugins. */
+  async function startWith(names: readonly string[], DATABASE_URL = 'memory:') {
+    log = [];
+    service = await start(readConfig({ ...SETTINGS, DATABASE_URL }), async (container, config) => {
+      container.rebind(services.LogDestination).toConstantValue({ write: (line) => log.push(JSON.parse(line)) });
+      for (const name of names) {
+        const plugin = await import(inRepository(`docs/examples/plugins/${name}.js`));
+        await plugin.default(container, config);
+      }
+    });
+    port = Number(new URL(service.url).port);
+  }
+
+  /** Creates a plant, and returns the outcome. */
+  const createWith = async (token: string) =>
+    (await create(port, MONSTERA, { Authorization: `Bearer ${token}` }))?.outcome;
+  /** Returns the body of a success, or the number of the error. */
+  const get = async (path: string, token = TOKEN) => {
+    const response = await exchange(port, request(`GET ${path}`, { Authorization: `Bearer ${token}` }));
+    return response?.outcome === 200 ? response.body : response?.outcome;
+  };
+  const manage = async (path: string) => (await fetch(service.managementUrl + path)).text();
+
+  it('a token verifier, which reloads its own tokens', async () => {
+    writeFileSync('tokens.txt', 'cari\n');
+    await startWith(['token-verifier']);
+    expect([await createWith('cari'), await createWith(TOKEN)]).to.deep.equal([200, 40102]);
+    writeFileSync('tokens.txt', 'dari\n');
+    process.emit('SIGHUP');
+    await waitUntil('the tokens are reloaded', async () => (await createWith('cari')) === 40102);
+    expect(await createWith('dari')).to.equal(40902);
   });
 
   it('middlewares that limit the rate, add a header and a route, which the log and the metrics include', async () => {
-    const { port, url, get, manage, stop } = await startWith(['middleware.js']);
+    await startWith(['middleware']);
     expect(await get('/hello')).to.equal('Hello, gardener');
     expect(await create(port, MONSTERA)).to.have.nested.include({ outcome: 200, 'headers.x-garden': 'north' });
-    const attempts = await Promise.all(Array.from({ length: 600 }, () => fetch(`${url}/hello`)));
-    const limited = attempts.find(({ status }) => status === 429);
-    expect(await limited?.json()).to.deep.equal({ error: 42900, message: 'Too many requests' });
-    expect(await manage('/metrics')).to.match(/status="429",error="42900"} 2/);
-    const isLimited = ({ path, status, error }: Record<string, unknown>) =>
-      path === '/hello' && status === 429 && error === 42900;
-    expect((await stop()).filter(isLimited)).to.have.lengthOf(2);
+    for (let count = 2; count < 600; count++) await get('/hello');
+    const limited = await exchange(port, request('GET /hello'));
+    expect(limited?.json()).to.deep.equal({ error: 42900, message: 'Too many requests' });
+    expect(log.at(-1)).to.include({ path: '/hello', status: 429, error: 42900 });
+    expect(await manage('/metrics')).to.match(/status="429",error="42900"} 1/);
   });
 
   it('a query, whose failure is a 503', async () => {
-    const { folder, create, get, stop } = await startWith(['tags.js']);
-    expect(await create()).to.equal(200);
-    const file = await SqliteFile.open(join(folder, 'plants.db'));
+    await startWith(['tags'], 'sqlite:tags.db');
+    const file = await SqliteFile.open('tags.db');
     await file.exec(`INSERT INTO plants (id, name, tag)
-      VALUES (2, 'Ficus', 'outdoor'), (3, 'Palm', 'indoor'), (4, 'Fern', 'indoor')`);
+      VALUES (1, 'Fig', NULL), (2, 'Ficus', 'outdoor'), (3, 'Palm', 'indoor'), (4, 'Fern', 'indoor')`);
     expect(await get('/tags')).to.equal('["indoor","outdoor"]');
     await file.exec('ALTER TABLE plants RENAME TO trees');
-    expect(await get('/tags')).to.equal(50301);
     await file.close();
-    const failure = (await stop()).find(({ msg }) => msg === 'request failed');
-    expect(failure).to.have.nested.property('err.message', 'the storage is unavailable (SQLITE_ERROR)');
+    expect(await get('/tags')).to.equal(50301);
   });
 
-  it('routes for authenticated clients, which the limits, the log, the metrics and the description include', async () => {
-    const { folder, url, create, get, manage, stop } = await startWith(['read-plants.js']);
+  it('routes for authenticated clients, which the metrics and the description include', async () => {
+    await startWith(['read-plants']);
     const [first, last] = ['{"id":1,"name":" Monstera "}', '{"id":9223372036854775807,"name":"Ficus","tag":"indoor"}'];
-    expect(await create()).to.equal(200);
-    const file = await SqliteFile.open(join(folder, 'plants.db'));
-    await file.exec("INSERT INTO plants (id, name, tag) VALUES (9223372036854775807, 'Ficus', 'indoor')");
+    await create(port, MONSTERA);
+    await create(port, { id: 9223372036854775807n, name: 'Ficus', tag: 'indoor' });
     for (const [path, expected] of [
       ['/plants/9223372036854775807', '{"name":"Ficus","tag":"indoor"}'],
       ['/plants', `[${first},${last}]`],
@@ -109,69 +99,43 @@ describe('The executable, with plugins that add or replace', () => {
       ['/plants/1/leaves', 40401],
     ] as const)
       expect(await get(path), path).to.equal(expected);
-    for (const path of ['/plants/1', '/plants?limit=x']) expect(await get(path, 'another-token'), path).to.equal(40102);
-    const { headers } = await fetch(`${url}/plants?limit=1`, { headers: CREATE_HEADERS });
-    expect(headers.get('Link')).to.equal('<?after=1&limit=1>; rel="next"');
-    expect((await fetch(`${url}/plants`, { method: 'DELETE' })).headers.get('Allow')).to.equal('GET, HEAD, POST');
-    const { paths } = JSON.parse(await get('/openapi.json'));
+    expect(await get('/plants/1', 'another-token')).to.equal(40102);
+    const page = await exchange(port, request('GET /plants?limit=1', CREATE_HEADERS));
+    expect(page?.headers).to.include({ link: '<?after=1&limit=1>; rel="next"' });
+    const { paths } = JSON.parse(`${await get('/openapi.json')}`);
     expect(Object.keys(paths['/plants/{plantId}'].get.responses)).to.include.members(['200', '404', '503']);
     const count = 'plant_store_http_requests_total{method="GET",route="/plants/:plantId",status="404",error="40402"} 4';
     expect(await manage('/metrics')).to.include(count);
-    await file.exec('ALTER TABLE plants RENAME TO trees');
-    await file.close();
-    expect([await get('/plants/1'), await get('/plants')]).to.deep.equal([50301, 50301]);
-    const logged = (await stop()).find(({ path }) => path === '/plants/-0x1');
-    expect(logged).to.include({ status: 404, error: 40402 }).and.to.have.property('subject');
-  });
-
-  it('a limit of reads at once', async () => {
-    const held = `
-      export default (container) => {
-        process.setMaxListeners(0);
-        const read = () => new Promise((resolve) => process.once('SIGUSR2', () => resolve([])));
-        container.onActivation(Symbol.for('plant-store:Storage'), (_, storage) => Object.assign(storage, { read }));
-      };`;
-    const { service, create, get, stop } = await startWith(['read-plants.js', 'held.mjs'], {}, { 'held.mjs': held });
-    const reads = Array.from({ length: 11 }, () => get('/plants'));
-    expect(await Promise.race(reads)).to.equal(50302);
-    expect(await create()).to.equal(200);
-    service.kill('SIGUSR2');
-    expect((await Promise.all(reads)).filter((body) => body === '[]')).to.have.lengthOf(10);
-    await stop();
   });
 
   it('a use case of HTTP that declines plants of some clients', async () => {
-    const tokens = { ACCESS_TOKENS: 'ali=of-a-gardener,beri=of-a-visitor' };
-    const { create, get, stop } = await startWith(['http-use-case.js'], tokens);
-    expect([await create('of-a-gardener'), await create('of-a-visitor')]).to.deep.equal([200, 40301]);
-    const description = '"403":{"description":"Only gardeners create plants (error 40301)."}';
-    expect(await get('/openapi.json')).to.include(description);
-    const requests = (await stop()).filter(({ path }) => path === '/plants');
-    expect(requests[1]).to.include({ subject: 'beri', status: 403, error: 40301 });
+    await startWith(['http-use-case']);
+    expect([await createWith(TOKEN), await createWith('visitor')]).to.deep.equal([200, 40301]);
+    expect(log.at(-1)).to.include({ subject: 'beri', status: 403, error: 40301 });
+    expect(await get('/openapi.json')).to.include(
+      '"403":{"description":"Only gardeners create plants (error 40301)."}',
+    );
   });
 
-  it('several parts: two writers, a severity, a metric and a readiness check', async () => {
-    const watch = `
-      const watch = (writer) => ({ add: (plants) => (console.log('batch', plants.length), writer.add(plants)) });
-      export default (container) =>
-        container.onActivation(Symbol.for('plant-store:BatchWriter'), (_, writer) => watch(writer));`;
-    const plugins = ['writer-decorator.js', 'watch.mjs', 'severity.js', 'metric.js', 'readiness-check.js'];
-    const { folder, service, create, manage, stop } = await startWith(plugins, {}, { 'watch.mjs': watch });
-    expect([await create(), await create()]).to.deep.equal([200, 40902]);
-    expect(service.stderr.match(/^audit: .*$/gm)).to.deep.equal(['audit: added', 'audit: conflict']);
-    expect(service.stdout.match(/^batch 1$/gm)).to.have.lengthOf(2);
-    expect(await manage('/metrics')).to.match(/^garden_beds 3$/m);
+  it('a storage, a writer, a severity, a metric and a readiness check', async () => {
+    const audit = mock.method(console, 'error', () => {});
+    await startWith(['storage', 'writer-decorator', 'severity', 'metric', 'readiness-check'], 'garden:');
+    expect([await createWith(TOKEN), await createWith(TOKEN)]).to.deep.equal([200, 40902]);
+    expect(audit.mock.calls.flatMap((call) => call.arguments)).to.deep.equal(['audit: added', 'audit: conflict']);
+    audit.mock.restore();
+    const metrics = await manage('/metrics');
+    expect(metrics.split('\n')).to.include.members(['garden_beds 3', 'plant_store_plants_total{outcome="added"} 1']);
     expect(await manage('/readyz')).to.include('"storage":"ok","pump":"unavailable"');
-    writeFileSync(join(folder, 'pump.pid'), '1');
+    writeFileSync('pump.pid', '1');
     expect(await manage('/readyz')).to.include('"pump":"ok"');
-    for (const line of await stop()) expect(line).to.have.property('severity', line.level);
+    for (const line of log) expect(line).to.have.property('severity', line['level']);
   });
 
   it('a log destination that receives every line', async () => {
-    const { folder, service, create, stop } = await startWith(['log-destination.js']);
-    expect(await create()).to.equal(200);
-    const lines = await stop(() => readFileSync(join(folder, 'service.log'), 'utf8'));
-    expect(lines.map(({ msg }) => msg)).to.deep.equal(['started', 'request', 'stopping', 'stopped']);
-    expect(service.stderr).to.equal('');
+    await startWith(['log-destination']);
+    await create(port, MONSTERA);
+    await service.stop();
+    const messages = toLines(readFileSync('service.log', 'utf8')).map((line) => JSON.parse(line).msg);
+    expect(messages).to.deep.equal(['started', 'request', 'stopped']);
   });
 });

@@ -1,15 +1,14 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { mock } from 'node:test';
 import { createKoaApp } from '@plant-store/adapters/koa';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
-import { StaticTokenVerifier } from '@plant-store/adapters/static-token';
 import { CreatePlant, MIN_PLANT_ID } from '@plant-store/core';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
+import { httpServers, type TestServer } from '../support/http-server.js';
 import { inRepository } from '../support/paths.js';
 import { toPlant } from '../support/plants.js';
-import { portOf } from '../support/port.js';
 import { TOKEN } from '../support/service.js';
 
 const { createPlant } = await import(inRepository('docs/examples/retrying-client/create-plant.js'));
@@ -23,47 +22,35 @@ const respond = (status: number, headers = {}, body = '<html>Sorry</html>'): Req
 };
 
 describe('The retrying client', () => {
-  const { random } = Math;
-  const { timeout } = AbortSignal;
-  const tokenVerifier = new StaticTokenVerifier([{ name: 'tester', token: TOKEN }]);
+  const startServer = httpServers();
   /** What happens to the next attempts, instead of the service. */
   let faults: RequestListener[];
   let pauses: number[];
-  /** What the service responded to each attempt that reached it. */
-  let outcomes: number[];
   let repository: MemoryPlantRepository;
   let service: RequestListener;
-  let port: number;
-  const server = createServer((req, res) => (faults.shift() ?? service)(req, res));
-  const stopServer = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-
+  let server: TestServer;
   beforeEach(async () => {
-    [faults, pauses, outcomes] = [[], [], []];
+    [faults, pauses] = [[], []];
     repository = new MemoryPlantRepository();
-    const options = { createPlant: new CreatePlant(repository), tokenVerifier };
-    service = createKoaApp({
-      ...options,
-      observe: ({ status, error }) => outcomes.push(error ?? status ?? 0),
-    }).callback();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    port = portOf(server);
-    Math.random = () => 0.5;
+    server = await startServer({ createPlant: new CreatePlant(repository) }, (options) => {
+      service = createKoaApp(options).callback();
+      return (req, res) => (faults.shift() ?? service)(req, res);
+    });
+    mock.method(Math, 'random', () => 0.5);
   });
-  afterEach(() => {
-    Object.assign(Math, { random });
-    Object.assign(AbortSignal, { timeout });
-    stopServer();
-  });
+  afterEach(() => mock.restoreAll());
 
-  /** Runs the client. Instead of waiting, it calls `meanwhile` with the number of the pause. */
-  const run = (options = {}, plant: object = MONSTERA, meanwhile: (pause: number) => unknown = () => {}) => {
-    const pause = async (ms: number) => meanwhile(pauses.push(ms));
-    return createPlant(plant, { baseUrl: `http://127.0.0.1:${port}`, token: TOKEN, pause, ...options });
+  /** Runs the client. Instead of waiting, it calls `meanwhile`. */
+  const run = (options = {}, plant: object = MONSTERA, meanwhile = () => {}) => {
+    const pause = async (ms: number) => {
+      pauses.push(ms);
+      meanwhile();
+    };
+    return createPlant(plant, { baseUrl: `http://127.0.0.1:${server.port}`, token: TOKEN, pause, ...options });
   };
   const stored = () => repository.read(MIN_PLANT_ID, 10);
+  /** What the service responded to each attempt that reached it. */
+  const outcomes = () => server.finished.map(({ error, status }) => error ?? status);
 
   it('waits for Retry-After plus a random delay, and retries what may succeed', async () => {
     faults = [
@@ -77,31 +64,25 @@ describe('The retrying client', () => {
     ];
     await run();
     expect(pauses).to.deep.equal([500, 6000, 2000, 4000, 3_608_000, 15_000, 15_000]);
-    expect(outcomes).to.deep.equal([200]);
+    expect(outcomes()).to.deep.equal([200]);
     expect(await stored()).to.deep.equal([toPlant(MONSTERA)]);
   });
 
   it('resolves after 40902 if the first response was lost', async () => {
     faults = [(req, res) => service(req, Object.assign(res, { end: () => req.socket.destroy() }))];
     await run();
-    expect(outcomes.at(-1)).to.equal(40902);
+    expect(outcomes().at(-1)).to.equal(40902);
     expect(pauses).to.deep.equal([500]);
     expect(await stored()).to.deep.equal([toPlant(MONSTERA)]);
   });
 
-  it('retries after refused connections', async () => {
-    stopServer();
-    await run({}, MONSTERA, (pause) => pause === 2 && once(server.listen(port, '127.0.0.1'), 'listening'));
-    expect(pauses).to.deep.equal([500, 1000]);
-    expect(outcomes).to.deep.equal([200]);
-  });
-
   it('retries after fifteen seconds without a response', async () => {
     const time = new AbortController();
-    AbortSignal.timeout = (ms) => (ms === 15_000 ? time.signal : timeout(ms));
+    const timeout = mock.method(AbortSignal, 'timeout', () => time.signal);
     faults = [() => time.abort()];
-    await run({}, MONSTERA, () => Object.assign(AbortSignal, { timeout }));
-    expect(outcomes).to.deep.equal([200]);
+    await run({}, MONSTERA, () => timeout.mock.restore());
+    expect(timeout.mock.calls.map((call) => call.arguments)).to.deep.equal([[15_000]]);
+    expect(outcomes()).to.deep.equal([200]);
   });
 
   it('ends with any other error', async () => {
@@ -128,6 +109,6 @@ describe('The retrying client', () => {
     faults = [respond(503)];
     const error = await catchError(run({ signal: stop.signal }, MONSTERA, () => stop.abort()));
     expect(error).to.equal(stop.signal.reason);
-    expect(outcomes).to.deep.equal([]);
+    expect(outcomes()).to.deep.equal([]);
   });
 });

@@ -14,10 +14,13 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
+/** The exit code of a program, or the signal that killed it. */
 type Exit = number | NodeJS.Signals;
-type Environment = Readonly<Record<string, string>>;
 
-/** Exit code, or the signal that killed the program, and its output. */
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** The end of a program, and its output. */
 export interface CommandResult {
   readonly exitCode: Exit;
   readonly stdout: string;
@@ -79,7 +82,6 @@ export class Program {
     return Number((await this.waitForOutput(/metrics: http:\/\/127\.0\.0\.1:(\d+)/))[1]);
   }
 
-  /** Waits for the program to exit, and returns the exit code or the signal that killed it. */
   exited(): Promise<Exit> {
     return this.#exit;
   }
@@ -95,7 +97,7 @@ export class Program {
     return this;
   }
 
-  /** Shuts the service down, and returns the exit code. */
+  /** Shuts the service down. */
   stop(): Promise<Exit> {
     return this.kill('SIGTERM').exited();
   }

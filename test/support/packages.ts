@@ -1,19 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { inRepository } from './paths.js';
 
 type Ranges = Readonly<Record<string, string>>;
 
 /** What the tests read of a package.json. */
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly exports: Readonly<Record<string, string>>;
-  readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Ranges;
   readonly optionalDependencies?: Ranges;
   readonly devDependencies?: Ranges;
   readonly peerDependencies?: Ranges;
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>;
+  readonly peerDependenciesMeta?: object;
 }
 
 /** The folders of the packages; that of the service is the root. */
@@ -22,4 +21,14 @@ export const PACKAGES = ['core', 'adapters', 'test/contract', ''] as const;
 /** Reads the manifest of the package in a folder. */
 export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(inRepository(`${folder}/package.json`), 'utf8'));
+}
+
+/** Links the installed packages into a copy of the repository. Those of the workspace are those of the copy. */
+export function linkModules(copy: string): void {
+  const modules = join(copy, 'node_modules');
+  mkdirSync(modules);
+  for (const name of readdirSync(inRepository('node_modules')))
+    if (name !== '@plant-store') symlinkSync(inRepository(`node_modules/${name}`), join(modules, name));
+  const links = inRepository('node_modules/@plant-store');
+  cpSync(links, join(modules, '@plant-store'), { recursive: true, verbatimSymlinks: true });
 }

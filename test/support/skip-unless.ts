@@ -1,9 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { Context } from 'mocha';
 
-/** Requirements already reported as missing in this run. */
-const missing = new Set<string>();
-
 /** Skips a test, or the suite of a hook, if a program is not installed. Throws instead if `CI=true`. */
 export function skipUnlessInstalled(context: Context, program: string, ...args: string[]): void {
   const isInstalled = spawnSync(program, args).status === 0;
@@ -14,7 +11,6 @@ export function skipUnlessInstalled(context: Context, program: string, ...args: 
 export function skipUnless(context: Context, condition: boolean, what: string, isOptional = false): void {
   if (condition) return;
   if (process.env['CI'] === 'true' && !isOptional) throw new Error(`missing in CI: ${what}`);
-  if (!missing.has(what)) process.stderr.write(`skipped; missing: ${what}\n`);
-  missing.add(what);
+  process.stderr.write(`skipped; missing: ${what}\n`);
   context.skip();
 }

@@ -4,7 +4,6 @@ import { MAX_PLANT_ID, MIN_PLANT_ID } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { TEXTS } from '#contract/sample-plants.js';
-import { runInProcess } from '../composition/cli/in-process.js';
 import { CommandFolder } from '../support/command-folder.js';
 import { mariadbEngine, postgresEngine, sqliteEngine } from '../support/engines.js';
 import { plantStore } from '../support/executable.js';
@@ -32,11 +31,11 @@ describe('Import and export', () => {
           await program.waitForOutput(RegExp(`"line":${until + 1},`));
           expect(await program.kill(signal).exited()).to.equal(signal);
         }
-        const { stderr } = await runInProcess(folder.path, ['import'], database, LINES.join(''));
+        const { stderr } = await folder.run(['import'], database, LINES.join(''));
         const [created = 0, stored = 0, rejected] = stderr.match(/\d+/g)?.map(Number) ?? [];
         expect([created + stored, rejected], stderr).to.deep.equal([COUNT, 0]);
         expect(stored).to.be.at.least(4000);
-        const exported = await runInProcess(folder.path, ['export'], database);
+        const exported = await folder.run(['export'], database);
         expect(exported.stdout === LINES.join(''), 'the export is the text that was imported').to.equal(true);
       });
     });

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { codeBlocks, section } from '../support/guide.js';
-import { linkModules } from '../support/link-modules.js';
+import { linkModules } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 

@@ -4,26 +4,22 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toLines } from '../../support/client.js';
 import { CommandFolder } from '../../support/command-folder.js';
-import { runInProcess } from './in-process.js';
 
 describe('check', () => {
   const folder = new CommandFolder();
-  const run = (environment: Readonly<Record<string, string>>, command = 'check') =>
-    runInProcess(folder.path, [command], { DATABASE_URL: 'memory:', ...environment });
+  const check = (environment: Readonly<Record<string, string>>) =>
+    folder.run(['check'], { DATABASE_URL: 'memory:', ...environment });
 
   it('prints the settings and what it does not check, but no tokens and no URL of a server or with a secret', async () => {
-    const shown = { PORT: '0', LOG_LEVEL: ' warn', DATABASE_URL_FILE: folder.newFile('garden://u:canary@db') };
-    const secret = {
-      ACCESS_TOKENS: 'canary',
-      ACCESS_TOKENS_FILE: 'postgres://u:canary@db/plants',
-      JWT_ISSUER: 'urn:issuer#canary',
-      JWT_AUDIENCE: 'u:canary@db/plants',
-      JWT_JWKS_URL: 'https:issuer.example/keys?key=canary',
-    };
-    const { stdout } = await run({ ...shown, ...secret, ACCESS_LOG: '' });
-    const notShown = [...Object.keys(secret), 'DATABASE_URL'].map((variable) => `${variable}=(not shown)`);
+    const file = folder.newFile('garden://u:canary@db');
+    const secrets = { ACCESS_TOKENS: 'canary', JWT_ISSUER: 'urn:issuer#canary', JWT_AUDIENCE: 'u:canary@db/plants' };
+    const { stdout } = await check({
+      ...{ PORT: '0', LOG_LEVEL: ' warn', ACCESS_LOG: '', DATABASE_URL_FILE: file },
+      ...{ ...secrets, JWT_JWKS_URL: 'https:issuer.example/keys?key=canary' },
+    });
+    const notShown = [...Object.keys(secrets), 'JWT_JWKS_URL', 'DATABASE_URL'].map((name) => `${name}=(not shown)`);
     expect(toLines(stdout)).to.include.members([
-      ...['PORT=0', 'LOG_LEVEL=warn', `DATABASE_URL_FILE=${shown.DATABASE_URL_FILE}`, 'ACCESS_LOG=on', ...notShown],
+      ...['PORT=0', 'LOG_LEVEL=warn', `DATABASE_URL_FILE=${file}`, 'ACCESS_LOG=on', ...notShown],
       'not checked: privileges to create plants, and whether the ports are free',
     ]);
     expect(stdout).not.to.match(/canary|BASE_PATH/);
@@ -31,20 +27,20 @@ describe('check', () => {
 
   it('prints what serve would do to the storage, and creates nothing', async () => {
     const database = { DATABASE_URL: 'sqlite:new.db' };
-    const { exitCode, stdout, stderr } = await run(database);
+    const { exitCode, stdout, stderr } = await check(database);
     expect([exitCode, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.match(/^DATABASE_URL=sqlite:new\.db$/m);
     const state = /^storage: sqlite:.*, driver \S+; there is no store yet; serve will apply 001_plants\b/m;
     expect(stdout).to.match(state);
     expect(existsSync(join(folder.path, 'new.db'))).to.equal(false);
-    await run(database, 'migrate');
-    expect((await run(database)).stdout).to.match(/^storage: sqlite:.*, driver \S+$/m);
+    await folder.run(['migrate'], database);
+    expect((await check(database)).stdout).to.match(/^storage: sqlite:.*, driver \S+$/m);
   });
 
   it('reports every problem, in one line each', async () => {
     // Other hosts can connect, so a credential is required.
     const environment = { HOST: '0.0.0.0', DATABASE_URL: 'sqlite:none/plants.db', ACCESS_TOKEN: 'canary' };
-    const { exitCode, stderr } = await run({ ...environment, log_levle: 'x' });
+    const { exitCode, stderr } = await check({ ...environment, log_levle: 'x' });
     expect([exitCode, toLines(stderr).length]).to.deep.equal([78, 4]);
     for (const problem of [
       /: ACCESS_TOKEN: no such setting; did you mean ACCESS_TOKENS\?$/m,
@@ -56,7 +52,7 @@ describe('check', () => {
   });
 
   it('exits with 1 if only the storage has a problem, and takes no similar variable for a short setting', async () => {
-    const result = await run({ DATABASE_URL: 'sqlite:none/plants.db', PART: '1', HOSTS: 'a', DATABASE: 'x' });
+    const result = await check({ DATABASE_URL: 'sqlite:none/plants.db', PART: '1', HOSTS: 'a', DATABASE: 'x' });
     expect([result.exitCode, toLines(result.stderr).length]).to.deep.equal([1, 1]);
   });
 });

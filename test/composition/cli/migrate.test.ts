@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CommandFolder } from '../../support/command-folder.js';
-import { runInProcess } from './in-process.js';
 
 describe('migrate', () => {
   const folder = new CommandFolder();
@@ -13,6 +12,6 @@ describe('migrate', () => {
       [database, /^sqlite:\/.*\.db: schema current\n$/],
       [{ DATABASE_URL: 'memory:' }, /^memory: no schema\n$/],
     ] as const)
-      expect((await runInProcess(folder.path, ['migrate'], environment)).stdout).to.match(output);
+      expect((await folder.run(['migrate'], environment)).stdout).to.match(output);
   });
 });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { showProgress } from '../../../composition/cli/progress.js';
-import { withStreams } from './in-process.js';
+import { withStreams } from '../../support/command-folder.js';
 
 it('The progress is shown on a terminal, in bytes and, if the size is known, as a percentage', async () => {
   for (const [total, isTTY, shown] of [

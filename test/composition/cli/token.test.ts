@@ -1,24 +1,26 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { it } from 'mocha';
+import { describe, it } from 'mocha';
 import { toLines } from '../../support/client.js';
-import { runInProcess } from './in-process.js';
+import { CommandFolder } from '../../support/command-folder.js';
 
-it('token prints a new token for the client, and its entry for the service', async () => {
-  const run = async (...name: string[]) => toLines((await runInProcess('.', ['token', ...name])).stdout);
-  for (const [name, start] of [
-    [[], ''],
-    [['ali@garden.example'], 'ali@garden.example='],
-  ] as const) {
-    const [token = '', , entry] = await run(...name);
-    expect(token).to.match(/^[\w-]{32}$/);
-    expect(entry).to.equal(`${start}sha256:${createHash('sha256').update(token).digest('hex')}`);
-    expect(await run(...name)).not.to.include(token);
-  }
-});
+describe('token', () => {
+  const folder = new CommandFolder();
 
-it('token rejects a name that an entry cannot have', async () => {
-  const stderr = 'plant-store: NAME must consist of A-Z a-z 0-9 . _ @ -\n';
-  for (const name of ['a=b', 'a b', 'é', ''])
-    expect(await runInProcess('.', ['token', name]), name).to.deep.equal({ exitCode: 64, stdout: '', stderr });
+  it('prints a new token for the client, and its entry for the service', async () => {
+    const run = async (...name: string[]) => toLines((await folder.run(['token', ...name])).stdout);
+    for (const name of [[], ['ali@garden.example']]) {
+      const [token = '', , entry] = await run(...name);
+      expect(token).to.match(/^[\w-]{32}$/);
+      const digest = `sha256:${createHash('sha256').update(token).digest('hex')}`;
+      expect(entry).to.equal([...name, digest].join('='));
+      expect(await run(...name)).not.to.include(token);
+    }
+  });
+
+  it('rejects a name that an entry cannot have', async () => {
+    const stderr = 'plant-store: NAME must consist of A-Z a-z 0-9 . _ @ -\n';
+    for (const name of ['a=b', ''])
+      expect(await folder.run(['token', name]), name).to.deep.equal({ exitCode: 64, stdout: '', stderr });
+  });
 });

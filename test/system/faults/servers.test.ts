@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { runInProcess } from '../../composition/cli/in-process.js';
 import { catchError } from '../../support/catch-error.js';
 import { create, serve } from '../../support/client.js';
+import { CommandFolder } from '../../support/command-folder.js';
 import { openStore, serverStore } from '../../support/engines.js';
 import { FaultyProxy } from '../../support/faulty-proxy.js';
-import { temporaryFolder } from '../../support/temporary.js';
 import { CLIENTS, Load } from '../load.js';
 import { PrivateServer, privateServers } from '../private-server.js';
 import { Disk } from './disk.js';
@@ -56,7 +55,8 @@ describe('A service under load loses nothing and recovers on', () => {
   for (const { kind, setUp, readOnly, readWrite, faults, smallDiskOptions } of SERVERS) {
     describe(kind.name, () => {
       const disk = new Disk();
-      const folder = temporaryFolder();
+      const commands = new CommandFolder();
+      const folder = commands.path;
       let server: PrivateServer;
       let proxy: FaultyProxy;
       let admin: Knex;
@@ -121,7 +121,7 @@ describe('A service under load loses nothing and recovers on', () => {
         await (await openStore(DATABASE_URL)).close();
         await run(readOnly);
         const named = `the server \\S+:${new URL(server.url).port} is read-only`;
-        const { stdout } = await runInProcess(folder, ['check'], { DATABASE_URL });
+        const { stdout } = await commands.run(['check'], { DATABASE_URL });
         expect(stdout).to.match(RegExp(`^storage: .*; ${named}$`, 'm'));
         const storage = await openStore(DATABASE_URL);
         expect(`${await catchError(storage.ready())}`).to.match(RegExp(`: ${named} \\(\\w+\\)$`));
