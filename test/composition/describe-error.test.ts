@@ -1,7 +1,4 @@
-import { mkdtempSync, rmdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -52,25 +49,14 @@ describe('describeError', () => {
   });
 });
 
-describe('toReason', () => {
-  it('says that the working directory no longer exists', async () => {
-    const cwd = process.cwd();
-    const folder = mkdtempSync(join(tmpdir(), 'removed-'));
-    process.chdir(folder);
-    rmdirSync(folder);
-    const error = await catchError((async () => process.cwd())());
-    process.chdir(cwd);
-    expect(toReason(error)).to.equal('the working directory no longer exists');
-  });
-
-  it('is the message, or the code if there is none, and names the user that lacks a permission', () => {
-    const locked = Object.assign(new Error('locked'), { code: 'EACCES' });
-    for (const [error, reason] of [
-      // The error of a host name with several addresses.
-      [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-      [locked, `locked for uid ${process.getuid?.()}`],
-      [new Error('locked', { cause: locked }), `locked for uid ${process.getuid?.()}`],
-    ] as const)
-      expect(toReason(error)).to.equal(reason);
-  });
+it('toReason is the message, or the code if there is none, and names the user that lacks a permission', () => {
+  const locked = Object.assign(new Error('locked'), { code: 'EACCES' });
+  for (const [error, reason] of [
+    // The error of a host name with several addresses.
+    [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    [locked, `locked for uid ${process.getuid?.()}`],
+    [new Error('locked', { cause: locked }), `locked for uid ${process.getuid?.()}`],
+    [Object.assign(new Error('getcwd'), { syscall: 'uv_cwd' }), 'the working directory no longer exists'],
+  ] as const)
+    expect(toReason(error)).to.equal(reason);
 });

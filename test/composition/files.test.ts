@@ -10,13 +10,15 @@ import { temporaryFolder } from '../support/temporary.js';
 describe('A file that a setting names', () => {
   const path = join(temporaryFolder(), 'url');
 
-  it('contains the URL of the storage, and takes precedence over the variable', () => {
+  it('contains the URL of the storage, and takes precedence over the variable, also over one that resembles it', () => {
     const url = `postgres://user:${CANARY}@db/plants`;
     writeFileSync(path, `${url}\n`);
-    expect(readConfig({ DATABASE_URL_FILE: path, DATABASE_URL: 'memory:' })).to.include({ database: url });
+    const environment = { DATABASE_URL_FILE: path, DATABASE_URL: 'memory:' };
+    expect(readConfig(environment)).to.include({ database: url });
+    expect(readConfig({ DATABASE_URL_FILE: path, DATABSE_URL: 'memory:' })).to.include({ database: url });
   });
 
-  it('is rejected if it cannot be read or may never end; an error prints no URL that is not a path', () => {
+  it('is rejected if it cannot be read, or may never end; an error prints no URL that is not a path', () => {
     for (const [file, problem] of [
       ['/none/a@b', "ENOENT: no such file or directory, stat '/none/a@b'"],
       [`postgres://u:'" ${CANARY}@db/plants`, "ENOENT: no such file or directory, stat '…'"],
@@ -32,8 +34,7 @@ describe('A file that a setting names', () => {
     writeFileSync(path, '"memory:"\n');
     for (const [variable, text] of [
       ['PORT', '"3000"'],
-      ['DATABASE_URL', "'sqlite:./plants.db'"],
-      ['ACCESS_TOKENS', ` "${CANARY}"\n`],
+      ['ACCESS_TOKENS', ` '${CANARY}'\n`],
       ['DOCS', "''"],
       ['DATABASE_URL_FILE', path],
     ] as const)

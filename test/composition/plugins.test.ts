@@ -20,19 +20,19 @@ const CALLED = plugin("container.bind('called').toConstantValue(true);");
 
 describe('Plugins', () => {
   const folder = temporaryFolder();
-  const cwd = process.cwd();
+  const workingFolder = process.cwd();
   before(() => {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(inRepository(''), join(folder, 'node_modules/plant-store'));
     symlinkSync(inRepository('node_modules/@plant-store'), join(folder, 'node_modules/@plant-store'));
     process.chdir(folder);
   });
-  after(() => process.chdir(cwd));
+  after(() => process.chdir(workingFolder));
 
   let count = 0;
   /** Writes a module, and returns its path. */
   const write = (text: string, name = `${++count}.mjs`) => {
-    writeFileSync(join(folder, name), text);
+    writeFileSync(name, text);
     return `./${name}`;
   };
   /** Loads plugins in order. */
@@ -49,7 +49,6 @@ describe('Plugins', () => {
       [write('export const plugin = () => {};'), 'its default export is not a function'],
       [write(plugin("throw 'no water';")), "'no water'"],
       [write(plugin("throw { message: Symbol('x'), code: 'DRY' };")), 'DRY'],
-      [write(plugin('throw Object.create(null);')), '\\[Object: null prototype\\] {}'],
       [write(plugin('services.CreatPlant;')), 'there is no service CreatPlant'],
     ] as const)
       expect(await catchError(load([write(CALLED), path, write(CALLED)]))).to.match(
@@ -67,44 +66,29 @@ describe('Plugins', () => {
     expect(await error).to.match(/^InvalidConfig: PLUGINS: .*: no result within 10 seconds$/);
   });
 
-  it('may be packages of the working directory', async () => {
-    for (const [name, text] of [
-      ['garden', CALLED],
-      ['shed', "export { default } from 'tools';"],
-    ] as const) {
-      mkdirSync(join(folder, 'node_modules', name));
-      write(text, `node_modules/${name}/index.mjs`);
-      write('{"exports":{"import":"./index.mjs"}}', `node_modules/${name}/package.json`);
-    }
-    expect((await load(['garden'])).isBound('called')).to.equal(true);
-    expect(await catchError(load(['shed']))).to.match(
-      /: PLUGINS: shed: Cannot find package 'tools' imported from .*\/index\.mjs$/,
-    );
-  });
-
-  it('may be URLs, or CommonJS that TypeScript has compiled, at a path with #', async () => {
+  it('may be packages of the working directory, URLs, or CommonJS that TypeScript has compiled, at a path with #', async () => {
+    mkdirSync('node_modules/garden');
+    write(CALLED, 'node_modules/garden/index.mjs');
+    write('{"exports":{"import":"./index.mjs"}}', 'node_modules/garden/package.json');
     const bind = "exports.default = (container) => void container.bind('called').toConstantValue(true);";
     const path = write(`exports.__esModule = true; ${bind}`, 'compiled #1.cjs');
-    for (const name of [path, pathToFileURL(join(folder, path)).href])
-      expect((await load([name])).isBound('called')).to.equal(true);
+    for (const name of ['garden', path, pathToFileURL(path).href])
+      expect((await load([name])).isBound('called'), name).to.equal(true);
   });
 
-  it('add storages, which the scheme of DATABASE_URL selects, or replace or wrap those of the service', async () => {
+  it('add storages, which the scheme of DATABASE_URL selects, or replace or wrap those of the service, in order', async () => {
     const open = '(options) => Object.assign(new MemoryPlantRepository(), { options })';
     const add = (scheme: string) =>
       write(plugin(`container.bind(services.OpenStorage).toConstantValue(${open}).whenNamed('${scheme}');`));
-    const wrap = 'container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { audited: true }));';
+    const wrap = (name: string) =>
+      write(
+        plugin(`container.onActivation(services.Storage, (_, inner) => Object.assign(inner, { name: '${name}' }));`),
+      );
     for (const url of ['garden://localhost', 'memory:']) {
       const environment = { DATABASE_URL: url, STORAGE_TIMEOUT: '7s' };
-      const container = await load([add('garden'), add('memory'), write(plugin(wrap))], environment);
+      const container = await load([add('garden'), add('memory'), wrap('first'), wrap('last')], environment);
       const options = { url, timeoutMs: 7000, readOnly: false };
-      expect(await container.getAsync(services.Storage)).to.deep.include({ options, audited: true });
+      expect(await container.getAsync(services.Storage)).to.deep.include({ options, name: 'last' });
     }
-  });
-
-  it('run in order', async () => {
-    const add = plugin("container.bind('pot').toConstantValue(1);");
-    const replace = plugin("container.rebind('pot').toConstantValue(2);");
-    expect((await load([write(add), write(replace)])).get('pot')).to.equal(2);
   });
 });

@@ -31,6 +31,8 @@ describe('A setting', () => {
 
   it('rejects any other value, and names what is allowed', () => {
     const paths = ['a/b', '/garden/', '/', '//', '/a b', '/a?b', '/a%20b', '/ü'];
+    const jwksUrl = 'an https URL without user and password, or an http URL of a loopback address';
+    const jwksUrls = [`https://${CANARY}@issuer.example/keys`, `https://:${CANARY}@issuer.example/keys`];
     for (const [variable, allowed, ...texts] of [
       ['PORT', 'a port from 0 to 65535', '65536', '-1', '80.5', '0x50', '8 0', 'http', '1e3'],
       ['HOST', 'an address or a host name', `postgres://user:${CANARY}@db/plants`],
@@ -40,9 +42,10 @@ describe('A setting', () => {
       ['STORAGE_TIMEOUT', 'a duration from 1ms to 24h, such as 500ms, 10s or 2m', '0', '10', '0s', '25h', '1.5s', '1d'],
       ['DOCS', 'one of on, off', 'true', '1'],
       ['LOG_LEVEL', 'one of fatal, error, warn, info, debug, trace, silent', 'verbose', 'constructor'],
+      ['JWT_JWKS_URL', jwksUrl, 'http://127.0.0.1.example/', 'http://10.0.0.1/', 'file:///keys', 'keys', ...jwksUrls],
     ] as const)
       for (const text of texts)
-        expect(() => readConfig({ [variable]: text }), text)
+        expect(() => readConfig({ ...JWT, JWT_JWKS_URL: 'https://issuer.example/', [variable]: text }), text)
           .to.throw(InvalidConfig)
           .with.property('message', `${variable}: must be ${allowed}`);
   });
@@ -50,11 +53,5 @@ describe('A setting', () => {
   it('allows keys over https, and over http from a loopback address', () => {
     for (const url of ['https://issuer.example/', 'http://localhost:8080/', 'http://127.255.0.9/', 'http://[::1]/'])
       expect(readConfig({ ...JWT, JWT_JWKS_URL: url })).to.have.deep.property('jwtJwksUrl', new URL(url));
-    const withSecrets = [`https://${CANARY}@issuer.example/keys`, `https://:${CANARY}@issuer.example/keys`];
-    for (const url of ['http://127.0.0.1.example/keys', 'http://10.0.0.1/', 'file:///keys', 'keys', ...withSecrets])
-      expect(() => readConfig({ ...JWT, JWT_JWKS_URL: url }), url)
-        .to.throw(InvalidConfig)
-        .with.property('message')
-        .that.matches(/^JWT_JWKS_URL: must be an https URL without user and password, or an http URL of a loopback/);
   });
 });

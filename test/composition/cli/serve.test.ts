@@ -6,6 +6,7 @@ import { version } from '../../../composition/version.js';
 import { beginCreate, create, serve, toLines } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { plantStore } from '../../support/executable.js';
+import { inRepository } from '../../support/paths.js';
 import { exchange, RawClient, request } from '../../support/raw-http.js';
 import { TOKEN } from '../../support/service.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -36,6 +37,14 @@ describe('The service', () => {
     const files = readdirSync(folder);
     expect(files).to.include('plants.db');
     for (const name of files) expect(statSync(join(folder, name)).mode & 0o777, name).to.equal(0o600);
+  });
+
+  it('prints no random token if a plugin verifies tokens', async () => {
+    write('tokens.txt', 'ali');
+    const PLUGINS = inRepository('docs/examples/plugins/token-verifier.js');
+    const service = serve(folder, { PLUGINS, ACCESS_TOKENS: '', DATABASE_URL: 'memory:' });
+    await service.port();
+    expect(service.stdout).not.to.include('random token');
   });
 
   it('prints its URL but no configured token, logs its start and warnings, and tells systemd that it is ready', async () => {
