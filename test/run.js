@@ -19,7 +19,7 @@ const tiers = {
   },
   sqlite: {
     jobs: 2,
-    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import|migrate)'],
+    files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import)'],
     except: onServers,
   },
   interop: { jobs: 3, files: ['interop/@(examples|install)', 'interop/!(examples|install)'], packages: 'test/interop' },

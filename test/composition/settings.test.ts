@@ -10,15 +10,12 @@ describe('A setting', () => {
   it('has a value of its kind', () => {
     for (const [variable, text, expected] of [
       ['PORT', '0', { port: 0 }],
-      ['PORT', '65535', { port: 65_535 }],
       ['BASE_PATH', '/garden/v1', { basePath: '/garden/v1' }],
-      ['HOST', '::1', { host: '::1' }],
       ['PLUGINS', './a.js, garden,', { plugins: ['./a.js', 'garden'] }],
       ['ACCESS_TOKENS', 'ali=one', { accessTokens: [{ name: 'ali', token: 'one' }] }],
       ['MANAGEMENT_PORT', 'Off', { managementPort: 'off' }],
       ['BODY_LIMIT', '512', { bodyLimitBytes: 512 }],
       ['BODY_LIMIT', '64KB', { bodyLimitBytes: 65_536 }],
-      ['MAX_IN_FLIGHT', '1', { maxInFlight: 1 }],
       ['MAX_IN_FLIGHT_BYTES', '1gb', { maxInFlightBytes: 1_073_741_824 }],
       ['REQUEST_TIMEOUT', '24h', { requestTimeoutMs: 86_400_000 }],
       ['KEEP_ALIVE_TIMEOUT', '2m', { keepAliveTimeoutMs: 120_000 }],

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig, services, start } from '../../composition/index.js';
 import { catchError } from '../support/catch-error.js';
-import { beginCreate, create } from '../support/client.js';
+import { create } from '../support/client.js';
 import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';
 import { exchange, request } from '../support/raw-http.js';
@@ -78,17 +78,6 @@ describe('start', () => {
     expect(await catchError(fetch(`${managementUrl}/readyz`))).to.be.an('error');
   });
 
-  it('logs what has started and what the storage warns of', async () => {
-    const recorder = new Recorder();
-    const { url, managementUrl: management, stop } = await recorder.start({ HOST: 'localhost' });
-    await stop();
-    // A name may have several addresses.
-    expect(url).to.match(/^http:\/\/(127\.0\.0\.1|\[::1\]):\d+$/);
-    const [started, warning] = recorder.lines;
-    expect(started).to.include({ level: 'info', msg: 'started', storage: 'recorded', url, management });
-    expect(warning).to.include({ level: 'warn', msg: 'no sync', storage: 'recorded' });
-  });
-
   it('names the setting if it cannot listen, and closes the storage', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -129,13 +118,6 @@ describe('stop', () => {
     expect(await Promise.all(stopped)).to.deep.equal([true, true]);
     expect((await Promise.all([first, second])).flat()).to.deep.equal(Array(3).fill({ kind: 'added' }));
     expect(recorder.calls).to.deep.equal(['open', 'add 1', 'add 2', 'close']);
-  });
-
-  it('resolves to true after SHUTDOWN_TIMEOUT if a client stalls', async () => {
-    const { url, stop } = await new Recorder().start({ SHUTDOWN_TIMEOUT: '100ms' });
-    const { client } = await beginCreate(Number(new URL(url).port), { id: 1n, name: 'Monstera' });
-    expect(await stop()).to.equal(true);
-    await client.ended();
   });
 
   it('logs the part that fails to close, and resolves to false if plants may be lost', async () => {

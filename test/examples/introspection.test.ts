@@ -9,45 +9,38 @@ import { inRepository } from '../support/paths.js';
 import { portOf } from '../support/port.js';
 import { runContract } from '../support/run-contract.js';
 
-const EXAMPLE = inRepository('docs/examples/introspection/verifier.js');
-/** The only token that the issuer knows. */
-const VALID_TOKEN = 'Correct-horse.battery~staple+/9';
+const example = await import(inRepository('docs/examples/introspection/verifier.js'));
 
 describe('The introspection example', () => {
-  let isAvailable = true;
+  const validToken = 'Correct-horse.battery~staple+/9';
+  let status = 200;
   const issuer = createServer(async (req, res) => {
-    const isKnown = new URLSearchParams(await text(req)).get('token') === VALID_TOKEN;
-    res.statusCode = isAvailable ? 200 : 503;
-    res.end(
-      JSON.stringify(isKnown ? { active: true, sub: 'gardener', iss: 'https://issuer.example' } : { active: false }),
-    );
+    const active = new URLSearchParams(await text(req)).get('token') === validToken;
+    res.writeHead(status).end(JSON.stringify({ active, sub: 'gardener', iss: 'https://issuer.example' }));
   });
+  const url = () => `http://127.0.0.1:${portOf(issuer)}`;
   before(() => once(issuer.listen(0, '127.0.0.1'), 'listening'));
   after(() => issuer.close());
 
   const contract = tokenVerifierContract({
-    create: async () => {
-      const { IntrospectionVerifier } = await import(EXAMPLE);
-      // The contract makes a hundred calls at once, on a machine that may be busy.
-      return new IntrospectionVerifier(`http://127.0.0.1:${portOf(issuer)}`, 60_000);
-    },
-    validToken: VALID_TOKEN,
+    // The contract makes a hundred calls at once, on a machine that may be busy.
+    create: async () => new example.IntrospectionVerifier(url(), 60_000),
+    validToken,
     async withIssuerUnavailable(work) {
-      isAvailable = false;
+      status = 503;
       await work().finally(() => {
-        isAvailable = true;
+        status = 200;
       });
     },
   });
   runContract(contract);
 
   it('is the token verifier of the service, and returns the subject and the issuer', async () => {
-    process.env['INTROSPECTION_URL'] = `http://127.0.0.1:${portOf(issuer)}`;
+    process.env['INTROSPECTION_URL'] = url();
     const container = await createContainer(readConfig({}));
-    const plugin = await import(EXAMPLE);
-    await plugin.default(container);
+    await example.default(container);
     const verifier = await container.getAsync(services.TokenVerifier);
     const principal = { subject: 'gardener', issuer: 'https://issuer.example' };
-    expect(await verifier.verify(VALID_TOKEN)).to.deep.equal({ kind: 'valid', principal });
+    expect(await verifier.verify(validToken)).to.deep.equal({ kind: 'valid', principal });
   });
 });

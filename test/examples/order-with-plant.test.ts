@@ -22,9 +22,11 @@ describe('The example order-with-plant', () => {
     return events;
   };
 
-  it('stores the order, the plant and the event, and relays the event once', async () => {
+  it('stores the order, the plant and the event, and relays the event until it is published', async () => {
     expect(await place('A-1', 2n ** 53n + 1n)).to.equal('placed');
     const event = { type: 'order-placed', number: 'A-1', plantId: '9007199254740993' };
+    const failing = relayEvents(storage.knex, () => Promise.reject(new Error('the broker is down')));
+    expect(await catchError(failing)).to.match(/the broker is down/);
     expect(await relay()).to.deep.equal([event]);
     expect(await relay()).to.deep.equal([]);
     expect(await storage.knex('orders').select()).to.deep.equal([{ number: 'A-1', plant_id: '9007199254740993' }]);
@@ -48,13 +50,6 @@ describe('The example order-with-plant', () => {
       END $$;
       CREATE TRIGGER fail_once BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fail_once()`);
     expect(await place('C-1', 3n)).to.equal('placed');
-    expect(await relay()).to.have.lengthOf(1);
-  });
-
-  it('relays an event again if publishing fails', async () => {
-    await place('D-1', 4n);
-    const failing = relayEvents(storage.knex, () => Promise.reject(new Error('the broker is down')));
-    expect(await catchError(failing)).to.have.property('message', 'the broker is down');
     expect(await relay()).to.have.lengthOf(1);
   });
 });

@@ -16,6 +16,9 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
   'composition/time-limit': 'a race that the work loses in the tests of plugins, the container and health',
   'composition/version': 'a constant',
   'composition/cli/main': 'the entry point of the process; what it calls has a test',
+  'composition/cli/migrate': 'check.test.ts prints the schema before and after it',
+  'composition/cli/with-container':
+    'import.test.ts looks for the files of an open storage, export.test.ts for an error',
 };
 
 /** Tests that mirror no file, and why. */

@@ -33,7 +33,8 @@ describe('check', () => {
     const state = /^storage: sqlite:.*, driver \S+; there is no store yet; serve will apply 001_plants\b/m;
     expect(stdout).to.match(state);
     expect(existsSync(join(folder.path, 'new.db'))).to.equal(false);
-    await folder.run(['migrate'], database);
+    const migrated = await folder.run(['migrate'], database);
+    expect(migrated.stdout).to.match(/^sqlite:\/.*new\.db: schema created\n$/);
     expect((await check(database)).stdout).to.match(/^storage: sqlite:.*, driver \S+$/m);
   });
 

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CommandFolder } from '../../support/command-folder.js';
@@ -18,6 +19,8 @@ describe('import', () => {
       const stderr = `${counts}, 0 lines rejected\n`;
       expect(await folder.run(args, database, PLANTS)).to.deep.equal({ exitCode: 0, stdout: '', stderr });
     }
+    // A storage that is not closed leaves two more files.
+    expect(readdirSync(folder.path)).to.have.members(['1.db', '2.ndjson']);
     expect((await folder.run(['export'], database)).stdout).to.equal(PLANTS);
   });
 
