@@ -17,6 +17,7 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
   'composition/version': 'a constant',
   'composition/cli/main': 'the entry point of the process; what it calls has a test',
   'composition/cli/migrate': 'check.test.ts prints the schema before and after it',
+  'composition/cli/progress': 'test/system/terminal.test.ts shows it on a terminal',
   'composition/cli/with-container':
     'import.test.ts looks for the files of an open storage, export.test.ts for an error',
 };

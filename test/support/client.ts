@@ -1,12 +1,11 @@
-import { type Program, plantStore } from './executable.js';
+import type { Headers } from '#contract/http/service.js';
+import { type Environment, type Program, plantStore } from './executable.js';
 import type { TestPlant } from './plants.js';
 import { exchange, RawClient, type RawResponse, request } from './raw-http.js';
 import { TOKEN } from './service.js';
 
-type Texts = Readonly<Record<string, string>>;
-
 /** Starts the service in `folder` on a free port, with {@link TOKEN}. `wrapper` is as of {@link plantStore}. */
-export function serve(folder: string, environment: Texts = {}, wrapper: readonly string[] = []): Program {
+export function serve(folder: string, environment: Environment = {}, wrapper: readonly string[] = []): Program {
   return plantStore(folder, [], { PORT: '0', ACCESS_TOKENS: TOKEN, ...environment }, wrapper);
 }
 
@@ -14,12 +13,12 @@ export function serve(folder: string, environment: Texts = {}, wrapper: readonly
 export const CREATE_HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' } as const;
 
 /** Returns the bytes of a request that creates `plant`. */
-export function createRequest({ id, ...texts }: TestPlant, headers: Texts = {}): Buffer {
+export function createRequest({ id, ...texts }: TestPlant, headers: Headers = {}): Buffer {
   return request('POST /plants', { ...CREATE_HEADERS, ...headers }, `{"id":${id},${JSON.stringify(texts).slice(1)}`);
 }
 
 /** Creates `plant` over a new connection. */
-export function create(port: number, plant: TestPlant, headers?: Texts): Promise<RawResponse | undefined> {
+export function create(port: number, plant: TestPlant, headers?: Headers): Promise<RawResponse | undefined> {
   return exchange(port, createRequest(plant, headers));
 }
 

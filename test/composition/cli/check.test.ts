@@ -12,14 +12,17 @@ describe('check', () => {
 
   it('prints the settings and what it does not check, but no tokens and no URL of a server or with a secret', async () => {
     const file = folder.newFile('garden://u:canary@db');
-    const secrets = { ACCESS_TOKENS: 'canary', JWT_ISSUER: 'urn:issuer#canary', JWT_AUDIENCE: 'u:canary@db/plants' };
-    const { stdout } = await check({
-      ...{ PORT: '0', LOG_LEVEL: ' warn', ACCESS_LOG: '', DATABASE_URL_FILE: file },
-      ...{ ...secrets, JWT_JWKS_URL: 'https:issuer.example/keys?key=canary' },
-    });
-    const notShown = [...Object.keys(secrets), 'JWT_JWKS_URL', 'DATABASE_URL'].map((name) => `${name}=(not shown)`);
+    const shown = { PORT: '0', LOG_LEVEL: ' warn', ACCESS_LOG: '', DATABASE_URL_FILE: file };
+    const secrets = {
+      ACCESS_TOKENS: 'canary',
+      JWT_ISSUER: 'urn:issuer#canary',
+      JWT_AUDIENCE: 'u:canary@db/plants',
+      JWT_JWKS_URL: 'https:issuer.example/keys?key=canary',
+    };
+    const { stdout } = await check({ ...shown, ...secrets });
     expect(toLines(stdout)).to.include.members([
-      ...['PORT=0', 'LOG_LEVEL=warn', `DATABASE_URL_FILE=${file}`, 'ACCESS_LOG=on', ...notShown],
+      ...['PORT=0', 'LOG_LEVEL=warn', 'ACCESS_LOG=on', `DATABASE_URL_FILE=${file}`, 'DATABASE_URL=(not shown)'],
+      ...Object.keys(secrets).map((variable) => `${variable}=(not shown)`),
       'not checked: privileges to create plants, and whether the ports are free',
     ]);
     expect(stdout).not.to.match(/canary|BASE_PATH/);
