@@ -13,7 +13,7 @@ const WITHOUT_TEST: Readonly<Record<string, string>> = {
   'adapters/driving/api/request-log': 'types',
   'adapters/driving/koa/context': 'types, and a response that the tests of the middlewares read',
   'composition/services': 'identifiers with a type',
-  'composition/time-limit': 'a race that the work loses in the tests of plugins, the container and health',
+  'composition/time-limit': 'a race that the work loses in the tests of the container and health',
   'composition/version': 'a constant',
   'composition/cli/main': 'the entry point of the process; what it calls has a test',
   'composition/cli/migrate': 'check.test.ts prints the schema before and after it',
