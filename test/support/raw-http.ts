@@ -1,4 +1,3 @@
-import { finished } from 'node:stream/promises';
 import { Connection, type HttpResponse, openSocket } from '#contract/http/connection.js';
 import { formatRequest, type Headers, isJson, parseObject } from '#contract/http/service.js';
 import { checkResponse } from './secret-leaks.js';
@@ -37,11 +36,6 @@ export class RawClient extends Connection {
   /** Reads the outcomes of responses until the connection ends. */
   async readOutcomes(): Promise<number[]> {
     return (await this.readAllResponses()).map(({ outcome }) => outcome);
-  }
-
-  /** Waits until the connection has ended or was reset. */
-  ended(): Promise<void> {
-    return finished(this.socket, { writable: false }).catch(() => {});
   }
 
   close(): void {
