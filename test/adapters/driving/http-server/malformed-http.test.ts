@@ -66,20 +66,18 @@ describe('Malformed HTTP', () => {
 describe('A late client', () => {
   const start = holdingServers();
 
-  for (const { title, first, rest, keepAliveTimeoutMs = 500, isRead = false } of [
-    { title: 'that has sent nothing gets 40801', first: '', rest: HELD, keepAliveTimeoutMs: 20 },
-    { title: 'gets 40801, and then completes no headers', first: 'POST /held', rest: ' HTTP/1.1\r\n\r\n' },
-    { title: 'gets 40801, and then completes no body', first: ALL_BUT_FIVE_BYTES, rest: FIVE_BYTES },
-    { title: 'gets 40801 while its body is read', first: ALL_BUT_FIVE_BYTES, rest: FIVE_BYTES, isRead: true },
-  ]) {
+  for (const [title, first, rest, keepAliveTimeoutMs] of [
+    ['that has sent nothing gets 40801', '', HELD, 20],
+    ['gets 40801, and then completes no headers', 'POST /held', ' HTTP/1.1\r\n\r\n', 500],
+    ['gets 40801, and then completes no body', ALL_BUT_FIVE_BYTES, FIVE_BYTES, 500],
+  ] as const) {
     it(title, async () => {
       const { server, held } = await start({ ...TIMEOUTS, keepAliveTimeoutMs });
       const client = await server.connect(first);
-      if (isRead) held[0]?.req.resume();
+      held[0]?.req.resume();
       const response = await client.readResponse();
       expect(response).to.include({ outcome: 40801 }).and.nested.include({ 'headers.connection': 'close' });
       client.send(rest);
-      held[0]?.req.resume();
       expect(await client.readOutcomes()).to.deep.equal([]);
       await server.waitUntilRead();
       expect(held.map(({ req }) => req.complete)).to.deep.equal(rest === FIVE_BYTES ? [false] : []);
@@ -98,11 +96,5 @@ describe('A late client', () => {
     held[0]?.end();
     expect(await client.readOutcomes()).to.deep.equal([200]);
     expect(held).to.have.lengthOf(1);
-  });
-
-  it('gets no 40801 after the response to a request whose body is late', async () => {
-    const { server } = await start(TIMEOUTS);
-    const client = await server.connect(request('POST /next', { 'Content-Length': '9' }));
-    expect(await client.readOutcomes()).to.deep.equal([200]);
   });
 });
