@@ -32,8 +32,6 @@ export const tokenVerifier: TokenVerifier = {
 type Options = Partial<RouteOptions & HttpServerOptions>;
 export type CreateListener = (options: RouteOptions & HttpServerOptions) => RequestListener;
 
-const createApi: CreateListener = (options) => createKoaApp(options).callback();
-
 /** A server on a free port, and its clients. */
 export class TestServer extends HttpServer {
   readonly inFlight: InFlight;
@@ -41,7 +39,7 @@ export class TestServer extends HttpServer {
   readonly finished: FinishedRequest[];
   port = 0;
 
-  constructor(options: Options, createListener: CreateListener) {
+  constructor(options: Options, createListener: CreateListener = (all) => createKoaApp(all).callback()) {
     const inFlight = { requests: 0, bytes: 0 };
     const finished: FinishedRequest[] = [];
     const observe = ({ durationMs: _, ...request }: FinishedRequest) => void finished.push(request);
@@ -78,7 +76,7 @@ export class TestServer extends HttpServer {
 export function httpServers() {
   const running: TestServer[] = [];
   after(() => Promise.all(running.map((server) => server.stop())));
-  return async (options: Options = {}, createListener = createApi): Promise<TestServer> => {
+  return async (options: Options = {}, createListener?: CreateListener): Promise<TestServer> => {
     const server = new TestServer(options, createListener);
     running.push(server);
     server.port = Number(new URL(await server.listen(0, '127.0.0.1')).port);
@@ -119,11 +117,9 @@ export class Gate {
   readonly #opened = new Promise<void>((resolve) => {
     this.open = resolve;
   });
-  calls = 0;
 
   block<Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) {
     return async (...args: Args): Promise<Result> => {
-      this.calls++;
       await this.#opened;
       return call(...args);
     };
