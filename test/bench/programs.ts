@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { connectTo, postgresServer } from '../support/database-servers.js';
-import { serverStore, sqliteStore, type TestStore } from '../support/engines.js';
+import { connectTo } from '../support/database-servers.js';
+import { postgresEngine, serverStore, sqliteStore, type TestStore } from '../support/engines.js';
 import { CLI, Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
 
@@ -62,17 +62,17 @@ export const contenders = {
 const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 process.once('exit', () => rmSync(root, { recursive: true, force: true }));
 
-const postgres = connectTo(postgresServer);
+const postgres = connectTo(postgresEngine);
 /** `fetch` refuses some lower ports. */
 let lastPort = 20_000;
 
 /** Creates a store; on PostgreSQL, in a schema of its own. */
 async function createStore(kind: Contender['store'], folder: string, schema: string): Promise<TestStore> {
   if (kind !== 'postgres') return sqliteStore(join(folder, 'plants.db'));
-  const url = new URL(postgresServer.url);
+  const url = new URL(postgresEngine.url);
   url.searchParams.set('options', `-c search_path=${schema}`);
   await postgres.raw(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}`);
-  return serverStore(url.href, connectTo({ ...postgresServer, url: url.href }));
+  return serverStore(url.href, connectTo({ client: 'pg', url: url.href }));
 }
 
 /** Starts a program with an empty store and a log in a file, and creates one plant. */

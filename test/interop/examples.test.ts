@@ -3,7 +3,7 @@ import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { databasesOn, postgresServer } from '../support/database-servers.js';
+import { postgresEngine, type TestStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
 import { PACKAGES } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
@@ -91,31 +91,29 @@ describe('With the packed packages,', () => {
   });
 
   describe('the service with a custom repository', () => {
-    const databases = databasesOn(postgresServer);
-    let garden: ReturnType<typeof databases.connect>;
-    let url: string;
+    const stores = postgresEngine.stores();
+    let store: TestStore;
     before(async () => {
-      url = await databases.create();
-      garden = databases.connect(url);
-      await garden.raw('CREATE TABLE garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)');
+      store = await stores.create();
+      await store.run('CREATE TABLE garden (number bigint PRIMARY KEY, label text NOT NULL, kind text)');
     });
 
     const open = async () => {
       const { GardenRepository } = await import(inRepository('docs/examples/own-repository/garden.js'));
       const { default: pg } = await import('pg' as string);
-      await garden.raw('TRUNCATE garden');
-      return new GardenRepository(new pg.Pool({ connectionString: url }));
+      await store.run('TRUNCATE garden');
+      return new GardenRepository(new pg.Pool({ connectionString: store.url }));
     };
     runContract(plantRepositoryContract({ open }));
 
     it('imports and exports plants', async () => {
-      await garden.raw('TRUNCATE garden');
-      const environment = { DATABASE_URL: url.replace(/^\w+/, 'garden'), PLUGINS: './own-repository/garden.js' };
+      await store.run('TRUNCATE garden');
+      const environment = { DATABASE_URL: store.url.replace(/^\w+/, 'garden'), PLUGINS: './own-repository/garden.js' };
       const line = '{"id":9007199254740993,"name":"Monstera","tag":"indoor"}\n';
       expect((await start([CLI, 'import'], environment).result(line)).exitCode).to.equal(0);
       expect((await start([CLI, 'export'], environment).result()).stdout).to.equal(line);
-      const { rows } = await garden.raw('SELECT * FROM garden');
-      expect(rows).to.deep.equal([{ number: '9007199254740993', label: 'Monstera', kind: 'indoor' }]);
+      const row = { number: '9007199254740993', label: 'Monstera', kind: 'indoor' };
+      expect(await store.run('SELECT * FROM garden')).to.have.deep.property('rows', [row]);
     });
   });
 });

@@ -8,21 +8,10 @@ import {
   type SqliteOptions,
 } from '@plant-store/adapters/knex';
 import type { Knex } from 'knex';
-import { after } from 'mocha';
-import type { Dialect } from '#adapters/driven/knex/dialect.js';
-import { mysql } from '#adapters/driven/knex/mysql.js';
-import { postgres } from '#adapters/driven/knex/postgres.js';
-import { sqlite } from '#adapters/driven/knex/sqlite.js';
-import {
-  type DatabaseServer,
-  databasesOn,
-  mariadbServer,
-  mysqlServer,
-  newestPostgresServer,
-  postgresServer,
-} from './database-servers.js';
-import { FaultyProxy } from './faulty-proxy.js';
+import { after, before } from 'mocha';
+import { connectTo, isAvailable } from './database-servers.js';
 import { fromRow, type TestPlant } from './plants.js';
+import { skipUnless } from './skip-unless.js';
 import { SqliteFile } from './sqlite-file.js';
 import { temporaryFolder } from './temporary.js';
 
@@ -41,14 +30,13 @@ export interface TestStore {
 /** An engine on which tests run. */
 interface Engine {
   readonly name: string;
-  readonly dialect: Dialect;
+  /** The npm package of its driver. */
+  readonly client: 'sqlite3' | 'pg' | 'mysql2';
   /** SQL that makes the engine reject plants with the name `poison`. */
   readonly rejectPoison: string;
   /** Creates stores for the surrounding suite, which removes them. Call it inside `describe`. */
   stores(): {
     create(): Promise<TestStore>;
-    /** Creates a store that can be made unavailable to what uses its URL. */
-    createFragile(): Promise<TestStore & { whileUnavailable(work: () => Promise<unknown>): Promise<unknown> }>;
     /** Opens a storage that the suite closes. */
     open(store: Pick<TestStore, 'url'>, options?: StoreOptions): Promise<KnexStorage>;
   };
@@ -58,33 +46,26 @@ type StoreOptions = Omit<SqliteOptions & ServerOptions, 'path' | 'url'>;
 
 export const sqliteEngine = {
   name: 'SQLite',
-  dialect: sqlite,
+  client: 'sqlite3',
   // SQLite cannot add a constraint to a table.
   rejectPoison: `CREATE TRIGGER poison BEFORE INSERT ON plants WHEN NEW.name = 'poison'
     BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
   stores() {
-    const open = openForSuite();
+    const { open } = suiteResources();
     const folder = temporaryFolder();
     let files = 0;
     const create = async () => sqliteStore(join(folder, `${++files}.db`));
-    const createFragile = async () => {
-      const store = await create();
-      const whileUnavailable = async (work: () => Promise<unknown>) => {
-        const other = await SqliteFile.open(store.path);
-        await other.exec('BEGIN EXCLUSIVE');
-        await work().finally(() => other.close());
-      };
-      return { ...store, whileUnavailable };
-    };
-    return { create, createFragile, open };
+    return { create, open };
   },
 } satisfies Engine;
-export const postgresEngine = onServer(postgresServer);
-export const mariadbEngine = onServer(mariadbServer);
-export const mysqlEngine = onServer(mysqlServer);
+export const postgresEngine = onServer('PostgreSQL', 'postgres://postgres@127.0.0.1:5432/postgres');
+export const mariadbEngine = onServer('MariaDB', 'mysql://root@127.0.0.1:3306/mysql');
+// test/servers.sh may not be able to download these.
+const newestPostgresEngine = onServer('PostgreSQL 18', 'postgres://postgres@127.0.0.1:5433/postgres', true);
+export const mysqlEngine = onServer('MySQL 9.7', 'mysql://root@127.0.0.1:3307/mysql', true);
 
 /** The servers, which create users, too. */
-export const serverEngines = [postgresEngine, onServer(newestPostgresServer), mariadbEngine, mysqlEngine];
+export const serverEngines = [postgresEngine, newestPostgresEngine, mariadbEngine, mysqlEngine];
 const { TEST_TIER } = process.env;
 /** The engines of the tier. A test file on the command line runs on every engine that is available. */
 export const enginesOfTier: readonly Engine[] = [
@@ -92,48 +73,74 @@ export const enginesOfTier: readonly Engine[] = [
   ...(TEST_TIER === undefined || TEST_TIER === 'engines' ? serverEngines : []),
 ];
 
+let names = 0;
+
+/**
+ * An engine on a server, whose suites are skipped if it is unavailable.
+ * @param url of an existing database, with a user who may create databases
+ * @param isOptional Whether the suites are skipped in CI, too.
+ */
+function onServer(name: string, url: string, isOptional = false) {
+  const isPostgres = url.startsWith('postgres:');
+  const client = isPostgres ? 'pg' : 'mysql2';
+  const newName = () => `plant_store_test_${process.pid}_${++names}`;
+  const stores = () => {
+    const admin = connectTo({ client, url });
+    const { open, cleanUps } = suiteResources();
+    cleanUps.push(() => admin.destroy());
+    before(async function () {
+      skipUnless(this, await isAvailable(admin), `${name} at ${new URL(url).host}`, isOptional);
+    });
+
+    const create = async () => {
+      const database = newName();
+      // In MariaDB, a synonym of a database. PostgreSQL drops a schema in milliseconds, but a database in seconds.
+      await admin.raw(`CREATE SCHEMA ${database}`);
+      const { href } = isPostgres ? new URL(`?options=-c search_path=${database}`, url) : new URL(database, url);
+      const knex = connectTo({ client, url: href });
+      cleanUps.push(() => admin.raw(`DROP SCHEMA ${database} ${isPostgres ? 'CASCADE' : ''}`));
+      cleanUps.push(() => knex.destroy());
+      return { ...serverStore(href, knex), database };
+    };
+    /** Creates a user with all rights in the database of a store. Returns the name, and the URL with it. */
+    const createUser = async ({ database, url }: Awaited<ReturnType<typeof create>>, options = '') => {
+      const username = newName();
+      const statements = isPostgres
+        ? [
+            `CREATE ROLE ${username} LOGIN ${options}`,
+            `GRANT ALL ON SCHEMA ${database} TO ${username}`,
+            `GRANT ALL ON ALL TABLES IN SCHEMA ${database} TO ${username}`,
+          ]
+        : [`CREATE USER ${username} ${options}`, `GRANT ALL ON ${database}.* TO ${username}`];
+      for (const statement of statements) await admin.raw(statement);
+      cleanUps.push(() => admin.raw(`DROP USER ${username}`));
+      if (isPostgres) cleanUps.push(() => admin.raw(`DROP OWNED BY ${username}`));
+      return { username, url: Object.assign(new URL(url), { username }).href };
+    };
+    return { admin, create, createUser, open };
+  };
+  const rejectPoison = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
+  return { name, client, url, rejectPoison, stores } satisfies Engine & { readonly url: string };
+}
+
+/** Returns what opens storages for the surrounding suite, and a list of what the suite calls at its end, the latest first. */
+function suiteResources() {
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  });
+  const open = async ({ url }: Pick<TestStore, 'url'>, options?: StoreOptions) => {
+    const storage = await openStore(url, options);
+    cleanUps.push(() => storage.close());
+    return storage;
+  };
+  return { open, cleanUps };
+}
+
 /** Opens the storage at the URL of a store, without the service. */
 export function openStore(url: string, options: StoreOptions = {}): Promise<KnexStorage> {
   if (url.startsWith('sqlite:')) return openSqlite({ path: url.replace('sqlite:', ''), ...options });
   return url.startsWith('postgres:') ? openPostgres({ url, ...options }) : openMysql({ url, ...options });
-}
-
-/** Returns {@link openStore} for storages that the surrounding suite closes. */
-function openForSuite(): ReturnType<Engine['stores']>['open'] {
-  const opened: KnexStorage[] = [];
-  after(() => Promise.all(opened.map((storage) => storage.close())));
-  return async ({ url }, options) => {
-    const storage = await openStore(url, options);
-    opened.push(storage);
-    return storage;
-  };
-}
-
-function onServer(server: DatabaseServer) {
-  const stores = () => {
-    const open = openForSuite();
-    const databases = databasesOn(server);
-    const proxies: FaultyProxy[] = [];
-    after(() => Promise.all(proxies.map((proxy) => proxy.refuseConnections())));
-    const create = async () => {
-      const url = await databases.create();
-      return serverStore(url, databases.connect(url));
-    };
-    const createFragile = async () => {
-      const proxy = await FaultyProxy.to(server.url);
-      proxies.push(proxy);
-      const store = await create();
-      const whileUnavailable = async (work: () => Promise<unknown>) => {
-        await proxy.refuseConnections();
-        await work().finally(() => proxy.restore());
-      };
-      return { ...store, url: proxy.toProxiedUrl(store.url), whileUnavailable };
-    };
-    return { create, createFragile, open, createUser: databases.createUser };
-  };
-  const dialect: Dialect = server.client === 'pg' ? postgres : mysql;
-  const rejectPoison = "ALTER TABLE plants ADD CHECK (name <> 'poison')";
-  return { name: server.name, url: server.url, dialect, rejectPoison, stores } satisfies Engine & { url: string };
 }
 
 /** Returns the store in a SQLite file. */

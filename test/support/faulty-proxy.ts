@@ -4,21 +4,20 @@ import { freePort } from './port.js';
 
 /** A TCP proxy that injects network faults. */
 export class FaultyProxy {
-  /** URL of the server to which connections are forwarded, with its port. */
-  readonly target: string;
+  readonly #target: URL;
   readonly #port: number;
   readonly #connections: { readonly client: Socket; readonly server: Socket; isLost: boolean }[] = [];
   readonly #listener = createServer((client) => this.#forward(client));
   #isLossy = false;
 
-  private constructor(target: string, port: number) {
-    this.target = target;
+  private constructor(target: URL, port: number) {
+    this.#target = target;
     this.#port = port;
   }
 
   /** Starts a proxy to the server of a URL. Always {@link refuseConnections} at the end. */
   static async to(url: string): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(url, await freePort());
+    const proxy = new FaultyProxy(new URL(url), await freePort());
     await proxy.restore();
     return proxy;
   }
@@ -32,11 +31,6 @@ export class FaultyProxy {
   losePackets(): void {
     this.#isLossy = true;
     for (const connection of this.#connections) connection.isLost = true;
-  }
-
-  /** Waits until the client has closed every connection. */
-  async disconnected(): Promise<void> {
-    await Promise.all(this.#connections.map(({ client }) => client.closed || once(client, 'close')));
   }
 
   /** Resets every connection. Still accepts new ones. */
@@ -64,17 +58,15 @@ export class FaultyProxy {
   }
 
   #forward(client: Socket): void {
-    const { hostname, port } = new URL(this.target);
-    const server = connect(Number(port), hostname);
+    const server = connect(Number(this.#target.port), this.#target.hostname);
     const connection = { client, server, isLost: this.#isLossy };
     this.#connections.push(connection);
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
+    const pipe = (from: Socket, to: Socket) => {
       from.on('error', () => {});
       from.on('data', (chunk) => connection.isLost || to.write(chunk));
       from.on('close', () => connection.isLost || to.destroySoon());
-    }
+    };
+    pipe(client, server);
+    pipe(server, client);
   }
 }

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { readConfig } from '../../../composition/config.js';
 import { settings } from '../../../composition/settings.js';
 import { create, serve } from '../../support/client.js';
-import { databasesOn, postgresServer } from '../../support/database-servers.js';
+import { postgresEngine } from '../../support/engines.js';
 import { runCommands } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
@@ -65,11 +65,10 @@ describe('The deployments in docs/operate', () => {
 
 describe('compose.yaml', () => {
   const folder = temporaryFolder();
-  const databases = databasesOn(postgresServer);
+  const { admin } = postgresEngine.stores();
   // Unique, because users belong to the whole server.
   const name = `plants_${process.pid}`;
   afterEach(async () => {
-    const admin = databases.connect();
     await admin.raw(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await admin.raw(`DROP ROLE IF EXISTS ${name}`);
   });
@@ -84,12 +83,12 @@ describe('compose.yaml', () => {
     writeFileSync(join(folder, 'create-database.sql'), script.replaceAll(/ plants\b/g, ` ${name}`));
     // As the entry point of the image does.
     const options = '--no-psqlrc --quiet --set=ON_ERROR_STOP=1';
-    await runCommands(`psql ${options} --file=create-database.sql "$SERVER"`, folder, { SERVER: postgresServer.url });
+    await runCommands(`psql ${options} --file=create-database.sql "$SERVER"`, folder, { SERVER: postgresEngine.url });
     const privileges = ['rolsuper', 'rolcreaterole', 'rolcreatedb', 'rolreplication', 'rolbypassrls'];
-    const [role] = await databases.connect()('pg_roles').where({ rolname: name }).select(privileges);
+    const [role] = await admin('pg_roles').where({ rolname: name }).select(privileges);
     expect(Object.values(role)).to.deep.equal(privileges.map(() => false));
     const url = new URL(readFileSync(join(folderOfSecrets, 'database-url'), 'utf8').trim());
-    Object.assign(url, { host: new URL(postgresServer.url).host, username: name, pathname: `/${name}` });
+    Object.assign(url, { host: new URL(postgresEngine.url).host, username: name, pathname: `/${name}` });
     const service = serve(folder, { DATABASE_URL: url.href });
     expect((await create(await service.port(), { id: 1n, name: 'Monstera' }))?.outcome).to.equal(200);
     await service.stop();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { create, toLines } from '../../support/client.js';
-import { databasesOn, postgresServer } from '../../support/database-servers.js';
+import { postgresEngine } from '../../support/engines.js';
 import { Program } from '../../support/executable.js';
 import { commandsUnder } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
@@ -36,7 +36,7 @@ it('The systemd units have valid directives, and an exposure level of at most 1.
 });
 
 describe('Under systemd', () => {
-  const databases = databasesOn(postgresServer);
+  const stores = postgresEngine.stores();
   let process1: string;
   let port: number;
 
@@ -173,7 +173,7 @@ describe('Under systemd', () => {
       const print = `echo "$n $(tr '\\0' '\\n' <${variables} | sed -n s/^TEST_RELEASE=//p)"`;
       return toLines(await run(`readlink /opt/plant-store/current; for n in 0 1; do ${print}; done`));
     };
-    await writeSecret('database-url', await databases.create());
+    await writeSecret('database-url', (await stores.create()).url);
     // Both instances have these settings, so each selects a free port.
     await configure('PORT=0', 'DATABASE_URL_FILE=/etc/plant-store/database-url');
     await run('systemctl start plant-store@0 plant-store@1');
