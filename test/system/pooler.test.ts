@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { after, before, describe, it } from 'mocha';
-import { create, serve } from '../support/client.js';
+import { serve } from '../support/client.js';
 import { connectTo } from '../support/database-servers.js';
 import { serverStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
@@ -62,20 +62,5 @@ describe('Behind pgbouncer configured as in the guide', () => {
     await load.expectNothingLost(ports[0] ?? 0, serverStore(server.url, admin));
     expect(load.outcomes()).to.have.members([200, 40901, 40902]);
     for (const service of services) expect(await service.stop()).to.equal(0);
-  });
-
-  it('creates get 50301 while other clients use each connection to PostgreSQL, and then succeed', async () => {
-    const service = serve(folder, { DATABASE_URL: url });
-    const port = await service.port();
-    const others = Array.from({ length: 6 }, () => connectTo({ client: 'pg', url }));
-    const transactions = await Promise.all(others.map((other) => other.transaction()));
-    await Promise.all(transactions.map((transaction) => transaction.raw('SELECT 1')));
-    const plant = { id: 1n << 40n, name: 'Monstera' };
-    expect(await create(port, plant)).to.include({ outcome: 50301 });
-    await service.waitForOutput(/50301.*08P01/);
-    await Promise.all(transactions.map((transaction) => transaction.rollback()));
-    expect(await create(port, plant)).to.include({ outcome: 200 });
-    await Promise.all(others.map((other) => other.destroy()));
-    expect(await service.stop()).to.equal(0);
   });
 });
