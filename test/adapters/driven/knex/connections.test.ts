@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import knexFactory from 'knex';
@@ -10,12 +10,13 @@ import { catchError } from '../../../support/catch-error.js';
 import { temporaryFolder } from '../../../support/temporary.js';
 
 describe('Connections', () => {
-  const folder = temporaryFolder();
+  const path = join(temporaryFolder(), 'pots.db');
   let connections: Connections;
   beforeEach(async () => {
-    const path = join(folder, 'pots.db');
     writeFileSync(path, '');
-    connections = new Connections(knexFactory, await configureSqlite(path, chooseDriver(), true), sqlite);
+    const config = await configureSqlite(path, chooseDriver(), true);
+    const pool = { ...config.pool, min: 1, max: 2 };
+    connections = new Connections(knexFactory, { ...config, pool }, sqlite);
     // Only this connection has it.
     await connections.knex.raw('CREATE TEMP TABLE pots (id INTEGER PRIMARY KEY)');
   });
@@ -33,6 +34,15 @@ describe('Connections', () => {
 
   it('are used again after a statement that the database rejects', async () => {
     await catchError(connections.knex.raw('INSERT INTO pots VALUES (1), (1)').then());
+    await expectSameConnection(true);
+  });
+
+  it('are used again after no other one could be opened', async () => {
+    const transaction = await connections.knex.transaction();
+    renameSync(path, `${path}.away`);
+    await catchError(connections.knex.raw('SELECT 1').then());
+    renameSync(`${path}.away`, path);
+    await transaction.rollback();
     await expectSameConnection(true);
   });
 

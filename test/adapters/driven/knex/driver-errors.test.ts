@@ -13,14 +13,19 @@ describe('The error of a driver', () => {
     expect(failure).to.be.instanceOf(StorageUnavailable);
     expect(failure.message).to.equal('the storage is unavailable (ER_DUP_ENTRY)');
     expect(failure.cause).to.deep.equal(codes);
+    const inTransaction = toStorageUnavailable(driverError('current transaction is aborted', { code: '25P02' }));
+    expect(inTransaction.message).to.equal('an earlier statement failed; roll back (25P02)');
   });
 
   it('has a code, even if the driver gives none', () => {
-    // The tests of servers have other codes.
     for (const [error, code] of [
       [driverError('Knex: Timeout acquiring a connection. The pool is probably full.'), 'ETIMEDOUT'],
+      [driverError('SELECT 1 - Connection terminated unexpectedly'), 'ECONNRESET'],
+      [driverError('Client has encountered a connection error and is not queryable'), 'ECONNRESET'],
+      [driverError("Can't add new command when connection is in closed state"), 'ECONNRESET'],
       [driverError('The server does not support SSL connections'), 'ERR_SSL'],
       [driverError("ENOENT: no such file or directory, open '/ca.pem'", { code: 'ENOENT' }), 'ENOENT'],
+      [driverError('connect ENOENT /no/such/socket', { code: 'ENOENT' }), 'ECONNREFUSED'],
       [driverError('', { errno: 1969 }), '1969'],
       [new TypeError('secret'), 'TypeError'],
       ['secret', 'string'],

@@ -1,6 +1,7 @@
 import { joinTransaction, openPostgres } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { postgres } from '#adapters/driven/knex/postgres.js';
 import { readPlants } from '#contract/repository-checks.js';
 import { catchError } from '../../../support/catch-error.js';
 import { postgresEngine } from '../../../support/engines.js';
@@ -29,7 +30,7 @@ describe('PostgreSQL', () => {
   it('never hides a row by row-level security', async () => {
     const store = await stores.create();
     await stores.open(store);
-    const user = await stores.createUser(store.url);
+    const user = await stores.createUser(store);
     const storage = await stores.open(user);
     await storage.add(PLANTS);
     await store.run('ALTER TABLE plants ENABLE ROW LEVEL SECURITY');
@@ -50,4 +51,15 @@ describe('PostgreSQL', () => {
     await store.run(`DROP DATABASE ${name}`);
     expect(`${error}`).to.match(/cannot keep every plant: the encoding of the database is EUC_JP, not UTF8$/);
   });
+});
+
+it('PostgreSQL tells conflicts, after which a write is repeated, and rejected plants from failures', () => {
+  for (const [code, kind] of [
+    ['40P01', 'busy'], // A deadlock.
+    ['55P03', 'busy'], // A lock that is not available.
+    ['54000', 'rejected'], // A name that is too long for an index.
+    ['P0001', 'rejected'], // A trigger that raises an exception.
+    ['57014', 'unavailable'], // A statement that was cancelled.
+  ] as const)
+    expect(postgres.classify(Object.assign(new Error(), { code })), code).to.equal(kind);
 });

@@ -13,44 +13,37 @@ const POSTGRES = `postgres://u:${CANARY}@db/plants`;
 const MYSQL = `mysql://u:${CANARY}@db/plants`;
 const encodeJson = (value: object) => encodeURIComponent(JSON.stringify(value));
 
-/** Expects that a server is not opened, and that the error does not print the password. */
-async function expectInvalid(url: string, message: RegExp): Promise<void> {
-  const error = await catchError(url.startsWith('mysql') ? openMysql({ url }) : openPostgres({ url }));
-  expect(error, url).to.be.instanceOf(InvalidServerUrl).with.property('message').that.matches(message);
-  expect(`${error}`).not.to.include(CANARY);
-}
-
 describe('The URL of a server is rejected without printing its password', () => {
-  it('if a parameter would be ignored or misread', async () => {
-    for (const [url, message] of [
-      [`${POSTGRES}?sslmod=on`, /^unknown parameter sslmod; known are /],
-      [`${POSTGRES}?sslmode=verify-full&sslmode=disable`, /^sslmode must have one value$/],
-      [`${POSTGRES}?host=`, /^host must have one value$/],
-      [`${POSTGRES}?lock_timeout=2s`, /^lock_timeout must consist of digits/],
-      [`${POSTGRES}?port=5432x`, /^port must consist of digits/],
-      [`${POSTGRES}?sslrootcert=/dev/null`, /^sslrootcert must be a PEM certificate$/],
-      [`${POSTGRES}?sslmode=require`, /^sslmode must be/],
-      [`${MYSQL}?ssl=true`, /^ssl must be a percent-encoded JSON object$/],
-      [`${MYSQL}?ssl=${encodeJson({ ca: '/ca.pem' })}`, /^ca must be a PEM certificate$/],
-      [`mysql://u:${CANARY}@[::1]/plants?ssl=${encodeJson({ verifyIdentity: true })}`, /needs a host name/],
-    ] as const)
-      await expectInvalid(url, message);
-  });
-
-  it('if it has no database', () => expectInvalid(`mysql://u:${CANARY}@db`, /^must name a database after the host/));
-
-  it('if the password has special characters, or the slashes are missing', async () => {
-    for (const url of [
-      `postgres:u:${CANARY}@db/plants`,
-      `postgres://u:a/${CANARY}@db/plants`,
-      `postgres://u:12/${CANARY}@db/plants`,
-      `mysql://u:12?${CANARY}@db/plants`,
-      `mysql://u:12#${CANARY}@db/plants`,
-      `mysql://u:${CANARY}\n@db/plants`,
-    ])
-      await expectInvalid(url, /^percent-encode special characters/);
-    await expectInvalid(`mysql://u:${CANARY}100%@db/plants`, /^percent-encode % as %25$/);
-  });
+  const needsEncoding = /^percent-encode special characters/;
+  for (const [title, url, message] of [
+    ['if a parameter is mistyped', `${POSTGRES}?sslmod=on`, /^unknown parameter sslmod; known are /],
+    ['if a parameter is repeated', `${POSTGRES}?sslmode=verify-full&sslmode=disable`, /^sslmode must have one value$/],
+    ['if a parameter is empty', `${POSTGRES}?host=`, /^host must have one value$/],
+    ['if a time has a unit', `${POSTGRES}?lock_timeout=2s`, /^lock_timeout must consist of digits/],
+    ['if the port is no number', `${POSTGRES}?port=5432x`, /^port must consist of digits/],
+    ['if a certificate is empty', `${POSTGRES}?sslrootcert=/dev/null`, /^sslrootcert must be a PEM certificate$/],
+    ['if the TLS mode of libpq verifies less', `${POSTGRES}?sslmode=require`, /^sslmode must be/],
+    ['if ssl is no object', `${MYSQL}?ssl=true`, /^ssl must be a percent-encoded JSON object$/],
+    ['if ssl has a path', `${MYSQL}?ssl=${encodeJson({ ca: '/ca.pem' })}`, /^ca must be a PEM certificate$/],
+    [
+      'if an IP address cannot be verified',
+      `mysql://u:${CANARY}@[::1]/plants?ssl=${encodeJson({ verifyIdentity: true })}`,
+      /needs a host name/,
+    ],
+    ['if it has no database', `mysql://u:${CANARY}@db`, /^must name a database after the host/],
+    ['if the slashes are missing', `postgres:u:${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a slash', `postgres://u:a/${CANARY}@db/plants`, needsEncoding],
+    ['if the password looks like a port', `postgres://u:12/${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a question mark', `mysql://u:12?${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a hash', `mysql://u:12#${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a line feed', `mysql://u:${CANARY}\n@db/plants`, needsEncoding],
+    ['if the password has a percent sign', `mysql://u:${CANARY}100%@db/plants`, /^percent-encode % as %25$/],
+  ] as const)
+    it(title, async () => {
+      const error = await catchError(url.startsWith('mysql') ? openMysql({ url }) : openPostgres({ url }));
+      expect(error).to.be.instanceOf(InvalidServerUrl).with.property('message').that.matches(message);
+      expect(`${error}`).not.to.include(CANARY);
+    });
 });
 
 describe('The URL of a server is handed to the driver in parts', () => {
@@ -102,6 +95,11 @@ describe('The URL of a server is handed to the driver in parts', () => {
       [`mysql://10.0.0.1/plants?ssl=${encodeJson({ verifyIdentity: false })}`, { verifyIdentity: false }],
     ] as const)
       expect(toConnection(url)).to.have.deep.property('ssl', ssl);
+  });
+
+  it('with the maximum number of connections', () => {
+    for (const configure of [configurePostgres, configureMysql])
+      expect(configure({}, 1000, 3).pool).to.include({ max: 3 });
   });
 
   it('and named without its password', () => {

@@ -107,18 +107,11 @@ function testDriver(driver: 'sqlite3' | 'node:sqlite'): void {
     expect(await knex('pots').select()).to.deep.equal([]);
   });
 
-  it('runs a kept statement after the table was changed or dropped, also by another program', async () => {
-    const read = () => knex.raw('SELECT * FROM pots');
-    await knex('pots').insert({ id: 1 });
-    expect(await read()).to.deep.equal([{ id: 1 }]);
-    await knex.raw('ALTER TABLE pots ADD COLUMN size');
-    expect(await read()).to.deep.equal([{ id: 1, size: null }]);
-    await other.exec('ALTER TABLE pots DROP COLUMN size');
-    expect(await read()).to.deep.equal([{ id: 1 }]);
-    await knex.raw('DROP TABLE pots');
-    // A kept statement, and twice one that cannot be prepared.
-    for (const sql of ['SELECT * FROM pots', 'SELECT id FROM pots', 'SELECT id FROM pots'])
-      expect(await catchError(knex.raw(sql).then())).to.match(/no such table: pots/);
+  it('reports the error of a statement again, although it keeps statements', async () => {
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(await catchError(knex.raw('SELECT * FROM plots').then())).to.match(/no such table: plots/);
+    await knex.raw('CREATE TABLE plots (id)');
+    expect(await knex.raw('SELECT * FROM plots')).to.deep.equal([]);
   });
 
   it('commits other statements after one that failed because another program wrote', async () => {
