@@ -107,13 +107,6 @@ function testDriver(driver: 'sqlite3' | 'node:sqlite'): void {
     expect(await knex('pots').select()).to.deep.equal([]);
   });
 
-  it('reports the error of a statement again, although it keeps statements', async () => {
-    for (let attempt = 0; attempt < 2; attempt++)
-      expect(await catchError(knex.raw('SELECT * FROM plots').then())).to.match(/no such table: plots/);
-    await knex.raw('CREATE TABLE plots (id)');
-    expect(await knex.raw('SELECT * FROM plots')).to.deep.equal([]);
-  });
-
   it('commits other statements after one that failed because another program wrote', async () => {
     await other.exec('BEGIN IMMEDIATE');
     expect(await catchError(knex.raw('INSERT INTO pots VALUES (1)'))).to.match(/database is locked/);
