@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { apiErrors } from '@plant-store/adapters/api';
 import { expect } from 'chai';
@@ -12,10 +12,6 @@ import { inRepository } from '../support/paths.js';
 const QUOTE = /<!-- quote (\S+): .+? -->\n```\w+\n(.*?)```\n/gs;
 /** Matches a link of Markdown, of a reference and of HTML. */
 const LINK = /(?:\]\(<?|^\[[^\]]+\]:\s*|\b(?:href|src|srcset)=")([^)\s>"]+)/gm;
-/** Matches a code span that looks like the path of a file or a folder. */
-const PATH = /`([\w@.-][\w@./-]*\.(?:ts|js|json|ya?ml|md|svg|png|service|conf|lua)|(?:[\w.-]+\/)+)`/g;
-/** Paths that the build or a reader creates, and the entry point of the service. */
-const NOT_IN_REPOSITORY = /^(?:(?:dist|plant-store|node_modules)\/|pnpm-workspace\.yaml$|\.yarnrc\.yml$)/;
 
 const read = (path: string) => readFileSync(inRepository(path), 'utf8');
 
@@ -43,35 +39,21 @@ it('docs/http-api.md has every error number of the code, and no other', () => {
   expect(numbers).to.include.members([...named].map(([error]) => Number(error)));
 });
 
-it('Links and paths in every document lead to a target', () => {
-  const options = { cwd: inRepository(''), encoding: 'utf8' } as const;
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], options);
-  const files = listed.trim().split('\n');
-  // Files, and folders with a slash at the end.
-  const paths = new Set(files.flatMap((file) => [file, ...folders(file)]));
+it('Links in every document lead to a file', () => {
+  const listed = execFileSync('git', ['ls-files', '*.md'], { cwd: inRepository(''), encoding: 'utf8' });
   const broken: string[] = [];
-  for (const document of files.filter((file) => file.endsWith('.md'))) {
-    const text = read(document).replaceAll(/^ *(`{3,}|~{3,}).*?^ *\1/gms, '');
-    for (const [, link = ''] of text.replaceAll(/(`+).+?\1/gs, '').matchAll(LINK)) {
+  for (const document of listed.trim().split('\n')) {
+    const text = read(document).replaceAll(/(`+).+?\1/gs, '');
+    for (const [, link = ''] of text.matchAll(LINK)) {
       if (/^([a-z]+:|#)/.test(link)) continue;
-      const target = join(dirname(document), link.replace(/\/?(#.*)?$/, ''));
-      const found = [target, `${target}/`].find((path) => paths.has(path));
+      const target = join(dirname(document), link.replace(/#.*$/, ''));
       // Users have the packages, not the repository.
-      if (found === undefined || (isPacked(document) && !isPacked(found))) broken.push(`${document}: ${link}`);
-    }
-    for (const [, path = ''] of text.matchAll(PATH)) {
-      // Guides may shorten paths.
-      const exists = NOT_IN_REPOSITORY.test(path) || [...paths].some((each) => `/${each}`.endsWith(`/${path}`));
-      if (!exists) broken.push(`${document}: ${path}`);
+      const isFound = existsSync(inRepository(target)) && (!isPacked(document) || isPacked(target));
+      if (!isFound) broken.push(`${document}: ${link}`);
     }
   }
   expect(broken).to.deep.equal([]);
 });
-
-/** Returns the folders that a file is in, such as `docs/` and `docs/operate/`. */
-function folders(file: string): string[] {
-  return [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index + 1));
-}
 
 /** Returns whether a package contains a file. */
 function isPacked(path: string): boolean {

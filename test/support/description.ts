@@ -7,14 +7,13 @@ import { inRepository } from './paths.js';
 
 interface DeclaredResponse {
   readonly description: string;
-  readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
-  readonly content: Readonly<Record<string, { readonly schema: object }>>;
+  readonly headers: Record<string, { readonly required?: boolean; readonly schema: object }>;
+  readonly content: Record<string, { readonly schema: object }>;
 }
 
 interface Description {
   /** Operations by path, then by method in lower case. */
   readonly paths: Record<string, Record<string, { readonly responses: Record<string, DeclaredResponse> }>>;
-  readonly components: { readonly schemas: { readonly Plant: { properties: object; required: readonly string[] } } };
 }
 
 /** The source of the description, not the build output. */
@@ -61,15 +60,14 @@ export function undeclared({ status, headers, body }: HttpResponse, requestLine 
   const json = JSON.parse(body);
   if (!ajv.validate(schema, json)) found.push(`body ${body}`);
   if (status !== 200 && !errorsOf(declared).includes(json.error)) found.push(`error ${json.error}`);
-  // No operation declares the headers of the message and the connection.
-  const others = new Set(Object.keys(headers));
-  for (const name of ['content-type', 'content-length', 'date', 'connection', 'keep-alive']) others.delete(name);
   for (const [name, { required, schema }] of Object.entries(declared.headers)) {
-    others.delete(name.toLowerCase());
     const text = headers[name.toLowerCase()];
     // A header is text that is parsed by its schema (OpenAPI 3.1.0, "style: simple").
     const isValid = ajv.validate(schema, text) || (/^\d+$/.test(`${text}`) && ajv.validate(schema, Number(text)));
     if (text === undefined ? required : !isValid) found.push(`${name} is wrong`);
   }
-  return [...found, ...others];
+  // No operation declares the headers of the message and the connection.
+  const known = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
+  known.push(...Object.keys(declared.headers).map((name) => name.toLowerCase()));
+  return [...found, ...Object.keys(headers).filter((name) => !known.includes(name))];
 }

@@ -13,8 +13,6 @@ import { portOf } from '../../../support/port.js';
 import { runContract } from '../../../support/run-contract.js';
 import { AUDIENCE, ISSUER, inSeconds, type Key, newKey, sign } from './issuer.js';
 
-const SECOND = 1000;
-const UNAVAILABLE = 'TokenIssuerUnavailable';
 const ACCEPTED = { kind: 'valid', principal: { subject: 'gardener', issuer: ISSUER } };
 const rejectedFor = (reason: string) => ({ kind: 'invalid', reason });
 
@@ -67,53 +65,48 @@ describe('JwtVerifier', () => {
     );
   });
 
-  // The reasons are for the log.
-  for (const [title, reason, claims, header] of [
-    ['accepts the type JWT', undefined, {}, { typ: 'JWT' }],
-    ['accepts the type application/AT+JWT', undefined, {}, { typ: 'application/AT+JWT' }],
-    ['rejects a token that is not valid yet', 'not-before', { nbf: inSeconds(600) }],
-    ['rejects a token that has expired', 'expired', { exp: inSeconds(-3600) }],
-    ['rejects a token without an expiry', 'expiry', { exp: undefined }],
-    ['rejects a token of another issuer', 'issuer', { iss: 'https://weeds.example' }],
-    ['rejects a token for another audience', 'audience', { aud: 'someone-else' }],
-    ['rejects a token without a subject', 'subject', { sub: undefined }],
-    ['rejects an empty subject', 'subject', { sub: '' }],
-    ['rejects a subject that is not a string', 'subject', { sub: 4711 }],
-    ['rejects another type (RFC 8725 §3.11)', 'type', {}, { typ: 'secevent+jwt' }],
-    ['rejects a type with a known prefix', 'type', {}, { typ: 'at+jwt+x' }],
-    ['rejects a type with a known suffix', 'type', {}, { typ: 'text/at+jwt' }],
-    ['rejects a type that is not a string', 'type', {}, { typ: ['JWT'] }],
-  ] as const)
-    it(title, async () => {
-      const expected = reason === undefined ? ACCEPTED : rejectedFor(reason);
-      expect(await create().verify(await sign(key, claims, header))).to.deep.equal(expected);
-    });
-
-  it('accepts a token that expired, or becomes valid, within the clock tolerance', async () => {
-    for (const claims of [{ exp: inSeconds(-15) }, { nbf: inSeconds(25) }])
-      expect(await create().verify(await sign(key, claims))).to.deep.equal(ACCEPTED);
+  it('accepts only tokens with the claims and the type of an access token, within 30 s of its times', async () => {
+    const other = 'https://weeds.example';
+    // The reasons are for the log.
+    for (const [reason, claims, header] of [
+      ['', {}, { typ: 'JWT' }],
+      ['', {}, { typ: 'application/AT+JWT' }],
+      ['', { exp: inSeconds(-15), nbf: inSeconds(25) }],
+      ['not-before', { nbf: inSeconds(45) }],
+      ['expired', { exp: inSeconds(-35) }],
+      ['expiry', { exp: undefined }],
+      ['issuer', { iss: other }],
+      ['audience', { aud: other }],
+      ['subject', { sub: undefined }],
+      ['subject', { sub: '' }],
+      ['subject', { sub: 4711 }],
+      // RFC 8725 §3.11
+      ['type', {}, { typ: 'secevent+jwt' }],
+      ['type', {}, { typ: 'at+jwt+x' }],
+      ['type', {}, { typ: 'text/at+jwt' }],
+      ['type', {}, { typ: ['JWT'] }],
+    ] as const) {
+      const verification = await create().verify(await sign(key, claims, header));
+      const expected = reason === '' ? ACCEPTED : rejectedFor(reason);
+      expect(verification, JSON.stringify([claims, header])).to.deep.equal(expected);
+    }
   });
 
-  it('rejects a token with another signature or key', async () => {
+  it('rejects a token with another signature, key or form, or signed with the public key as a secret', async () => {
     const [head, , signature] = token.split('.');
     const [, body] = (await sign(key, { sub: 'another' })).split('.');
-    expect(await create().verify([head, body, signature].join('.'))).to.deep.equal(rejectedFor('signature'));
-    expect(await create().verify(await sign(next))).to.deep.equal(rejectedFor('key'));
-  });
-
-  it('rejects a malformed token without a request to the issuer', async () => {
-    expect(await create().verify('garbage')).to.deep.equal(rejectedFor('malformed'));
-    expect(requests).to.equal(0);
-  });
-
-  it('rejects a token signed with the public key as a shared secret (HS256)', async () => {
     const secret = Buffer.from(await exportSPKI(key.publicKey));
-    const forged = await sign({ ...key, alg: 'HS256', privateKey: secret });
-    expect(await create().verify(forged)).to.deep.equal(rejectedFor('algorithm'));
+    for (const [reason, forged] of [
+      ['malformed', 'garbage'],
+      ['signature', [head, body, signature].join('.')],
+      ['key', await sign(next)],
+      ['algorithm', await sign({ ...key, alg: 'HS256', privateKey: secret })],
+    ] as const)
+      expect(await create().verify(forged)).to.deep.equal(rejectedFor(reason));
   });
 
   it('accepts any asymmetric algorithm, and tries each of its keys if a token has no kid, but no weak one', async () => {
-    const algorithms = ['RS256', 'PS512', 'ES256', 'ES256', 'ES384', 'EdDSA'];
+    const algorithms = ['RS256', 'PS512', 'ES256', 'ES256', 'EdDSA'];
     const keys = await Promise.all(algorithms.map((alg) => newKey(alg, false)));
     const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
     publish(weak, ...keys.map(({ jwk }) => jwk));
@@ -121,17 +114,14 @@ describe('JwtVerifier', () => {
     for (const each of keys) {
       expect(await verifier.verify(await sign(each)), each.alg).to.deep.equal(ACCEPTED);
       const expired = await sign(each, { exp: inSeconds(-3600) });
-      expect(await verifier.verify(expired)).to.deep.equal(rejectedFor('expired'));
-      const foreign = await sign(each, { aud: 'someone-else' });
-      expect(await verifier.verify(foreign)).to.deep.equal(rejectedFor('audience'));
+      expect(await verifier.verify(expired), each.alg).to.deep.equal(rejectedFor('expired'));
     }
     const forged = await sign(await newKey('ES256', false));
     expect(await verifier.verify(forged)).to.deep.equal(rejectedFor('signature'));
   });
 
   it('rejects the tokens of a key that cannot be imported, and accepts those of others', async () => {
-    const broken = { ...next.jwk, x: 'AA' };
-    publish(broken, { ...(await exportJWK(next.privateKey)), kid: 'private' }, key.jwk);
+    publish({ ...next.jwk, x: 'AA' }, { ...(await exportJWK(next.privateKey)), kid: 'private' }, key.jwk);
     const verifier = create();
     for (const kid of [next.kid, 'private'])
       expect(await verifier.verify(await sign({ ...next, kid }))).to.deep.equal(rejectedFor('key'));
@@ -152,48 +142,43 @@ describe('JwtVerifier', () => {
       Date.now = realNow;
       performance.now = realElapsed;
     });
-    /** Verifies a token with an unknown key three times, and returns the kinds of results and names of errors. */
+    /** Verifies a token with an unknown key, and returns the kind of the result or the name of the error. */
     const verifyForged = async () => {
       const forged = await sign(next);
-      const outcomes: string[] = [];
-      for (let attempt = 0; attempt < 3; attempt++) {
-        const { kind } = await verifier.verify(forged).catch((error: Error) => ({ kind: error.name }));
-        outcomes.push(kind);
-      }
-      return outcomes;
+      return verifier.verify(forged).then(
+        ({ kind }) => kind,
+        ({ name }: Error) => name,
+      );
     };
 
     it('accepts a new key after 30 s, and rejects a revoked one after ten minutes', async () => {
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
       publish(next.jwk);
-      elapsedMs += 31 * SECOND;
+      elapsedMs += 31_000;
       expect(await verifier.verify(token), 'the revoked key').to.deep.equal(ACCEPTED);
       expect(await verifier.verify(await sign(next)), 'the new key').to.deep.equal(ACCEPTED);
-      expect(requests).to.equal(2);
-      elapsedMs += 31 * SECOND;
+      elapsedMs += 31_000;
       expect(await verifier.verify(token), 'the revoked key after a fetch').to.deep.equal(rejectedFor('key'));
       publish(key.jwk);
-      elapsedMs += 600 * SECOND;
+      elapsedMs += 600_000;
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
     });
 
     it('fetches the keys at most every 30 s for forged tokens', async () => {
       for (const fetches of [1, 2]) {
-        // The first is checked with keys that are new; those of the others may be newer.
-        expect(await verifyForged()).to.deep.equal(['invalid', UNAVAILABLE, UNAVAILABLE]);
+        // The first is checked with keys that are new; those of the other may be newer.
+        expect([await verifyForged(), await verifyForged()]).to.deep.equal(['invalid', 'TokenIssuerUnavailable']);
         expect(requests).to.equal(fetches);
-        elapsedMs += 31 * SECOND;
+        elapsedMs += 31_000;
       }
     });
 
     it('fetches the keys at most every 30 s while the issuer fails, and recovers', async () => {
       respond = (response) => response.writeHead(500).end(JSON.stringify({ keys: [next.jwk] }));
-      for (const fetches of [1, 2]) {
-        expect(await verifyForged()).to.deep.equal([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
-        elapsedMs += 25 * SECOND;
-        expect(await verifyForged()).to.deep.equal([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
+      for (const fetches of [1, 1, 2, 2]) {
+        expect(await verifyForged()).to.equal('TokenIssuerUnavailable');
         expect(requests).to.equal(fetches);
-        elapsedMs += 6 * SECOND;
+        elapsedMs += 16_000;
       }
       publish(key.jwk);
       expect(await verifier.verify(token)).to.deep.equal(ACCEPTED);
@@ -202,12 +187,9 @@ describe('JwtVerifier', () => {
 
   it('throws TokenIssuerUnavailable while the response is stalled, empty or no JWK Set, and recovers', async () => {
     const verifier = create({ timeoutMs: 1000, cooldownMs: 0 });
-    for (const { body, isStalled } of [
-      { body: '{"keys":[', isStalled: true },
-      { body: '{"keys":[]}', isStalled: false },
-      { body: '{"a":1}', isStalled: false },
-    ]) {
-      respond = (response) => (isStalled ? response.write(body) : response.end(body));
+    const [stalled, ...ended] = ['{"keys":[', '{"keys":[]}', '{"a":1}'];
+    for (const body of [stalled, ...ended]) {
+      respond = (response) => (body === stalled ? response.write(body) : response.end(body));
       const error = await catchError(verifier.verify(token));
       expect(error, body).to.be.instanceOf(TokenIssuerUnavailable);
       expect(error, body).to.match(/cannot read the keys at http:\/\/127\.0\.0\.1:\d+\/jwks\.json$/);

@@ -1,12 +1,8 @@
 import { apiErrors, openApiDescription } from '@plant-store/adapters/api';
-import type { NewPlant } from '@plant-store/core';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { DESCRIPTION_FILE, declaredResponses, description, errorsOf } from '../../../support/description.js';
-
-/** Whether a plant must have each string of the core. */
-const TEXTS = { name: true, tag: false } satisfies Record<keyof Omit<NewPlant, 'id'>, boolean>;
 
 describe('The description', () => {
   it('is docs/openapi.yaml, and cannot be changed', () => {
@@ -23,11 +19,5 @@ describe('The description', () => {
     const declared = declaredResponses.flatMap(errorsOf);
     const missing = Object.values(apiErrors).filter(({ error }) => !declared.includes(error));
     expect(missing).to.deep.equal([apiErrors.noSuchPath, apiErrors.methodNotAllowed]);
-  });
-
-  it('has the fields of the core', () => {
-    const { Plant } = description.components.schemas;
-    expect(Object.keys(Plant.properties)).to.have.members(Object.keys(TEXTS));
-    expect(Plant.required).to.deep.equal(Object.keys(TEXTS).filter((field) => Reflect.get(TEXTS, field)));
   });
 });
