@@ -28,13 +28,10 @@ describe('StaticTokenVerifier', () => {
     expect(await verifier.verify('one')).to.deep.equal(ALI);
     verifier.replace([{ name: 'ali', token: 'new' }]);
     expect(await verifier.verify('one')).to.deep.equal(INVALID);
-    for (const same of [{ token: TOKEN }, { digest: DIGEST }])
-      expect(() =>
-        verifier.replace([
-          { name: 'ali', token: TOKEN },
-          { name: 'beri', ...same },
-        ]),
-      ).to.throw(TypeError, 'token 2 is also the token of another client');
+    const ali = { name: 'ali', token: TOKEN };
+    const beri = { name: 'beri', digest: DIGEST };
+    const replace = () => verifier.replace([ali, beri]);
+    expect(replace).to.throw(TypeError, 'token 2 is also the token of another client');
     expect(await verifier.verify('new')).to.deep.equal(ALI);
   });
 
@@ -44,8 +41,7 @@ describe('StaticTokenVerifier', () => {
     const timeOf = async (token: string) => {
       const start = process.cpuUsage();
       for (let run = 0; run < 10; run++) await verifier.verify(token);
-      const { user, system } = process.cpuUsage(start);
-      return user + system;
+      return process.cpuUsage(start).user;
     };
     expect(await timeOf('0'), 'the first token').to.be.above((await timeOf('9999')) / 10);
     // The time that one comparison takes is too short to be measured.
@@ -53,21 +49,21 @@ describe('StaticTokenVerifier', () => {
   });
 
   it('names the position of an invalid token, but not the token', () => {
-    const canary = 'canary';
-    for (const [problem, invalid] of Object.entries({
-      'a number as a token': { name: 'ali', token: 1 },
-      'an empty token': { name: 'ali', token: '' },
-      'a space in a token': { name: 'ali', token: `${canary} ${canary}` },
-      'a token with = in the middle': { name: 'ali', token: `${canary}=${canary}` },
-      'no name': { token: canary },
-      'an empty name': { name: '', token: canary },
-      'a digest that is too short': { name: 'ali', digest: '0'.repeat(63) },
-      'a digest that is too long': { name: 'ali', digest: '0'.repeat(65) },
-      'a digest with a second line': { name: 'ali', digest: `${DIGEST}\n` },
-    })) {
+    for (const invalid of [
+      { name: 'ali', token: 1 },
+      { name: 'ali', token: '' },
+      { name: 'ali', token: 'canary canary' },
+      { name: 'ali', token: 'canary=canary' },
+      { token: 'canary' },
+      { name: '', token: 'canary' },
+      { name: 'ali', digest: '0'.repeat(63) },
+      { name: 'ali', digest: '0'.repeat(65) },
+      { name: 'ali', digest: `${DIGEST}\n` },
+    ]) {
       // As JavaScript code can.
       const list = JSON.parse(JSON.stringify([{ name: 'ali', token: 'good' }, invalid]));
-      expect(() => new StaticTokenVerifier(list), problem).to.throw(TypeError, /^token 2 (?!.*(canary|0000))/);
+      const message = /^token 2 (?!.*(canary|0000))/;
+      expect(() => new StaticTokenVerifier(list), JSON.stringify(invalid)).to.throw(TypeError, message);
     }
   });
 });

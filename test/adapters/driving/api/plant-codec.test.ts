@@ -56,16 +56,14 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
   });
 });
 
-describe('JsonPlantCodec.encodeNewPlant', () => {
-  it('returns what decodeNewPlant reads, with an exact id', () => {
+describe('JsonPlantCodec', () => {
+  it('encodes a NewPlant with an exact id, as it decodes it', () => {
     const newPlant = { id: 9007199254740993n, name: '0', tag: '$&' };
     expect(decode(codec.encodeNewPlant(toPlant(newPlant)))).to.deep.equal(newPlant);
     expect(codec.encodeNewPlant(toPlant({ id: -1n, name: '' }))).to.equal('{"id":-1,"name":""}');
   });
-});
 
-describe('JsonPlantCodec.encodePlant', () => {
-  it('returns the strings of the plant, but not its id', () => {
+  it('encodes a plant without its id', () => {
     expect(codec.encodePlant(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
   });
 });
@@ -75,22 +73,17 @@ const MEBIBYTE = 2 ** 20;
 const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{0,9}0{1,20})?([eE][+-]?0?\d{1,2})?$/);
 
 describe('parseExactInteger', () => {
-  /** Returns the integer that a JSON number stands for; `undefined` for a fraction or more than 19 digits. */
-  function toInteger(source: string): bigint | undefined {
-    const [mantissa = '', exponent = 0] = source.split(/e/i);
-    const [whole, fraction = ''] = mantissa.split('.');
-    const power = Number(exponent) - fraction.length;
-    const scale = 10n ** BigInt(Math.abs(power));
-    const digits = BigInt(`${whole}${fraction}`);
-    if (power < 0 && digits % scale !== 0n) return undefined;
-    const integer = power < 0 ? digits / scale : digits * scale;
-    return integer > -(10n ** 19n) && integer < 10n ** 19n ? integer : undefined;
-  }
-
   it('parses every notation of an integer, and no fraction', () => {
     fc.assert(
       fc.property(number, (source) => {
-        expect(parseExactInteger(source), source).to.equal(toInteger(source));
+        const [mantissa = '', exponent = 0] = source.split(/e/i);
+        const [whole, fraction = ''] = mantissa.split('.');
+        const power = Number(exponent) - fraction.length;
+        // The exponents of the generated numbers are above -200.
+        const scaled = BigInt(`${whole}${fraction}`) * 10n ** BigInt(power + 200);
+        const integer = scaled / 10n ** 200n;
+        const isExact = scaled % 10n ** 200n === 0n && `${integer}`.replace('-', '').length <= 19;
+        expect(parseExactInteger(source), source).to.equal(isExact ? integer : undefined);
       }),
       { numRuns: 10_000 },
     );
@@ -114,10 +107,7 @@ describe('findNumberText', () => {
     const keys = ['"id"', '"\\u0069d"', '"ID"', '"i"', '"__proto__"', '"id\\\\"', '"\\"id\\":1"', '"{\\"id\\":2"'];
     const values = ['{"a":1,"id":2}', '{"id":3}', '["id",{"a":1,"id":4},"id"]', '"id"', '"\\"id\\":5"'];
     const member = fc.record({
-      key: fc.oneof(
-        fc.constantFrom(...keys),
-        fc.string().map((key) => JSON.stringify(key)),
-      ),
+      key: fc.constantFrom(...keys),
       value: fc.oneof(number, fc.constantFrom(...values), fc.json({ maxDepth: 3 })),
       gap: fc.stringMatching(/^[ \t\r\n]{0,2}$/),
     });
