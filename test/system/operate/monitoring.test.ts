@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { parse } from 'yaml';
 import { create, serve } from '../../support/client.js';
-import { section } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { exchange, request } from '../../support/raw-http.js';
 import { skipUnlessInstalled } from '../../support/skip-unless.js';
@@ -40,16 +39,6 @@ describe('Monitoring as in the guide', () => {
       const names = expr.match(/\b((plant_store|process|nodejs|instance_error:)\w*[\w:]*|up)\b/g) ?? [];
       expect(known, expr).to.include.members(names.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
     }
-  });
-
-  it('lists every metric of the service in the guide, with its labels', () => {
-    const table = section('docs/operate.md', 'Metrics and alerts').matchAll(/^\| `(plant_store_\w+)` \| (.*?) ?\|/gm);
-    const described = [...table].map(([, name, labels = '']) => [name, labels.replaceAll('`', '')]);
-    const exported = [...metrics.matchAll(/^# TYPE (plant_store_\w+) /gm)].map(([, name = '']) => {
-      const [, labels = ''] = RegExp(`^${name}(?:_count)?\\{(.*)\\} \\S+$`, 'm').exec(metrics) ?? [];
-      return [name, labels.replaceAll(/="[^"]*"/g, '').replaceAll(',', ', ')];
-    });
-    expect(described).to.have.deep.members(exported);
   });
 
   it('satisfies promtool: configuration, alerts that fire only on failures, queries of the dashboard, and metrics', function () {
