@@ -55,8 +55,6 @@ printf '[Unit]\nRequires=dbus.socket systemd-journald.service\n' >run/units/test
 for unit in dbus.service dbus.socket systemd-journald.service systemd-journald.socket; do
   ln -s /usr/lib/systemd/system/$unit run/units
 done
-mkdir -p etc/systemd/journald.conf.d
-printf '[Journal]\nStorage=volatile\nRateLimitBurst=1\n' >etc/systemd/journald.conf.d/test.conf
 
 pivot_root . run/old
 umount --lazy /run/old
