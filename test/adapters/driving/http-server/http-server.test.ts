@@ -4,9 +4,9 @@ import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
-import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../../../support/http-server.js';
 import { RawClient, request } from '../../../support/raw-http.js';
 import { waitUntil } from '../../../support/wait-until.js';
+import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../test-server.js';
 
 /** More than the buffers of the operating system hold. */
 const LARGE = Buffer.alloc(12_000_000, 'x');

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
+import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../test-server.js';
 
 const CHUNKED = { 'X-Request-Id': 'mine', 'Transfer-Encoding': 'chunked' };
 const CONNECT = request('CONNECT plants.example:443');

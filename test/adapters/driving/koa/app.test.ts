@@ -9,10 +9,10 @@ import { before, describe, it } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { undeclared } from '../../../support/description.js';
-import { httpServers, SWAGGER_UI, type TestServer } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 import { TOKEN } from '../../../support/service.js';
 import { waitUntil } from '../../../support/wait-until.js';
+import { httpServers, SWAGGER_UI, type TestServer } from '../test-server.js';
 
 describe('The Koa app', () => {
   const observed: Parameters<ResponseObserver>[] = [];

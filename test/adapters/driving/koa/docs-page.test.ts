@@ -3,8 +3,8 @@ import { createKoaApp } from '@plant-store/adapters/koa';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CREATE_HEADERS } from '../../../support/client.js';
-import { type CreateListener, httpServers, SWAGGER_UI } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
+import { type CreateListener, httpServers, SWAGGER_UI } from '../test-server.js';
 
 /** The media types of the page and of what it loads. */
 const FILES = {

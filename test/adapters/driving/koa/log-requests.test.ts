@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
-import { Gate, httpServers, post, tokenVerifier } from '../../../support/http-server.js';
 import { request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 import { waitUntil } from '../../../support/wait-until.js';
+import { Gate, httpServers, post, tokenVerifier } from '../test-server.js';
 
 /** Removes members that are undefined, and the duration. */
 const toPlain = ({ durationMs: _, ...fields }: object & { durationMs?: unknown }) => JSON.parse(JSON.stringify(fields));

@@ -8,11 +8,11 @@ import { limitInFlight } from '#adapters/driving/koa/middlewares.js';
 import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
 import { undeclared } from '../../../support/description.js';
-import { Gate, httpServers, inChunks, post, tokenVerifier } from '../../../support/http-server.js';
 import { RawClient, request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 import { waitUntil } from '../../../support/wait-until.js';
+import { Gate, httpServers, inChunks, post, tokenVerifier } from '../test-server.js';
 
 // A hook fails the run if a response contains the canary.
 describe('A failure', () => {

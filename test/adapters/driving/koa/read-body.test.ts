@@ -9,9 +9,9 @@ import mount from 'koa-mount';
 import { describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS } from '../../../support/client.js';
-import * as support from '../../../support/http-server.js';
 import { portOf } from '../../../support/port.js';
 import { recordLog } from '../../../support/record-log.js';
+import * as support from '../test-server.js';
 
 const { createPlant, inChunks, post, tokenVerifier } = support;
 
