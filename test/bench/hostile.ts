@@ -24,26 +24,16 @@ const HEADERS = [
   ['X-Request-Id', repeat('a')],
 ] as const;
 
-/** Requests to which a hostile header is added. */
-const REQUESTS = {
-  'GET /': {},
-  'HEAD /docs/swagger-ui-bundle.js': { 'If-None-Match': '"x"' },
-  'POST /plants': { ...CREATE_HEADERS, Authorization: `Bearer ${TOKEN}` },
-  'POST /plants?without-a-credential': {},
-  'GET /nowhere': {},
-};
-
 /** The first is a 404 of the same size. A linear cost takes up to 6 times as long, a quadratic one 30 times and more. */
 const requests = [
   { name: 'GET /nowhere', bytes: request('GET /nowhere', { X: repeat('x') }) },
   { name: 'a long path', bytes: request(`GET /${repeat('%2e/')}`) },
 ];
-for (const [line, headers] of Object.entries(REQUESTS))
-  for (const [name, value] of HEADERS)
-    requests.push({
-      name: `${line}, ${name}: ${value.slice(0, 20)}…`,
-      bytes: request(line, { ...headers, [name]: value }),
-    });
+for (const line of ['GET /', 'POST /plants'])
+  for (const [name, value] of HEADERS) {
+    const headers = { ...CREATE_HEADERS, Authorization: `Bearer ${TOKEN}`, [name]: value };
+    requests.push({ name: `${line}, ${name}: ${value.slice(0, 20)}…`, bytes: request(line, headers) });
+  }
 
 /** Compares the processor time that each of the requests takes a program. */
 export async function compareHostileRequests(program: Contender): Promise<Comparison> {

@@ -1,12 +1,10 @@
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { plantRepositoryContract } from '@plant-store/contract';
-import { StorageUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readPlants } from '#contract/repository-checks.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
-import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
 import { runContract } from '../support/run-contract.js';
 import { temporaryFolder } from '../support/temporary.js';
@@ -19,10 +17,6 @@ describe('The JSON Lines repository example', () => {
     path = join(folder, `${++files}.jsonl`);
   };
   const open = () => JsonlPlantRepository.open(path);
-  const openNew = () => {
-    newFile();
-    return open();
-  };
 
   describe('meets the contract:', () => {
     // Only one repository can open a file, so this opens a copy, as after a crash.
@@ -30,6 +24,10 @@ describe('The JSON Lines repository example', () => {
       const previous = path;
       newFile();
       copyFileSync(previous, path);
+      return open();
+    };
+    const openNew = () => {
+      newFile();
       return open();
     };
     runContract(plantRepositoryContract({ open: openNew, reopen }));
@@ -53,16 +51,5 @@ describe('The JSON Lines repository example', () => {
       for (const names of [await addAndRead(3n, 'Ficus'), await addAndRead(3n, 'Ficus')])
         expect(names, `truncated after ${length} bytes`).to.deep.equal(['Monstera', 'Ficus']);
     }
-  });
-
-  it('rejects a second open, and names the lock file to remove after a crash', async () => {
-    const repository = await openNew();
-    expect(await catchError(open()))
-      .to.be.instanceOf(StorageUnavailable)
-      .with.property('message')
-      .that.includes(`remove ${path}.lock`);
-    rmSync(`${path}.lock`);
-    await (await open()).close();
-    await repository.close();
   });
 });
