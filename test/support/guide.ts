@@ -18,9 +18,9 @@ export function codeBlocks(markdown: string): { language: string; text: string }
   return [...blocks].map(([, language = '', text = '']) => ({ language, text }));
 }
 
-/** Returns the shell commands under a heading of a guide, one string per code block. */
-export function commandsUnder(heading: string, guide = 'docs/operate.md'): readonly string[] {
-  const blocks = codeBlocks(section(guide, heading));
+/** Returns the shell commands under a heading of docs/operate.md, one string per code block. */
+export function commandsUnder(heading: string): readonly string[] {
+  const blocks = codeBlocks(section('docs/operate.md', heading));
   return blocks.flatMap(({ language, text }) => (language === 'sh' ? text : []));
 }
 
