@@ -40,7 +40,7 @@ describe('Connections', () => {
   it('are used again after no other one could be opened', async () => {
     const transaction = await connections.knex.transaction();
     renameSync(path, `${path}.away`);
-    await catchError(connections.knex.raw('SELECT 1').then());
+    expect(await catchError(connections.call(async () => connections.knex.raw('SELECT 1')))).to.be.instanceOf(Error);
     renameSync(`${path}.away`, path);
     await transaction.rollback();
     await expectSameConnection(true);
