@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { ContractViolation, httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
 import { serve } from '../support/client.js';
 import { portOf } from '../support/port.js';
@@ -63,62 +62,40 @@ describe('The contract of the HTTP API', () => {
   let port: number;
   before(async () => {
     // A case sends the token as a path, which is in the access log.
-    const settings = { BASE_PATH: '/garden', DATABASE_URL: 'memory:', ACCESS_LOG: 'off' };
-    port = await serve(folder, settings).port();
+    port = await serve(folder, { BASE_PATH: '/garden', DATABASE_URL: 'memory:', ACCESS_LOG: 'off' }).port();
   });
-
-  const toTarget = (port: number, path = '') => ({ baseUrl: `http://127.0.0.1:${port}${path}`, token: TOKEN });
 
   describe('accepts a correct service with a path prefix:', () => {
     const dependOnPrefix = ['specification', 'paths', 'description'];
     for (const { name, timeoutMs, run } of httpContract.filter(({ topic }) => dependOnPrefix.includes(topic)))
-      it(name, () => run(toTarget(port, '/garden/'))).timeout(timeoutMs);
+      it(name, () => run({ baseUrl: `http://127.0.0.1:${port}/garden/`, token: TOKEN })).timeout(timeoutMs);
   });
 
-  describe('finds a fault that breaks a case:', () => {
-    const proxies: ReturnType<typeof createServer>[] = [];
-    after(() => proxies.map((proxy) => proxy.close()));
-
-    /** Starts a proxy with a fault, and returns its port. */
-    const startProxy = async ({ request = (text) => text, response = (text) => text }: HttpFault) => {
-      const proxy = createServer((client) => {
-        const server = connect({ port, host: '127.0.0.1' });
-        let sent = '';
-        client.setEncoding('latin1').on('data', (text: string) => {
-          sent = text;
-          server.write(request(text), 'latin1');
-        });
-        server.setEncoding('latin1').on('data', (text: string) => client.write(response(text, sent), 'latin1'));
-        client.on('error', () => {}).on('close', () => server.destroy());
-        server.on('error', () => {}).on('end', () => client.end());
-      });
-      proxies.push(proxy);
-      await once(proxy.listen(0, '127.0.0.1'), 'listening');
-      return portOf(proxy);
-    };
-
+  describe('finds a fault that breaks a case, and does not report the token:', () => {
     for (const [name, fault] of Object.entries(httpFaults))
       it(name, async () => {
-        const target = toTarget(await startProxy(fault), '/garden');
-        const found = httpContract.find((each) => each.name === name);
-        const error = await catchError(found?.run(target) ?? Promise.resolve());
-        expect(error).to.be.instanceOf(ContractViolation);
-        expect(String(error))
-          .to.match(/expected .*; received /)
-          .and.not.include(TOKEN);
+        const proxy = createServer((client) => {
+          const server = connect({ port, host: '127.0.0.1' });
+          let sent = '';
+          client.setEncoding('latin1').on('data', (text: string) => {
+            sent = text;
+            server.write(fault.request?.(text) ?? text, 'latin1');
+          });
+          server.setEncoding('latin1').on('data', (text: string) => {
+            client.write(fault.response?.(text, sent) ?? text, 'latin1');
+          });
+          client.on('error', () => {}).on('close', () => server.destroy());
+          server.on('error', () => {}).on('end', () => client.end());
+        });
+        await once(proxy.listen(0, '127.0.0.1'), 'listening');
+        const run = httpContract.find((each) => each.name === name)?.run;
+        const work = run?.({ baseUrl: `http://127.0.0.1:${portOf(proxy)}/garden`, token: TOKEN });
+        const error = await catchError(work ?? Promise.resolve());
+        proxy.close();
+        expect(error)
+          .to.be.instanceOf(ContractViolation)
+          .and.match(/expected .*; received /);
+        expect(`${error}`).not.to.include(TOKEN);
       });
-  });
-
-  it('never reports the token, even if the service returns it', async () => {
-    const echo = createHttpServer((req, res) => {
-      res.writeHead(400, { 'Content-Type': 'application/json' });
-      res.end(JSON.stringify({ error: 1, message: req.headers.authorization, name: req.headers.authorization }));
-    });
-    await once(echo.listen(0, '127.0.0.1'), 'listening');
-    const cases = httpContract.filter(({ topic }) => topic === 'texts');
-    const errors = await Promise.all(cases.map(({ run }) => run(toTarget(portOf(echo))).catch(String)));
-    echo.close();
-    expect(errors.filter((error) => !/<token>/.test(`${error}`))).to.deep.equal([]);
-    expect(errors.join()).to.not.include(TOKEN);
   });
 });

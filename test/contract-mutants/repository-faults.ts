@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type AddOutcome, MIN_PLANT_ID, type Plant, type PlantId } from '@plant-store/core';
+import type { AddOutcome, Plant, PlantId } from '@plant-store/core';
 import { type TestPlant, toPlant } from '../support/plants.js';
 import type { Disk, Fault } from './repositories.js';
 
@@ -33,12 +33,20 @@ const ADDED: AddOutcome = { kind: 'added' };
 /** Rounds an id as a storage does that has no integers of 64 bits. */
 const round = (id: bigint) => BigInt.asIntN(64, BigInt(Number(id)));
 
+/** Finds out which ids are free, and adds plants under them in another turn of the event loop. */
+const addInTwoTurns: Fault = ({ addOne }, disk) => ({
+  add: async (plants) => {
+    const free = plants.filter(({ id }) => !disk.plants.has(id));
+    await nextTurn();
+    for (const { id } of free) disk.plants.delete(id);
+    return plants.map(addOne);
+  },
+});
+
 /** Faults of a repository, by the case that detects each. */
 export const repositoryFaults: Readonly<Record<string, Fault>> = {
   'is empty and ready after opening, and ready stores no plant': ({ addOne }) => ({
-    ready: async () => {
-      addOne(toPlant({ id: 7n, name: 'probe' }));
-    },
+    ready: async () => void addOne(toPlant({ id: 7n, name: 'probe' })),
   }),
   'stores ids exactly, at both ends of int64 and around 2^53': storing(({ id }) => ({ id: round(id) })),
   'stores strings code point for code point, and an absent tag as absent': storing(({ tag }) => ({
@@ -55,10 +63,7 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
     add: (plants) => add(plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))),
   }),
   'adds the plants that the array held when add was called, and does not modify it': ({ add }) => ({
-    add: async (plants) => {
-      await undefined;
-      return add(plants);
-    },
+    add: (plants) => nextTurn().then(() => add(plants)),
   }),
   'stores strings of a megabyte, many of them in one batch': reading((plants) =>
     plants.filter(({ name }) => name.length < 2 ** 19),
@@ -81,60 +86,26 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
     ...plants.slice(999, limit - 1),
   ]),
   'leaves batches to the reader, who may keep and modify them': ({ read }) => ({ read: remember(read) }),
-  'keeps working after 130 calls of each kind': ({ ready }) => ({
-    ready: () => {
-      void nextTurn().then(() => Promise.reject(new Error('nothing handles this')));
-      return ready();
-    },
+  'keeps working after 130 calls of each kind': () => ({
+    ready: async () => void Promise.reject(new Error('nothing handles this')),
   }),
 
-  'adds each id once for concurrent calls and overlapping batches': ({ addOne }, disk) => ({
-    // Finds out which ids are free, and adds plants under them in another turn of the event loop.
-    add: async (plants) => {
-      const free = plants.filter(({ id }) => !disk.plants.has(id));
+  'adds each id once for concurrent calls and overlapping batches': addInTwoTurns,
+  'reads every earlier plant once, ordered by id, during concurrent adds': ({ read }, disk) => ({
+    // Skips as many plants as were added meanwhile, as a reader does that counts plants.
+    read: async (from, limit) => {
+      const count = disk.plants.size;
       await nextTurn();
-      for (const { id } of free) disk.plants.delete(id);
-      return plants.map(addOne);
+      return (await read(from, limit)).slice(disk.plants.size - count);
     },
   }),
-  'reads every earlier plant once, ordered by id, during concurrent adds': ({ read }) => {
-    // The number of plants read, which is no position if a plant is added before.
-    let count = 0;
-    return {
-      read: async (from, limit) => {
-        if (from === MIN_PLANT_ID) count = 0;
-        const plants = await read(MIN_PLANT_ID, count + limit);
-        const page = plants.slice(count);
-        count += page.length;
-        return page;
-      },
-    };
-  },
-  'finds and reads every plant that was added before the call, whatever else is in flight': ({ find }) => {
-    const finds = new Map<PlantId, Promise<Plant | undefined>>();
-    return {
-      // Joins a call that may have started before the plant was added.
-      find: (id) => {
-        const finding = finds.get(id) ?? find(id).finally(() => nextTurn().then(() => finds.delete(id)));
-        finds.set(id, finding);
-        return finding;
-      },
-    };
-  },
+  'finds and reads every plant that was added before the call, whatever else is in flight': ({ find }) => ({
+    find: remember(find),
+  }),
   'reads and returns as stored what others added, which are opened, used and closed': ({ find }) => ({
     find: remember(find),
   }),
-  'adds each id once for concurrent calls and overlapping batches of both': ({ addOne }, disk) => {
-    const ids = new Set<PlantId>();
-    return {
-      // Knows only the ids of its own plants.
-      addOne: (plant) => {
-        if (!ids.has(plant.id)) disk.plants.delete(plant.id);
-        ids.add(plant.id);
-        return addOne(plant);
-      },
-    };
-  },
+  'adds each id once for concurrent calls and overlapping batches of both': addInTwoTurns,
   'finds and reads every plant that another repository added before the call': ({ read }) => ({ read: remember(read) }),
 
   'close is idempotent, and each later call throws StorageUnavailable': ({ add }) => ({
@@ -160,14 +131,10 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
       return rejected ? outcomes.map(() => rejected) : outcomes;
     },
   }),
-  'adds another plant with the id of a rejected one in the same batch': ({ addOne }) => ({
+  'adds another plant with the id of a rejected one in the same batch': ({ add }) => ({
     add: async (plants) => {
-      const rejections = new Map<PlantId, AddOutcome>();
-      return plants.map((plant) => {
-        const outcome = rejections.get(plant.id) ?? addOne(plant);
-        if (outcome.kind === 'rejected') rejections.set(plant.id, outcome);
-        return outcome;
-      });
+      const outcomes = await add(plants);
+      return plants.map((plant) => outcomes[plants.findIndex(({ id }) => id === plant.id)] ?? ADDED);
     },
   }),
   'rejects a plant each time, stays ready, and does not keep its id': reporting((outcome, plant, disk) => {
@@ -175,16 +142,9 @@ export const repositoryFaults: Readonly<Record<string, Fault>> = {
     return outcome;
   }),
 
-  'returns ids, strings and the first plant with an id unchanged after reopening': ({ find, read }) => {
-    // Whether `read` has loaded an index.
-    let hasIndex = false;
-    return {
-      find: async (id) => (hasIndex ? find(id) : undefined),
-      read: (from, limit) => {
-        hasIndex = true;
-        return read(from, limit);
-      },
-    };
+  'returns ids, strings and the first plant with an id unchanged after reopening': ({ find }, disk) => {
+    const isNew = disk.plants.size === 0;
+    return { find: async (id) => (isNew ? find(id) : undefined) };
   },
   'returns every added plant after a crash and after closing, and adds more': (_, disk) => {
     if (disk.isOpen) disk.plants.clear();

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { StubRepository } from './stub-repository.js';
+import { stubRepository } from './stub-repository.js';
 
 describe('FindPlant', () => {
   const plants = [MIN_PLANT_ID, 1n, MAX_PLANT_ID].map((id) => toPlant({ id, name: 'Monstera' }));
-  const findPlant = new FindPlant(new StubRepository([], plants));
+  const findPlant = new FindPlant(stubRepository([], plants));
 
   it('finds the plant that has the id', async () => {
     for (const plant of plants) expect(await findPlant.execute(plant.id)).to.equal(plant);

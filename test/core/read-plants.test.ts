@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
 import { toPlant } from '../support/plants.js';
-import { StubRepository } from './stub-repository.js';
+import { stubRepository } from './stub-repository.js';
 
 describe('ReadPlants', () => {
   const ids = [MIN_PLANT_ID, -1n, 0n, 1n, MAX_PLANT_ID];
   const plants = ids.map((id) => toPlant({ id, name: 'Monstera' }));
-  const readPlants = new ReadPlants(new StubRepository([], plants));
+  const readPlants = new ReadPlants(stubRepository([], plants));
   /** Reads the ids of every batch, and empties each batch, as a caller may. */
   const read = async (after?: PlantId, batchSize?: number) => {
     const batches: PlantId[][] = [];

@@ -55,22 +55,15 @@ describe('BatchingPlantWriter', () => {
     }),
   );
 
-  it('writes the calls of one turn of the event loop together', async () => {
-    const { writer, writes } = createWriter();
-    const first = writer.add(toPlants(1n));
-    await Promise.resolve();
-    await Promise.all([first, writer.add(toPlants(2n, 3n)), writer.add(toPlants(4n))]);
-    expect(writes).to.deep.equal([[1n, 2n, 3n, 4n]]);
-  });
-
-  it('starts at most maxWrites concurrent writes, and the next one with the calls that arrived meanwhile', async () => {
-    const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2 });
+  it('writes the calls of one turn of the event loop together, and those that arrive during maxWrites writes', async () => {
+    const { writer, events, holds, writes, addInTurns } = createWriter({ maxWrites: 2 });
     holds.push('release', 'release');
-    const outcomes = await addInTurns(1n, 2n, 3n, 4n);
-    expect(writes).to.deep.equal([[1n], [2n]]);
+    const calls = [toPlants(1n), toPlants(2n, 3n)].map((plants) => writer.add(plants));
+    const outcomes = [...calls, ...(await addInTurns(4n, 5n, 6n, 7n))];
+    expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
     events.emit('release');
     await Promise.all(outcomes);
-    expect(writes).to.deep.equal([[1n], [2n], [3n, 4n]]);
+    expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n], [6n, 7n]]);
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {

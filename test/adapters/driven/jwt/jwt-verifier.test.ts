@@ -144,11 +144,8 @@ describe('JwtVerifier', () => {
     });
     /** Verifies a token with an unknown key, and returns the kind of the result or the name of the error. */
     const verifyForged = async () => {
-      const forged = await sign(next);
-      return verifier.verify(forged).then(
-        ({ kind }) => kind,
-        ({ name }: Error) => name,
-      );
+      const { kind } = await verifier.verify(await sign(next)).catch((error: Error) => ({ kind: error.name }));
+      return kind;
     };
 
     it('accepts a new key after 30 s, and rejects a revoked one after ten minutes', async () => {

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { findNumberText, parseExactInteger } from '#adapters/driving/api/plant-codec.js';
-import { toPlant } from '../../../support/plants.js';
 
 const codec = new JsonPlantCodec();
 
@@ -53,18 +52,6 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
       error: 40002,
       message: 'The JSON value must NOT have more than 2 properties; colour is required; tag must match pattern "^out"',
     });
-  });
-});
-
-describe('JsonPlantCodec', () => {
-  it('encodes a NewPlant with an exact id, as it decodes it', () => {
-    const newPlant = { id: 9007199254740993n, name: '0', tag: '$&' };
-    expect(decode(codec.encodeNewPlant(toPlant(newPlant)))).to.deep.equal(newPlant);
-    expect(codec.encodeNewPlant(toPlant({ id: -1n, name: '' }))).to.equal('{"id":-1,"name":""}');
-  });
-
-  it('encodes a plant without its id', () => {
-    expect(codec.encodePlant(toPlant({ id: 1n, name: '', tag: '' }))).to.equal('{"name":"","tag":""}');
   });
 });
 

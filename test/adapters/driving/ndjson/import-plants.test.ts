@@ -101,11 +101,6 @@ describe('importPlants', () => {
     }
   });
 
-  it('takes no letter at the start of a line for another format', async () => {
-    const lines = ['Öl', 'ряд', '日'].map((key, id) => `{"${key}":1,"id":${id},"name":"a"}\n`);
-    for (const line of lines) expect(await importFrom(line), line).to.include({ created: 1 });
-  });
-
   it('reports a plant that a decorator declines, and throws if one returns too few outcomes', async () => {
     const declined = { kind: 'declined', error: { error: 40301, message: 'No cacti' } } as const;
     createPlants = { execute: async () => [declined] };
