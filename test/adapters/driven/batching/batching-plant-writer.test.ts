@@ -59,6 +59,7 @@ describe('BatchingPlantWriter', () => {
     const { writer, events, holds, writes, addInTurns } = createWriter({ maxWrites: 2 });
     holds.push('release', 'release');
     const calls = [toPlants(1n), toPlants(2n, 3n)].map((plants) => writer.add(plants));
+    await Promise.resolve();
     const outcomes = [...calls, ...(await addInTurns(4n, 5n, 6n, 7n))];
     expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n]]);
     events.emit('release');
