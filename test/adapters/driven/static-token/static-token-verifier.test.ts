@@ -35,19 +35,6 @@ describe('StaticTokenVerifier', () => {
     expect(await verifier.verify('new')).to.deep.equal(ALI);
   });
 
-  it('compares with every token in constant time, even after a match', async () => {
-    const names = Array.from({ length: 10_000 }, (_, index) => `${index}`);
-    const verifier = new StaticTokenVerifier(names.map((name) => ({ name, token: name })));
-    const timeOf = async (token: string) => {
-      const start = process.cpuUsage();
-      for (let run = 0; run < 10; run++) await verifier.verify(token);
-      return process.cpuUsage(start).user;
-    };
-    expect(await timeOf('0'), 'the first token').to.be.above((await timeOf('9999')) / 10);
-    // The time that one comparison takes is too short to be measured.
-    expect(verifier.verify.toString()).to.include('timingSafeEqual');
-  });
-
   it('names the position of an invalid token, but not the token', () => {
     for (const invalid of [
       { name: 'ali', token: 1 },
