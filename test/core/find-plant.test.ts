@@ -16,7 +16,7 @@ describe('FindPlant', () => {
 
   it('finds nothing outside int64, without calling the repository, and rejects an id that is no bigint', async () => {
     const find = () => expect.fail('called');
-    const outside = new FindPlant({ find, read: find });
+    const outside = new FindPlant({ ...stubRepository([]), find });
     for (const id of [MIN_PLANT_ID - 1n, MAX_PLANT_ID + 1n]) expect(await outside.execute(id)).to.equal(undefined);
     expect(await catchError(outside.execute(JSON.parse('1')))).to.be.instanceOf(TypeError);
   });
