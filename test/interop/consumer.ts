@@ -17,10 +17,10 @@ import { CreatePlant } from '@plant-store/core';
 import { createContainer, type Plugin, readConfig, services } from 'plant-store';
 
 const createPlant = new CreatePlant(new MemoryPlantRepository());
-// Options that a program reads may be `undefined`, also with exact optional properties.
+// An option may be `undefined`, also with exact optional properties.
 declare const bodyLimitBytes: number | undefined;
 const tokenVerifier = new StaticTokenVerifier([{ name: 'ali', token: 'secret-token' }]);
-const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes, log: undefined });
+const app = createKoaApp({ createPlant, tokenVerifier, bodyLimitBytes });
 app.use((ctx) => {
   ctx.body = apiErrors.noSuchPath;
   // @ts-expect-error adapters/koa: the types of Koa are available, too
@@ -48,21 +48,11 @@ plantRepositoryContract({});
 // @ts-expect-error contract/http: the token is missing
 httpContract[0]?.run({ baseUrl: 'https://plants.example' });
 
-// Plain objects satisfy what a plugin replaces.
 export const plugin: Plugin = (container) => {
-  container.rebind(services.TokenVerifier).toConstantValue({
-    verify: async (token) => ({ kind: 'valid', principal: { subject: token } }),
-  });
-  container.onActivation(services.KoaApp, (_, koa) => koa.use((ctx, next) => ctx.state.requestId && next()));
   container.bind(services.ClientRoutes).toConstantValue((router) => {
     router.get('/me', (ctx) => {
       ctx.body = ctx.state.principal.subject;
     });
-  });
-  container.onActivation(services.Description, (_, description) => {
-    description.paths['/me'] = { get: { responses: { 200: { description: 'The client.' } } } };
-    description.components.schemas['Client'] = { type: 'string' };
-    return description;
   });
   container.onActivation(services.CreatePlant, (_, useCase) => ({
     execute: async (newPlant, client) =>

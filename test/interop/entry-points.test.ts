@@ -45,10 +45,4 @@ describe('The entry points of the adapters', () => {
       expect(runWith(packages, program)).to.equal(loading.map(({ name }) => `${name}\n`).join(''));
     }
   });
-
-  it('name the command that installs Knex', () => {
-    const program = `import { openMysql } from '@plant-store/adapters/knex';
-      await openMysql({ url: 'mysql://127.0.0.1:1/plants' }).catch(({ message }) => console.log(message));`;
-    expect(runWith([], program)).to.equal('Knex is not installed: npm install knex\n');
-  });
 });

@@ -16,6 +16,11 @@ describe('The manifests', () => {
     }
   });
 
+  it('of the core declares no dependency', () => {
+    const { dependencies, optionalDependencies, peerDependencies, devDependencies } = readManifest('core');
+    expect({ ...dependencies, ...optionalDependencies, ...peerDependencies, ...devDependencies }).to.deep.equal({});
+  });
+
   it('of the adapters declares optional peers in any version but of Knex, and the service installs them', () => {
     for (const [name, range] of Object.entries(thirdParties)) {
       expect(range, name).to.equal(name === 'knex' ? '>=3.3.0' : '*');
