@@ -42,6 +42,8 @@ describe('The log', () => {
   };
 
   it('has JSON lines with the time, the level and a safe description of an error', async () => {
+    // The service may inherit it from a parent whose standard error is the journal.
+    process.env['JOURNAL_STREAM'] = '1:1';
     const err = Object.assign(new Error('canary'), { sql: 'canary' });
     const [line = ''] = await write((log) => log.trace({ err }, 'no water'));
     expect(line).not.to.include('canary');

@@ -67,29 +67,25 @@ describe('start', () => {
     expect(recorder.lines.map(({ msg }) => msg)).to.deep.equal(['started', 'no sync', 'stopped']);
   });
 
-  it('tells whether the service is ready, as /readyz does', async () => {
+  it('tells whether the service is ready', async () => {
     const recorder = new Recorder();
-    const { managementUrl, isReady, stop } = await recorder.start();
-    const readiness = async () => [await isReady(), (await fetch(`${managementUrl}/readyz`)).status];
-    expect(await readiness()).to.deep.equal([true, 200]);
+    const { isReady, stop } = await recorder.start();
+    expect(await isReady()).to.equal(true);
     recorder.ready = () => Promise.reject(new Error('no water'));
-    expect(await readiness()).to.deep.equal([false, 503]);
+    expect(await isReady()).to.equal(false);
     await stop();
-    expect(await catchError(fetch(`${managementUrl}/readyz`))).to.be.an('error');
   });
 
   it('names the setting if it cannot listen, and closes the storage', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const port = `${portOf(other)}`;
-    for (const [variable, value, reason] of [
-      ['PORT', port, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
-      ['MANAGEMENT_PORT', port, `EADDRINUSE: address already in use 127.0.0.1:${port}`],
-      ['HOST', '192.0.2.1', 'EADDRNOTAVAIL: address not available 192.0.2.1'],
-    ] as const) {
+    for (const [variable, value] of Object.entries({ PORT: port, MANAGEMENT_PORT: port, HOST: '192.0.2.1' })) {
       const recorder = new Recorder();
       const error = await catchError(recorder.start({ [variable]: value }));
-      expect(error).to.have.property('message', `${variable}: listen ${reason}`);
+      expect(error)
+        .to.have.property('message')
+        .that.matches(RegExp(`^${variable}: listen EADDR.*${value}$`));
       expect(recorder.calls).to.deep.equal(['open', 'close']);
     }
     other.close();

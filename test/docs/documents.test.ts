@@ -8,22 +8,10 @@ import { settings } from '../../composition/settings.js';
 import { section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 
-/** Matches a marker, such as `<!-- quote core/plant.ts: static from( … } -->`, and the code block after it. */
-const QUOTE = /<!-- quote (\S+): .+? -->\n```\w+\n(.*?)```\n/gs;
 /** Matches a link of Markdown, of a reference and of HTML. */
 const LINK = /(?:\]\(<?|^\[[^\]]+\]:\s*|\b(?:href|src|srcset)=")([^)\s>"]+)/gm;
 
 const read = (path: string) => readFileSync(inRepository(path), 'utf8');
-
-it('README.md and docs/http-api.md quote the code as it is', () => {
-  const withoutIndentation = (text: string) => text.replaceAll(/^ +/gm, '');
-  for (const document of ['README.md', 'docs/http-api.md']) {
-    const quotes = [...read(document).matchAll(QUOTE)];
-    expect(quotes, document).not.to.deep.equal([]);
-    for (const [, file = '', code = ''] of quotes)
-      expect(withoutIndentation(read(file)), file).to.include(withoutIndentation(code));
-  }
-});
 
 it('docs/configuration.md has every setting, with its default', () => {
   const rows = read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:none|`(.*?)`) \|/gm);
