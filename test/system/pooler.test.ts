@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
-import { after, before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { serve } from '../support/client.js';
 import { connectTo } from '../support/database-servers.js';
 import { serverStore } from '../support/engines.js';
@@ -16,14 +15,11 @@ import { PrivateServer, privateServers } from './private-server.js';
 
 describe('Behind pgbouncer configured as in the guide', () => {
   const folder = temporaryFolder();
-  let server: PrivateServer;
-  let url: string;
-  let admin: Knex;
 
-  before(async function () {
+  it('two services create plants', async function () {
     PrivateServer.skipUnlessAvailable(this, privateServers.postgres);
     for (const program of ['pgbouncer', 'psql']) skipUnlessInstalled(this, program, '--version');
-    server = await PrivateServer.install(privateServers.postgres, folder);
+    const server = await PrivateServer.install(privateServers.postgres, folder);
     const [hba, userlist] = [join(folder, 'pg_hba.conf'), join(folder, 'userlist.txt')];
     // Only pgbouncer connects as the user of the service, with its password.
     writeFileSync(hba, 'host all postgres 127.0.0.1/32 trust\nhost all plants 127.0.0.1/32 scram-sha-256\n');
@@ -48,18 +44,16 @@ describe('Behind pgbouncer configured as in the guide', () => {
     // pgbouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? ['--user=postgres'] : [];
     await new Program(folder, ['pgbouncer', ...user, file]).waitForOutput(/process up/);
-    url = `postgres://plants:Monstera@127.0.0.1:${port}/plants`;
-    admin = connectTo({ client: 'pg', url: Object.assign(new URL(postgres), { pathname: '/plants' }).href });
-  });
-  after(() => admin?.destroy());
 
-  it('two services create plants', async () => {
-    const services = [serve(folder, { DATABASE_URL: url }), serve(folder, { DATABASE_URL: url })];
+    const DATABASE_URL = `postgres://plants:Monstera@127.0.0.1:${port}/plants`;
+    const services = [serve(folder, { DATABASE_URL }), serve(folder, { DATABASE_URL })];
     const ports = await Promise.all(services.map((service) => service.port()));
     const load = new Load();
     load.start(...ports);
     await load.waitForOutcomes(1000, 200);
+    const admin = connectTo({ client: 'pg', url: Object.assign(postgres, { pathname: '/plants' }).href });
     await load.expectNothingLost(ports[0] ?? 0, serverStore(server.url, admin));
+    await admin.destroy();
     expect(load.outcomes()).to.have.members([200, 40901, 40902]);
     for (const service of services) expect(await service.stop()).to.equal(0);
   });

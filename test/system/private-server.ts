@@ -13,21 +13,9 @@ import { waitUntil } from '../support/wait-until.js';
 const postgresFolder = `${spawnSync('pg_config', ['--bindir']).stdout}`.trim();
 process.env['PATH'] = `${process.env['PATH']}:/usr/sbin:${postgresFolder}`;
 
-/** How to install, start and connect to a server. */
-interface Kind {
-  readonly name: string;
-  readonly client: 'pg' | 'mysql2';
-  /** The URL of a database, without the port. */
-  readonly url: string;
-  /** The user that runs the server if this process is root, because database servers refuse to run as root. */
-  readonly user: string;
-  readonly programs: readonly string[];
-  /** The commands that install and run a server in a folder. */
-  install(folder: string): readonly string[];
-  run(folder: string, port: string): readonly string[];
-}
+type Kind = (typeof privateServers)['postgres' | 'mariadb'];
 
-/** The servers that a test can install for itself. */
+/** The servers that a test can install for itself. Each runs as its own user, because it refuses to run as root. */
 export const privateServers = {
   postgres: {
     name: 'PostgreSQL',
@@ -35,8 +23,8 @@ export const privateServers = {
     url: 'postgres://postgres@127.0.0.1/postgres',
     user: 'postgres',
     programs: ['initdb', 'postgres'],
-    install: (folder) => ['initdb', '--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')],
-    run: (folder, port) => {
+    install: (folder: string) => ['initdb', '--no-sync', '-U', 'postgres', '-A', 'trust', '-D', join(folder, 'data')],
+    run: (folder: string, port: string) => {
       const settings = [`--port=${port}`, '--listen_addresses=127.0.0.1', `--unix_socket_directories=${folder}`];
       return ['postgres', '-D', join(folder, 'data'), ...settings];
     },
@@ -47,25 +35,25 @@ export const privateServers = {
     url: 'mysql://root@127.0.0.1/test',
     user: 'mysql',
     programs: ['mariadb-install-db', 'mariadbd'],
-    install: (folder) => {
+    install: (folder: string) => {
       const options = ['--auth-root-authentication-method=normal', `--datadir=${join(folder, 'data')}`];
       // A server that starts deletes the temporary tables of others.
       return ['mariadb-install-db', '--no-defaults', ...options, `--tmpdir=${folder}`];
     },
-    run: (folder, port) => {
+    run: (folder: string, port: string) => {
       const paths = Object.entries({ datadir: 'data', socket: 'socket', 'pid-file': 'pid', tmpdir: '' });
       const options = paths.map(([option, name]) => `--${option}=${join(folder, name)}`);
       return ['mariadbd', '--no-defaults', ...options, '--bind-address=127.0.0.1', `--port=${port}`];
     },
   },
-} as const satisfies Record<string, Kind>;
+} as const;
 
 /** A database server of one test, which may kill it. */
 export class PrivateServer {
   readonly url: string;
   readonly #kind: Kind;
   readonly #folder: string;
-  program: Program | undefined;
+  #program: Program | undefined;
 
   private constructor(kind: Kind, folder: string, port: number) {
     this.url = Object.assign(new URL(kind.url), { port }).href;
@@ -90,17 +78,11 @@ export class PrivateServer {
     return server;
   }
 
-  /** Starts the server with command-line options. The wrapper, such as `ip netns exec NAME`, runs it. */
-  run(options: readonly string[] = [], wrapper: readonly string[] = []): Program {
-    const command = this.#kind.run(this.#folder, new URL(this.url).port);
-    this.program = this.#runAsServerUser([...command, ...options], wrapper);
-    return this.program;
-  }
-
   /** Starts the server, unless it runs, and waits until it responds. */
   async start(options: readonly string[] = []): Promise<void> {
-    if (this.program?.isRunning) return;
-    const program = this.run(options);
+    if (this.#program?.isRunning) return;
+    const program = this.#runAsServerUser([...this.#kind.run(this.#folder, new URL(this.url).port), ...options]);
+    this.#program = program;
     const knex = this.connect();
     await waitUntil(`${this.#kind.name} responds`, async () => {
       if (!program.isRunning) throw new Error(`the server does not start: ${program.stderr}`);
@@ -116,14 +98,14 @@ export class PrivateServer {
 
   /** Kills the server and each child process, because PostgreSQL's children lead their own process groups. */
   async kill(): Promise<void> {
-    if (!this.program?.isRunning) return;
-    spawnSync('sh', ['-c', 'kill -KILL $1 $(pgrep -P $1)', 'sh', `${this.program.process.pid}`]);
-    await this.program.exited();
+    if (!this.#program?.isRunning) return;
+    spawnSync('sh', ['-c', 'kill -KILL $1 $(pgrep -P $1)', 'sh', `${this.#program.process.pid}`]);
+    await this.#program.exited();
   }
 
-  #runAsServerUser(command: readonly string[], wrapper: readonly string[] = []): Program {
+  #runAsServerUser(command: readonly string[]): Program {
     const { user } = this.#kind;
     const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'];
-    return new Program(this.#folder, [...wrapper, ...(process.getuid?.() === 0 ? asUser : []), ...command]);
+    return new Program(this.#folder, [...(process.getuid?.() === 0 ? asUser : []), ...command]);
   }
 }
