@@ -73,20 +73,17 @@ export class Load {
     return (longest / 1000).toFixed(1);
   }
 
-  /** Creates a plant over a new connection, and returns the outcome. */
-  async create(port: number, plant: TestPlant): Promise<unknown> {
-    const client = await connect(port);
-    const response = await this.#create(plant, client);
-    client?.close();
-    return response?.outcome;
-  }
-
   /** Retries every create whose outcome does not tell whether the plant is stored, until it does. */
   async retryUnknown(port: number): Promise<void> {
     await waitUntil('every retry has a conclusive outcome', async () => {
       const last = new Map(this.history.map(({ plant, outcome }) => [plant, outcome]));
       const unknown = [...last].filter(([, outcome]) => !conclusive.includes(outcome));
-      await Promise.all(unknown.map(([plant]) => this.create(port, plant)));
+      const retry = async (plant: TestPlant) => {
+        const client = await connect(port);
+        await this.#create(plant, client);
+        client?.close();
+      };
+      await Promise.all(unknown.map(([plant]) => retry(plant)));
       return unknown.length === 0;
     });
   }
