@@ -18,9 +18,7 @@ describe('The URL of a server is rejected without printing its password', () => 
   for (const [title, url, message] of [
     ['if a parameter is mistyped', `${POSTGRES}?sslmod=on`, /^unknown parameter sslmod; known are /],
     ['if a parameter is repeated', `${POSTGRES}?sslmode=verify-full&sslmode=disable`, /^sslmode must have one value$/],
-    ['if a parameter is empty', `${POSTGRES}?host=`, /^host must have one value$/],
     ['if a time has a unit', `${POSTGRES}?lock_timeout=2s`, /^lock_timeout must consist of digits/],
-    ['if the port is no number', `${POSTGRES}?port=5432x`, /^port must consist of digits/],
     ['if a certificate is empty', `${POSTGRES}?sslrootcert=/dev/null`, /^sslrootcert must be a PEM certificate$/],
     ['if the TLS mode of libpq verifies less', `${POSTGRES}?sslmode=require`, /^sslmode must be/],
     ['if ssl is no object', `${MYSQL}?ssl=true`, /^ssl must be a percent-encoded JSON object$/],
@@ -31,11 +29,7 @@ describe('The URL of a server is rejected without printing its password', () => 
       /needs a host name/,
     ],
     ['if it has no database', `mysql://u:${CANARY}@db`, /^must name a database after the host/],
-    ['if the slashes are missing', `postgres:u:${CANARY}@db/plants`, needsEncoding],
     ['if the password has a slash', `postgres://u:a/${CANARY}@db/plants`, needsEncoding],
-    ['if the password looks like a port', `postgres://u:12/${CANARY}@db/plants`, needsEncoding],
-    ['if the password has a question mark', `mysql://u:12?${CANARY}@db/plants`, needsEncoding],
-    ['if the password has a hash', `mysql://u:12#${CANARY}@db/plants`, needsEncoding],
     ['if the password has a line feed', `mysql://u:${CANARY}\n@db/plants`, needsEncoding],
     ['if the password has a percent sign', `mysql://u:${CANARY}100%@db/plants`, /^percent-encode % as %25$/],
   ] as const)
