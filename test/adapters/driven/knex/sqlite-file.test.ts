@@ -5,7 +5,6 @@ import { openSqlite } from '@plant-store/adapters/knex';
 import { expect } from 'chai';
 import knexFactory, { type Knex } from 'knex';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { MAX_STATEMENTS } from '#adapters/driven/knex/sqlite.js';
 import { chooseDriver, loadClient } from '#adapters/driven/knex/sqlite-file.js';
 import { catchError } from '../../../support/catch-error.js';
 import { SqliteFile } from '../../../support/sqlite-file.js';
@@ -114,14 +113,5 @@ function testDriver(driver: 'sqlite3' | 'node:sqlite'): void {
     await knex.raw('INSERT INTO pots VALUES (2)');
     await other.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK');
     expect(await other.all('SELECT id FROM pots')).to.deep.equal([{ id: 2 }]);
-  });
-
-  it('closes a file with more statements than it keeps, so that SQLite removes the write-ahead log', async () => {
-    for (let id = 0; id < MAX_STATEMENTS + 10; id++) await knex.raw(`SELECT ${id}`);
-    await other.close();
-    expect(existsSync(`${path}-wal`)).to.equal(true);
-    await knex.destroy();
-    expect(existsSync(`${path}-wal`)).to.equal(false);
-    other = await SqliteFile.open(path, driver);
   });
 }

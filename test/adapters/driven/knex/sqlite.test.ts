@@ -15,14 +15,6 @@ describe('SQLite', () => {
     expect(await sqliteStore(copy).readPlants()).to.deep.equal([]);
   });
 
-  it('keeps the application id of the caller', async () => {
-    const store = await stores.create();
-    await store.run('PRAGMA application_id = 7');
-    const storage = await stores.open(store);
-    await storage.ready();
-    expect(await storage.knex.raw('PRAGMA application_id')).to.deep.equal([{ application_id: 7 }]);
-  });
-
   it('never replaces a plant, even if the table does so by itself', async () => {
     const store = await stores.create();
     for (const clause of ['REPLACE', 'IGNORE']) {
