@@ -66,17 +66,15 @@ describe('joinTransaction', () => {
 
       it('goes on with a transaction in which the engine has rejected a plant, alone and among others', async () => {
         await store.run(engine.rejectPoison);
-        await store.run(`CREATE UNIQUE INDEX names ON plants (${engine.client === 'mysql2' ? 'name(99)' : 'name'})`);
-        await storage.add([plant(1, 'unique')]);
         await knex.transaction(async (transaction) => {
           const repository = joinTransaction(transaction);
           await transaction('orders').insert({ number: 1 });
           expect(await repository.add([plant(9, 'poison')])).to.have.nested.property('[0].kind', 'rejected');
-          const outcomes = await repository.add([plant(2), plant(3, 'poison'), plant(4), plant(5, 'unique')]);
-          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added', 'rejected']);
+          const outcomes = await repository.add([plant(1), plant(2, 'poison'), plant(3)]);
+          expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['added', 'rejected', 'added']);
           await transaction('orders').insert({ number: 2 });
         });
-        await expectStored([1, 2, 4], [1, 2]);
+        await expectStored([1, 3], [1, 2]);
       });
 
       it('finds a plant that was stored after its first read, or must run again', async () => {
