@@ -37,8 +37,8 @@ export class LoadedServer {
     await setTimeout(500);
     await this.#server.kill();
     await last;
-    const plants = await store?.readPlants();
-    const stored = plants?.filter(({ id }) => id >= FIRST_ID).length ?? this.#responses;
+    const plants = await store.readPlants();
+    const stored = plants.filter(({ id }) => id >= FIRST_ID).length;
     if (stored < this.#responses || stored > this.#responses + this.#inFlight)
       throw new Error(`${stored} plants for ${this.#responses} responses and ${this.#inFlight} in flight`);
     await this.#server.removeStore();

@@ -12,22 +12,20 @@ const MEASURED_STARTS = 15;
 
 type Measure = (comparison: Comparison, programs: readonly Contender[]) => Promise<void>;
 
-/** Returns a measure of programs that run at the same time, but get load in turn, by numbers of clients. */
-function loads(clients: readonly number[]): Measure {
-  return async (comparison, programs) => {
-    for (let start = 1; start <= STARTS; start++) {
-      const servers: LoadedServer[] = [];
-      for (const program of programs) {
-        const server = new LoadedServer(await startServer(program));
-        // With many clients, so that V8 has compiled the program when few are measured.
-        await server.measure(64, 3);
-        servers.push(server);
-      }
-      for (const count of clients) await comparison.add(servers, ROUNDS, (server) => server.measure(count, 1));
-      for (const server of servers) await server.kill();
+/** Measures programs that run at the same time, but get load in turn, by number of clients. */
+const loads: Measure = async (comparison, programs) => {
+  for (let start = 1; start <= STARTS; start++) {
+    const servers: LoadedServer[] = [];
+    for (const program of programs) {
+      const server = new LoadedServer(await startServer(program));
+      // With many clients, so that V8 has compiled the program when few are measured.
+      await server.measure(64, 3);
+      servers.push(server);
     }
-  };
-}
+    for (const clients of [1, 4, 16, 64]) await comparison.add(servers, ROUNDS, (server) => server.measure(clients, 1));
+    for (const server of servers) await server.kill();
+  }
+};
 
 const starts: Measure = (comparison, programs) =>
   comparison.add(programs, MEASURED_STARTS, async (program) => {
@@ -44,9 +42,8 @@ const compare = (programs: readonly Contender[], measure: Measure) => async () =
 };
 
 const tables: Readonly<Record<string, () => Promise<Comparison>>> = {
-  sqlite: compare(contenders.sqlite, loads([1, 4, 16, 64])),
-  postgres: compare(contenders.postgres, loads([1, 4, 16, 64])),
-  memory: compare(contenders.memory, loads([64])),
+  sqlite: compare(contenders.sqlite, loads),
+  postgres: compare(contenders.postgres, loads),
   start: compare(contenders.start, starts),
   hostile: () => compareHostileRequests(plantStore),
 };

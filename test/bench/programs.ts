@@ -14,7 +14,7 @@ export interface Contender {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its table `plants` is: by default, in a SQLite file with a write-ahead log and `synchronous=FULL`. */
-  readonly store?: 'postgres' | 'none';
+  readonly store?: 'postgres';
 }
 
 /** A program that runs. */
@@ -29,9 +29,7 @@ const singleFileServer = inRepository('dist/docs/examples/single-file/server.js'
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
 const withoutLog = { ACCESS_LOG: 'off' };
-const inMemory = { DATABASE_URL: 'memory:' };
 
-const koaEcho: Contender = { name: 'Koa echo', args: [peer('koa-echo.js')], store: 'none' };
 const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 export const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
 const singleFile: Contender = { name: 'single file, sqlite3', args: [singleFileServer], env: groupCommit };
@@ -50,11 +48,6 @@ export const contenders = {
     { name: 'single file, pg', args: [...sqlite3OnPg, singleFileServer], env: groupCommit, store: 'postgres' },
     { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
     { name: 'Plant Store', args: [CLI], store: 'postgres' },
-  ],
-  memory: [
-    koaEcho,
-    { name: 'Plant Store, memory:', args: [CLI], store: 'none', env: inMemory },
-    { name: 'Plant Store, memory:, ACCESS_LOG=off', args: [CLI], store: 'none', env: { ...inMemory, ...withoutLog } },
   ],
   start: [singleFile, plantStore, koaKnex],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
@@ -93,7 +86,7 @@ export async function startServer({ args, env, store: kind }: Contender) {
   }
   return {
     port,
-    store: kind === 'none' ? undefined : store,
+    store,
     /** The time from the start of the process to its first response. */
     startMs: performance.now() - began,
     /** Returns the processor time of its threads so far. */
