@@ -110,18 +110,3 @@ export function post(body: string | Uint8Array = newPlant(), headers: Readonly<R
 export function inChunks(body: string): Buffer {
   return post(chunked(body), { 'Transfer-Encoding': 'chunked' });
 }
-
-/** Blocks the calls of a function until it is opened. */
-export class Gate {
-  open = (): void => {};
-  readonly #opened = new Promise<void>((resolve) => {
-    this.open = resolve;
-  });
-
-  block<Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) {
-    return async (...args: Args): Promise<Result> => {
-      await this.#opened;
-      return call(...args);
-    };
-  }
-}

@@ -19,28 +19,21 @@ describe('A connection', () => {
   it('hands over one request at a time, and is not read while others wait', async () => {
     const { server, held } = await start();
     const client = await server.connect(Buffer.concat([HELD, HELD]));
-    client.send(NEXT.replace('next', 'x'.repeat(15_000)).repeat(800));
-    for (let round = 0; round < 200; round++) await server.waitUntilRead();
-    expect(client.socket.writableLength).to.be.above(0);
+    client.send(NEXT.replace('next', 'x'.repeat(10_000)).repeat(40));
+    for (let round = 0; round < 10; round++) await server.waitUntilRead();
+    expect(held[0]?.req.socket.bytesRead).to.be.below(100_000);
     expect(held).to.have.lengthOf(1);
     held[0]?.end();
     await client.readResponse();
     held[1]?.end();
-    for (let number = 0; number < 801; number++) expect(await client.readResponse()).to.include({ status: 200 });
+    for (let number = 0; number < 41; number++) expect(await client.readResponse()).to.include({ status: 200 });
     client.close();
   });
 
   it('is closed if more than 512 requests wait for a response', async () => {
-    for (const [count, outcomes] of [
-      [512, Array(512).fill(200)],
-      [513, []],
-    ] as const) {
-      const { server, held } = await start();
-      const last = request('GET /', { Connection: 'close' });
-      const client = await server.connect(`${HELD}${NEXT.repeat(count - 2)}${last}`);
-      held[0]?.end();
-      expect(await client.readOutcomes()).to.deep.equal(outcomes);
-    }
+    const { server } = await start();
+    const client = await server.connect(`${HELD}${NEXT.repeat(512)}`);
+    expect(await client.readOutcomes()).to.deep.equal([]);
   });
 
   it('beyond the maximum number is closed at once', async () => {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { newPlant } from '#contract/http/service.js';
@@ -6,7 +7,7 @@ import { request } from '../../../support/raw-http.js';
 import { recordLog } from '../../../support/record-log.js';
 import { CANARY } from '../../../support/secret-leaks.js';
 import { waitUntil } from '../../../support/wait-until.js';
-import { Gate, httpServers, post, tokenVerifier } from '../test-server.js';
+import { httpServers, post, tokenVerifier } from '../test-server.js';
 
 /** Removes members that are undefined, and the duration. */
 const toPlain = ({ durationMs: _, ...fields }: object & { durationMs?: unknown }) => JSON.parse(JSON.stringify(fields));
@@ -46,19 +47,20 @@ describe('The log', () => {
   });
 
   it('has the subject, but no status and no failure, if a client disconnects before its body arrives', async () => {
-    const gate = new Gate();
-    for (const verify of [gate.block(tokenVerifier.verify), tokenVerifier.verify]) {
+    const gate = new EventEmitter();
+    const verifyLate = (token: string) => once(gate, 'open').then(() => tokenVerifier.verify(token));
+    for (const verify of [verifyLate, tokenVerifier.verify]) {
       const server = await start({ log, tokenVerifier: { verify } });
       const client = await server.connect(post('', { 'Content-Length': '100' }));
       client.socket.resetAndDestroy();
       await server.waitUntilRead();
-      gate.open();
+      gate.emit('open');
       await waitUntil('the create ends', async () => server.finished.some(({ method }) => method === 'POST'));
     }
+    expect(lines.filter(({ message }) => message !== 'request')).to.deep.equal([]);
     const aborted = lines.filter(({ status }) => status === undefined);
     expect(aborted).to.have.lengthOf(2);
-    const expected = { path: '/plants', subject: 'tester', error: undefined, aborted: true, message: 'request' };
-    for (const line of aborted) expect(line).to.include(expected);
+    for (const line of aborted) expect(line).to.include({ path: '/plants', subject: 'tester', aborted: true });
   });
 
   it('has no control character of a subject or an issuer, which a terminal would execute', async () => {
@@ -77,7 +79,6 @@ describe('The log', () => {
     const server = await start({ log });
     for (const [bytes, outcome] of [
       [create(newPlant(telltale)), 200],
-      [create(newPlant(), { 'X-Request-Id': `${CANARY} `.repeat(2) }), 200],
       [request(`POST http://${CANARY}:${CANARY}@${CANARY}/plant?${CANARY}`, CREATE_HEADERS, '{}'), 40401],
       [create('', { Authorization: `Bearer ${CANARY}` }), 40102],
       [create('', { 'Content-Type': `text/${CANARY}` }), 41501],

@@ -7,7 +7,6 @@ import { after, describe, it } from 'mocha';
 describe('The management server', () => {
   const running: HttpServer[] = [];
   after(() => Promise.all(running.map((server) => server.stop())));
-  /** Starts a server, and returns its URL. */
   const start = (...options: Parameters<typeof createManagementServer>) => {
     const server = createManagementServer(...options);
     running.push(server);

@@ -49,8 +49,9 @@ describe('importPlants', () => {
       '{"id":1,"name":"another"}',
       '{"id":2,"name":"a\\u0000"}',
       '[]',
-      `{"id":3,"name":"${'a'.repeat(LIMIT)}"}`,
-      '{"name":"\\u0070lant 4", "id":4.0, "more":true}',
+      // The id of an exported plant may be 15 characters longer than that in its body: 1e18.
+      '{"id":3,"name":"a"}'.padEnd(LIMIT + 16),
+      '{"name":"\\u0070lant 4", "id":4.0, "more":true}'.padEnd(LIMIT + 15),
     ];
     const text = `${plantLines(1, 4000)}${others.join('\n')}\n${plantLines(5000, 1200)}not JSON\n`;
     expect(await importFrom(text)).to.deep.equal({ kind: 'imported', created: 5200, alreadyStored: 1, rejected: 6 });
@@ -71,17 +72,6 @@ describe('importPlants', () => {
     expect(rejects).to.deep.equal([{ line: 6, ...NOT_JSON }]);
   });
 
-  it('reads the export of a plant whose body had exactly the maximum size, and no longer line', async () => {
-    // The body had the id 1e18, which has 15 characters less than its digits.
-    const toLine = (length: number) => `{"id":1000000000000000000,"name":"${'x'.repeat(length)}"}`;
-    const nameLength = LIMIT + 15 - toLine(0).length;
-    expect(await importFrom(`${toLine(nameLength)}\n${toLine(nameLength + 1)}`)).to.include({
-      created: 1,
-      rejected: 1,
-    });
-    expect(rejects).to.deep.equal([{ line: 2, ...TOO_LONG }]);
-  });
-
   it('gives a hint for another format, and imports nothing', async () => {
     const line = '{"id":1,"name":"a"}';
     const utf16 = Buffer.from(`\ufeff${line}`, 'utf16le');
@@ -89,8 +79,6 @@ describe('importPlants', () => {
     const array = 'the input is a JSON array; write one object per line, without commas';
     for (const [format, bytes, hint] of [
       ['gzip', gzipSync(line), compressed],
-      ['7z', Buffer.from('377abcaf271c', 'hex'), compressed],
-      ['zstd', Buffer.from('28b52ffd', 'hex'), compressed],
       ['UTF-16 LE', utf16, compressed],
       ['UTF-16 without a byte order mark', utf16.subarray(2), compressed],
       ['a JSON array over lines', `\ufeff\n[\n${line}\n]`, array],
