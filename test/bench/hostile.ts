@@ -1,6 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { CREATE_HEADERS } from '../support/client.js';
-import { RawClient, request } from '../support/raw-http.js';
+import { CREATE_HEADERS, RawClient, request } from '../support/client.js';
 import { Comparison } from './compare.js';
 import { type Contender, startServer, TOKEN } from './programs.js';
 

@@ -6,11 +6,9 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readConfig, services, start } from '../../composition/index.js';
 import { catchError } from '../support/catch-error.js';
-import { create } from '../support/client.js';
+import { create, exchange, request, TOKEN } from '../support/client.js';
 import { toPlant } from '../support/plants.js';
 import { portOf } from '../support/port.js';
-import { exchange, request } from '../support/raw-http.js';
-import { TOKEN } from '../support/service.js';
 import { waitUntil } from '../support/wait-until.js';
 
 const SETTINGS = { PORT: '0', MANAGEMENT_PORT: '0', DATABASE_URL: 'recorded:', ACCESS_TOKENS: TOKEN };

@@ -4,9 +4,8 @@ import { ContractViolation, httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { catchError } from '../support/catch-error.js';
-import { serve } from '../support/client.js';
+import { serve, TOKEN } from '../support/client.js';
 import { portOf } from '../support/port.js';
-import { TOKEN } from '../support/service.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** A fault between the client and a correct service. Strings are the bytes of one packet, in Latin-1. */

@@ -2,9 +2,9 @@ import { httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { readConfig, start } from '../../composition/index.js';
+import { TOKEN } from '../support/client.js';
 import { Program } from '../support/executable.js';
 import { inRepository } from '../support/paths.js';
-import { TOKEN } from '../support/service.js';
 
 it('The example http-contract runs the contract under node:test, which passes for this service', async () => {
   const settings = { PORT: '0', MANAGEMENT_PORT: 'off', DATABASE_URL: 'memory:', LOG_LEVEL: 'silent' };

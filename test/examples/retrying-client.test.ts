@@ -7,9 +7,9 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { httpServers, type TestServer } from '../adapters/driving/test-server.js';
 import { catchError } from '../support/catch-error.js';
+import { TOKEN } from '../support/client.js';
 import { inRepository } from '../support/paths.js';
 import { toPlant } from '../support/plants.js';
-import { TOKEN } from '../support/service.js';
 
 const { createPlant } = await import(inRepository('docs/examples/retrying-client/create-plant.js'));
 

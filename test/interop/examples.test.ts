@@ -3,12 +3,12 @@ import { plantRepositoryContract } from '@plant-store/contract';
 import { httpContract } from '@plant-store/contract/http';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
+import { TOKEN } from '../support/client.js';
 import { postgresEngine, type TestStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
 import { PACKAGES } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { runContract } from '../support/run-contract.js';
-import { TOKEN } from '../support/service.js';
 import { linkDependencies, outputOf, unpack } from './interop.js';
 
 const CLI = 'node_modules/plant-store/dist/composition/cli/main.js';

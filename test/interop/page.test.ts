@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { serve } from '../support/client.js';
+import { serve, TOKEN } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import { TOKEN } from '../support/service.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { installed } from './interop.js';

@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MALFORMED } from '#contract/http/malformed-http.js';
 import { chunked } from '#contract/http/service.js';
-import { CREATE_HEADERS, createRequest, serve } from '../support/client.js';
+import { CREATE_HEADERS, createRequest, RawClient, request, serve } from '../support/client.js';
 import { undeclared } from '../support/description.js';
 import { sqliteStore } from '../support/engines.js';
-import { RawClient, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const CLIENTS = 32;

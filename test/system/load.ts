@@ -1,10 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createRequest } from '../support/client.js';
+import { createRequest, RawClient, type RawResponse } from '../support/client.js';
 import type { TestStore } from '../support/engines.js';
 import type { TestPlant } from '../support/plants.js';
-import { RawClient, type RawResponse } from '../support/raw-http.js';
 import { waitUntil } from '../support/wait-until.js';
 import { conclusive, type Operation, violationsOf } from './history.js';
 

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { create, serve } from '../support/client.js';
-import { RawClient, request } from '../support/raw-http.js';
+import { create, RawClient, request, serve } from '../support/client.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { CLIENTS, Load } from './load.js';
 

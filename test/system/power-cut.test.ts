@@ -2,9 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { create, createRequest, serve } from '../support/client.js';
+import { create, createRequest, RawClient, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import { RawClient } from '../support/raw-http.js';
 import { skipUnlessInstalled } from '../support/skip-unless.js';
 import { temporaryFolder } from '../support/temporary.js';
 

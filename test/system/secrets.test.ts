@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { create, serve } from '../support/client.js';
+import { create, exchange, request, serve } from '../support/client.js';
 import { sqliteStore } from '../support/engines.js';
-import { exchange, request } from '../support/raw-http.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const REJECT = "CREATE TRIGGER r BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'canary-trigger'); END";

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { serve } from '../support/client.js';
-import { RawClient, request } from '../support/raw-http.js';
+import { RawClient, request, serve } from '../support/client.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** Their log lines, of 400 bytes at least, fill a pipe and the memory for lines that wait, which is one mebibyte. */

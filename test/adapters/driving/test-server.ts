@@ -5,10 +5,8 @@ import { createKoaApp, type InFlight, type RouteOptions } from '@plant-store/ada
 import { type CreatePlantUseCase, Plant, type TokenVerifier } from '@plant-store/core';
 import { after } from 'mocha';
 import { chunked, newPlant } from '#contract/http/service.js';
-import { CREATE_HEADERS } from '../../support/client.js';
+import { CREATE_HEADERS, exchange, RawClient, type RawResponse, request, TOKEN } from '../../support/client.js';
 import { inRepository } from '../../support/paths.js';
-import { exchange, RawClient, type RawResponse, request } from '../../support/raw-http.js';
-import { TOKEN } from '../../support/service.js';
 
 /** The folder of Swagger UI. */
 export const SWAGGER_UI: string = inRepository('node_modules/swagger-ui-dist');

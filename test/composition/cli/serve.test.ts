@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { version } from '../../../composition/version.js';
-import { beginCreate, create, serve, toLines } from '../../support/client.js';
+import { beginCreate, create, exchange, RawClient, request, serve, TOKEN, toLines } from '../../support/client.js';
 import { sqliteStore } from '../../support/engines.js';
 import { plantStore } from '../../support/executable.js';
 import { inRepository } from '../../support/paths.js';
-import { exchange, RawClient, request } from '../../support/raw-http.js';
-import { TOKEN } from '../../support/service.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { waitUntil } from '../../support/wait-until.js';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { serve } from '../../support/client.js';
+import { exchange, request, serve } from '../../support/client.js';
 import type { TestStore } from '../../support/engines.js';
 import type { Program } from '../../support/executable.js';
-import { exchange, request } from '../../support/raw-http.js';
 import { waitUntil } from '../../support/wait-until.js';
 import { conclusive } from '../history.js';
 import { CLIENTS, Load } from '../load.js';

@@ -2,13 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { create, toLines } from '../../support/client.js';
+import { create, TOKEN, toLines } from '../../support/client.js';
 import { postgresEngine } from '../../support/engines.js';
 import { Program } from '../../support/executable.js';
 import { commandsUnder } from '../../support/guide.js';
 import { inRepository } from '../../support/paths.js';
 import { freePort } from '../../support/port.js';
-import { TOKEN } from '../../support/service.js';
 import { skipUnless, skipUnlessInstalled } from '../../support/skip-unless.js';
 import { waitUntil } from '../../support/wait-until.js';
 

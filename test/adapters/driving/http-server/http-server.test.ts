@@ -4,7 +4,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { catchError } from '../../../support/catch-error.js';
-import { RawClient, request } from '../../../support/raw-http.js';
+import { RawClient, request } from '../../../support/client.js';
 import { waitUntil } from '../../../support/wait-until.js';
 import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../test-server.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { request } from '../../../support/raw-http.js';
+import { request } from '../../../support/client.js';
 import { recordLog } from '../../../support/record-log.js';
 import { ALL_BUT_FIVE_BYTES, FIVE_BYTES, HELD, holdingServers, NEXT } from '../test-server.js';
 

@@ -7,10 +7,8 @@ import { expect } from 'chai';
 import type { Middleware } from 'koa';
 import { before, describe, it } from 'mocha';
 import type { ResponseObserver } from '#contract/http/connection.js';
-import { CREATE_HEADERS } from '../../../support/client.js';
+import { CREATE_HEADERS, request, TOKEN } from '../../../support/client.js';
 import { undeclared } from '../../../support/description.js';
-import { request } from '../../../support/raw-http.js';
-import { TOKEN } from '../../../support/service.js';
 import { waitUntil } from '../../../support/wait-until.js';
 import { httpServers, SWAGGER_UI, type TestServer } from '../test-server.js';
 

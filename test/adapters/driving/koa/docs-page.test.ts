@@ -2,8 +2,7 @@ import { openApiDescription } from '@plant-store/adapters/api';
 import { createKoaApp } from '@plant-store/adapters/koa';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { CREATE_HEADERS } from '../../../support/client.js';
-import { request } from '../../../support/raw-http.js';
+import { CREATE_HEADERS, request } from '../../../support/client.js';
 import { type CreateListener, httpServers, SWAGGER_UI } from '../test-server.js';
 
 /** Mounts the API as Express does, which removes `/garden` from the URL. */

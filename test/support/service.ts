@@ -1,2 +1,0 @@
-/** The access token of the services that tests start. */
-export const TOKEN = 'token-of-the-tests';
