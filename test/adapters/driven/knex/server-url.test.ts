@@ -30,6 +30,9 @@ describe('The URL of a server is rejected without printing its password', () => 
     ],
     ['if it has no database', `mysql://u:${CANARY}@db`, /^must name a database after the host/],
     ['if the password has a slash', `postgres://u:a/${CANARY}@db/plants`, needsEncoding],
+    ['if the password looks like a port', `postgres://u:12/${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a question mark', `mysql://u:12?${CANARY}@db/plants`, needsEncoding],
+    ['if the password has a hash', `mysql://u:12#${CANARY}@db/plants`, needsEncoding],
     ['if the password has a line feed', `mysql://u:${CANARY}\n@db/plants`, needsEncoding],
     ['if the password has a percent sign', `mysql://u:${CANARY}100%@db/plants`, /^percent-encode % as %25$/],
   ] as const)

@@ -1,8 +1,10 @@
+import { ServerResponse } from 'node:http';
 import { addRoutes, type ClientRoutes, createBaseApp } from '@plant-store/adapters/koa';
 import { StorageUnavailable, TokenIssuerUnavailable } from '@plant-store/core';
 import { expect } from 'chai';
 import type { Middleware } from 'koa';
 import { describe, it } from 'mocha';
+import { limitInFlight } from '#adapters/driving/koa/middlewares.js';
 import { newPlant } from '#contract/http/service.js';
 import { CREATE_HEADERS, RawClient, request } from '../../../support/client.js';
 import { undeclared } from '../../../support/description.js';
@@ -120,6 +122,13 @@ describe('Requests in flight', () => {
     client.close();
     await waitUntil('the response is lost', async () => server.inFlight.requests === 0);
     expect(server.inFlight.bytes).to.equal(0);
+  });
+
+  it('no longer count if the response is lost before it has a socket, as pipelined ones may be', async () => {
+    const inFlight = { requests: 0, bytes: 8 };
+    const ctx = { res: new ServerResponse(Object({ method: 'POST' })), state: { memoryBytes: 8 } };
+    await limitInFlight(inFlight, 1)(Object(ctx), async () => {});
+    expect(inFlight).to.deep.equal({ requests: 0, bytes: 0 });
   });
 
   it('release the permit of a client that disconnects at any point', async () => {
