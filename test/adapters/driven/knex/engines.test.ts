@@ -20,7 +20,8 @@ describe('A SQL repository', () => {
         const open = async () => {
           store = await stores.create();
           const storage = await reopen();
-          await store.run(engine.rejectPoison);
+          // A connection of the test's own would have a timer of its own.
+          await storage.knex.raw(engine.rejectPoison);
           return storage;
         };
         runContract(plantRepositoryContract({ open, reopen, openAnother: reopen, rejectedPlant: () => POISON }));
