@@ -67,20 +67,29 @@ describe('The schema', () => {
       });
 
       it('does not accept a table that cannot keep every plant, and says why', async () => {
-        for (const [columns, reason] of [
-          [lossy, 'the type of id is .*, the type of name is .*, the type of tag is .*'],
-          ['number INTEGER', 'id is missing, name is missing, tag is missing, its primary key is not id'],
+        // Some servers name the columns in another order.
+        for (const [columns, ...reasons] of [
+          [lossy, 'the type of id is .+', 'the type of name is .+', 'the type of tag is .+'],
+          ['number INTEGER', 'id is missing', 'name is missing', 'tag is missing', 'its primary key is not id'],
           [
             'id BIGINT, number INT, name TEXT, tag TEXT NOT NULL, pots INT NOT NULL, PRIMARY KEY (id, number)',
-            'its primary key is not id, .*name may be NULL, tag .* must have a value, pots .* must have a value',
+            ...[
+              'its primary key is not id',
+              'name may be NULL',
+              'tag .* must have a value',
+              'pots .* must have a value',
+            ],
           ],
         ] as const) {
           const store = await stores.create();
           await store.run(`CREATE TABLE plants (${columns})`);
-          for (const readOnly of [false, true])
-            expect(`${await catchError(openStore(store.url, { readOnly }))}`, columns).to.match(
-              RegExp(`: the table plants cannot keep every plant: .*${reason}$`),
-            );
+          for (const readOnly of [false, true]) {
+            const message = `${await catchError(openStore(store.url, { readOnly }))}`;
+            for (const reason of reasons)
+              expect(message, columns).to.match(
+                RegExp(`: the table plants cannot keep every plant: (.+, )?${reason}(, |$)`),
+              );
+          }
         }
       });
 
