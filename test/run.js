@@ -2,16 +2,16 @@
 // Files or folders replace the tiers: npm test -- test/core/plant.test.ts --grep int64
 import { spawnSync } from 'node:child_process';
 
-const onServers = ['adapters/driven/knex/@(postgres|mysql|servers)', 'examples/order-with-plant'];
+const onDatabases = ['adapters/driven/knex/@(postgres|mysql|servers)', 'examples/@(order-with-plant|sharded)'];
 /** Files in test/, and how many of them run at once on two cores, because many tests wait for a process. */
 const tiers = {
   unit: { jobs: 1, files: ['core/*', 'adapters/driven/@(batching|memory|static-token)/*', 'adapters/driving/api/*'] },
   test: {
     jobs: 4,
     files: ['@(adapters|composition|contract-mutants|core|docs|examples|structure)/**/*'],
-    except: onServers,
+    except: onDatabases,
   },
-  engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onServers] },
+  engines: { jobs: 2, files: ['adapters/driven/knex/@(engines|rows|schema|join-transaction)', ...onDatabases] },
   // The longest first.
   system: {
     jobs: 3,
@@ -20,7 +20,7 @@ const tiers = {
   sqlite: {
     jobs: 2,
     files: ['adapters/driven/knex/*', 'system/faults/sqlite', 'composition/cli/@(check|export|import)'],
-    except: onServers,
+    except: onDatabases,
   },
   interop: { jobs: 3, files: ['interop/@(examples|install)', 'interop/!(examples|install)'], packages: 'test/interop' },
   cluster: { jobs: 1, files: ['cluster/*'] },

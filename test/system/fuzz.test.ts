@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary.js';
 
 const CLIENTS = 32;
 /** Connections of each client, with nine requests on average. */
-const CONNECTIONS = 80;
+const CONNECTIONS = 40;
 /** One less than the number of requests that a connection may have without a response. */
 const MAX_REQUESTS = 15;
 
