@@ -80,7 +80,7 @@ describe('The service, with plugins that add or replace', () => {
   });
 
   it('routes for authenticated clients, which the metrics and the description include', async () => {
-    await startWith(['read-plants']);
+    await startWith(['find-plant', 'read-plants']);
     const [first, last] = ['{"id":1,"name":" Monstera "}', '{"id":9223372036854775807,"name":"Ficus","tag":"indoor"}'];
     await create(port, MONSTERA);
     await create(port, { id: 9223372036854775807n, name: 'Ficus', tag: 'indoor' });

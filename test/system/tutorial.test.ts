@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { codeBlocks, section } from '../support/guide.js';
+import { section } from '../support/guide.js';
 import { linkModules } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
+
+/** Matches a code block, or a link to a file of the repository. */
+const BLOCK_OR_LINK = /^```(\w+)\n(.*?)^```$|\]\(\.\.\/(.*?)\)/gms;
 
 describe('docs/tutorial.md', () => {
   const copy = temporaryFolder();
@@ -14,9 +17,17 @@ describe('docs/tutorial.md', () => {
   const isOfTests = (name: string) => /^(CI$|TEST_)/.test(name);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTests(name)));
 
-  function run(commands: string): void {
+  function run(commands: string): { status: number | null; output: string } {
     const { status, stdout, stderr } = spawnSync('bash', ['-euc', commands], { cwd: copy, encoding: 'utf8', env });
-    expect(status, `${commands}\n${stdout}${stderr}`).to.equal(0);
+    return { status, output: `${commands}\n${stdout}${stderr}` };
+  }
+
+  /** Makes the change of a diff, whose lines of context occur once. */
+  function type(path: string, diff: string): void {
+    const linesWith = (signs: RegExp) => diff.replace(/^.*\n/gm, (line) => (signs.test(line) ? line.slice(1) : ''));
+    const parts = readFileSync(join(copy, path), 'utf8').split(linesWith(/^[ -]/));
+    expect(parts, diff).to.have.lengthOf(2);
+    writeFileSync(join(copy, path), parts.join(linesWith(/^[ +]/)));
   }
 
   before(() => {
@@ -24,23 +35,34 @@ describe('docs/tutorial.md', () => {
     // The build starts from the compiled code, which it recognises by the times of the files.
     cpSync(inRepository(''), copy, { recursive: true, preserveTimestamps: true, filter: isCopied });
     linkModules(copy);
-    run('git init --quiet; git add --all');
+    expect(run('git init --quiet; git add --all').status).to.equal(0);
   });
 
   for (const [title, heading, patch] of [
-    ['step 1, a rule, applies and passes its tests', '1. A rule', 'rule'],
-    ['step 2, a field, applies and passes its tests', '2. A field', 'field'],
-    ['step 3, an operation, applies and passes its tests', '3. An operation', 'operation'],
-  ] as const) {
-    it(title, () => {
-      const blocks = codeBlocks(section('docs/tutorial.md', heading));
-      const linesOf = (language: string) =>
-        blocks.filter((block) => block.language === language).flatMap(({ text }) => text.trimEnd().split('\n'));
-      const lines = readFileSync(inRepository(`docs/tutorial/${patch}.patch`), 'utf8').split('\n');
-      expect(lines).to.include.members(linesOf('diff'));
-      // After the step before.
+    ['a rule, which the reader types', '1. A rule', 'rule'],
+    ['a field, whose first line the reader types', '2. A field', 'field'],
+    ['an operation, whose first line the reader types', '3. An operation', 'operation'],
+  ] as const)
+    it(`step ${title}: the compiler and the tests answer as stated, and the patch is the change`, () => {
+      const text = section('docs/tutorial.md', heading);
       run('git restore .; git clean --quiet --force -d');
-      run(linesOf('sh').join('\n'));
+      let path = '';
+      let result = { status: 0 as number | null, output: '' };
+      for (const [, language, block = '', link] of text.matchAll(BLOCK_OR_LINK)) {
+        if (link) path = link;
+        if (language === 'diff') type(path, block);
+        if (language === 'console') {
+          for (const line of block.trim().split('\n')) expect(result.output).to.include(line.replace(/ …$/, ''));
+          expect(result.status).to.not.equal(0);
+          result = { status: 0, output: '' };
+        } else if (language) expect(result.status, result.output).to.equal(0);
+        if (language === 'sh') result = run(block);
+      }
+      expect(result.status, result.output).to.equal(0);
+      const { status, output } = run(`git apply --reverse --check docs/tutorial/${patch}.patch`);
+      expect(status, output).to.equal(0);
+      const files = readFileSync(inRepository(`docs/tutorial/${patch}.patch`), 'utf8').match(/^diff .*/gm) ?? [];
+      const product = files.filter((line) => / a\/(core|adapters|composition|docs\/openapi)/.test(line)).length;
+      expect(text).to.include(`Cost: ${product} product files, ${files.length - product} other file`);
     }).timeout(600_000);
-  }
 });
