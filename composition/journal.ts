@@ -7,7 +7,7 @@ const PRIORITIES: Readonly<Record<string, number>> = { trace: 7, debug: 7, info:
 export function isJournal(): boolean {
   const stream = process.env['JOURNAL_STREAM'];
   if (!stream || process.stderr.fd === undefined) return false;
-  // As numbers, they would stay in a buffer that misleads Node 20 when it follows symbolic links to modules.
+  // Numbers would stay in a buffer that misleads Node 20 when it follows symbolic links to modules.
   const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
   return stream === `${dev}:${ino}`;
 }

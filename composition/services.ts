@@ -54,7 +54,7 @@ const identifiers = {
 
 /** The identifiers of all bindings. Rebind one to replace that part of the service, or wrap it with `onActivation`. */
 export const services: typeof identifiers = new Proxy(identifiers, {
-  // Otherwise, a plugin with a mistyped name would change nothing, and a check of permissions would be missing.
+  // A plugin with a mistyped name would change nothing, and a check of permissions would be missing.
   get(target, name) {
     if (typeof name === 'string' && !(name in target)) throw new TypeError(`there is no service ${name}`);
     return Reflect.get(target, name);

@@ -95,7 +95,7 @@ async function stop(container: ServiceContainer): Promise<boolean> {
   for (const [part, err] of failures) log.error({ part, err }, 'a part failed to close');
   const closed = !failures.has('group commit') && !failures.has('storage');
   log.info({ closed }, 'stopped');
-  // Only what plugins have opened is left.
+  // What plugins have opened is left.
   await container.close().catch((err) => log.error({ err }, 'a plugin failed to close'));
   await flush(destination);
   return closed;

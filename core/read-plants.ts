@@ -18,7 +18,7 @@ export class ReadPlants implements ReadPlantsUseCase {
       const plants = await this.#reader.read(from, batchSize);
       const last = plants.at(-1);
       if (last === undefined) return;
-      // Before the caller gets the array, which it may modify.
+      // The caller may modify the array that it gets.
       from = last.id + 1n;
       yield plants;
     }

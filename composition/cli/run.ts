@@ -70,7 +70,7 @@ function parse(argv: readonly string[]) {
     if (positionals.length > maxWords) throw new Error(`Too many arguments for ${name}`);
     return { values, command, argument };
   } catch (error) {
-    // Only the first sentence of parseArgs.
+    // The first sentence of parseArgs is enough.
     const [problem] = toReason(error).split(/\. |\.?\n/, 1);
     throw new UsageError(`${problem}; see plant-store --help`);
   }

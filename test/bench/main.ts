@@ -18,7 +18,7 @@ const loads: Measure = async (comparison, programs) => {
     const servers: LoadedServer[] = [];
     for (const program of programs) {
       const server = new LoadedServer(await startServer(program));
-      // With many clients, so that V8 has compiled the program when few are measured.
+      // Many clients come first, so that V8 has compiled the program when few are measured.
       await server.measure(64, 3);
       servers.push(server);
     }

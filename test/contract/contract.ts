@@ -66,7 +66,7 @@ async function runCase(check: () => Promise<void>, timeoutMs: number): Promise<v
   const listener = (reason: unknown) => unhandled.push(reason);
   runtime?.on?.('unhandledRejection', listener);
   try {
-    // Before the timeout of the test runner, so that this message reaches it.
+    // This time ends before that of the test runner, so that the message reaches it.
     const limitMs = 0.9 * timeoutMs;
     if (!(await settlesWithin(limitMs, check())))
       throw new ContractViolation(`a call did not settle within ${limitMs / 1000} seconds`);

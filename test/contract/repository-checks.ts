@@ -25,7 +25,7 @@ export class TestRepository implements OpenPlantRepository {
     this.#adapter = adapter;
   }
 
-  // Not async, so that the calls start and end when those of the adapter do.
+  // These are not async, so that calls start and end when those of the adapter do.
   add = (plants: readonly Plant[]) => this.#adapter.add(plants);
   find = (id: PlantId) => this.#adapter.find(id);
   read = (from: PlantId, limit: number) => this.#adapter.read(from, limit);

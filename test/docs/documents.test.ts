@@ -5,7 +5,7 @@ import { apiErrors } from '@plant-store/adapters/api';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { settings } from '../../composition/settings.js';
-import { section } from '../support/guide.js';
+import { codeBlocks, section } from '../support/guide.js';
 import { inRepository } from '../support/paths.js';
 
 /** Matches a link of Markdown, of a reference and of HTML. */
@@ -23,6 +23,21 @@ it('docs/http-api.md has every error number of the code, and no other', () => {
   const rows = section('docs/http-api.md', 'Errors').matchAll(/^\| (\d{5}) \|/gm);
   const numbers = [...new Set(Object.values(apiErrors).map(({ error }) => error))];
   expect([...rows].map(([, error]) => Number(error))).to.deep.equal(numbers);
+});
+
+it('Code in README.md and docs/plugins.md is an excerpt of a file that the tests compile or run', () => {
+  const paths = execFileSync('git', ['ls-files', 'core/*.ts', 'docs/*.ts', 'docs/*.js'], { cwd: inRepository('') });
+  const withoutIndents = (text: string) => text.replace(/^ +/gm, '');
+  const files = `${paths}`
+    .trim()
+    .split('\n')
+    .map((path) => withoutIndents(read(path)));
+  for (const { language, text } of ['README.md', 'docs/plugins.md'].flatMap((path) => codeBlocks(read(path))))
+    if (/^[jt]s$/.test(language))
+      expect(
+        files.some((file) => file.includes(withoutIndents(text))),
+        text,
+      ).to.equal(true);
 });
 
 it('Links in every document lead to a file', () => {

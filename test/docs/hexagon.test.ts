@@ -7,7 +7,12 @@ import { inRepository } from '../support/paths.js';
 /** What a file imports: modules, types in JSDoc, and the ports that a port extends. */
 const IMPORT = /^import\b[^;]*;|\bimport\(.*|(?<=^export interface PlantRepository extends ).*/gm;
 /** The files behind each box: the adapters, the two plugins that read, the use cases, and the port that extends others. */
-const FILES = ['adapters/*.ts', 'docs/examples/plugins/*-plant*.js', ':(glob)core/*-plant*.ts', 'core/ports/driven/*.ts'];
+const FILES = [
+  'adapters/*.ts',
+  'docs/examples/plugins/*-plant*.js',
+  ':(glob)core/*-plant*.ts',
+  'core/ports/driven/*.ts',
+];
 
 it('The arrows of docs/hexagon.svg are the imports of the code', () => {
   const read = (path: string) => readFileSync(inRepository(path), 'utf8');

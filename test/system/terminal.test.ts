@@ -16,7 +16,7 @@ describe('On a terminal', () => {
     const plants = plantLines(1, 3000);
     const { stdout } = await run(`$PLANT_STORE import ${folder.newFile(`no JSON\n${plants}`)}`);
     expect(stdout).to.match(/100% \| (\d+) of \1 bytes/);
-    // After the escape code that clears the line.
+    // An escape code clears the line before.
     expect(stdout).to.match(/K\{"line":1,"error":40001,"message":"[^"]*"\}\r\n/);
     expect(stdout).to.match(/\r\n3000 plants created, 0 already stored, 1 line rejected\r\n/);
     // A signal would leave a hidden cursor hidden.

@@ -8,8 +8,8 @@ import { linkModules } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-/** Matches a code block, or a link to a file of the repository. */
-const BLOCK_OR_LINK = /^```(\w+)\n(.*?)^```$|\]\(\.\.\/(.*?)\)/gms;
+/** Matches a code block, or the file that is named before it. */
+const BLOCK_OR_FILE = /^```(\w+)\n(.*?)^```$|(?:\]\(\.\.\/|`(?=test\/))(.*?\.ts)\b/gms;
 
 describe('docs/tutorial.md', () => {
   const copy = temporaryFolder();
@@ -48,8 +48,8 @@ describe('docs/tutorial.md', () => {
       run('git restore .; git clean --quiet --force -d');
       let path = '';
       let result = { status: 0 as number | null, output: '' };
-      for (const [, language, block = '', link] of text.matchAll(BLOCK_OR_LINK)) {
-        if (link) path = link;
+      for (const [, language, block = '', file] of text.matchAll(BLOCK_OR_FILE)) {
+        if (file) path = file;
         if (language === 'diff') type(path, block);
         if (language === 'console') {
           for (const line of block.trim().split('\n')) expect(result.output).to.include(line.replace(/ …$/, ''));

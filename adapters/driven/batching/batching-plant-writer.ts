@@ -20,7 +20,7 @@ interface PendingCall {
 
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. Otherwise, a write starts after this turn of the event loop. A call resolves once its plants are durable.
+ * its sync. A write below that limit starts after this turn of the event loop. A call resolves once its plants are durable.
  * When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write runs in the
  * `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
  */
@@ -49,7 +49,7 @@ export class BatchingPlantWriter implements PlantWriter {
       if (performance.now() < this.#pausedUntil) throw new StorageUnavailable('an earlier write timed out');
       // A copy, because the caller may change its array.
       const count = this.#pending.push({ plants: [...plants], resolve, reject });
-      // After this turn of the event loop, so that all its calls share a write. The end of a write starts the next one.
+      // All calls of this turn of the event loop share a write. The end of a write starts the next one.
       if (count === 1) setImmediate(this.#startWrites);
     });
   }
@@ -72,7 +72,7 @@ export class BatchingPlantWriter implements PlantWriter {
     try {
       const all = batch.flatMap(({ plants }) => plants);
       const outcomes = await this.#withinTime(this.#writer.add(all));
-      // Otherwise, a plant would get the outcome of another one.
+      // With a missing outcome, a plant would get that of another one.
       if (outcomes.length !== all.length) throw new TypeError('PlantWriter.add must return one outcome per plant');
       let next = 0;
       for (const { plants, resolve } of batch) {

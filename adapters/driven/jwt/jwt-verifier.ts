@@ -127,7 +127,7 @@ function createKeySetFetch(cooldownMs: number): jose.FetchImplementation {
     }
     const keySet = JSON.parse(Buffer.concat(chunks).toString());
     jose.createLocalJWKSet(keySet);
-    // With it, jose would reject every token.
+    // An empty key set would make jose reject every token.
     if (keySet.keys.length === 0) throw new Error('the key set is empty');
     return Response.json(keySet);
   };

@@ -59,7 +59,7 @@ export class Connections {
   close(callers: Connections): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#calls)
       .then(() => callers.knex.destroy())
-      // Not at the same time: SQLite removes the write-ahead log when the last connection closes.
+      // The pools close one after the other, because SQLite removes the write-ahead log with the last connection.
       .then(() => this.knex.destroy());
     return this.#closing;
   }

@@ -72,7 +72,7 @@ export class KnexPlantRepository implements PlantRepository {
       const failedAdds = this.#failedAdds;
       await selectRows(this.#knex, this.#dialect, 'id = 0');
       if (this.#options.readOnly || this.#failedAddsAtWrite === failedAdds) return;
-      // Before the write, because a session that begins after it failed may be outdated when the cause is gone.
+      // The server is asked before the write, because a session that begins after it failed may be outdated later.
       const [readOnlyServer] = await readFindings(this.#knex, this.#dialect.readOnlyServer);
       try {
         await this.#run(async () => this.#knex.raw(EMPTY_INSERT));

@@ -30,7 +30,7 @@ export const postgres: Dialect = {
   faults: `SELECT 'the encoding of the database is ' || getdatabaseencoding() || ', not UTF8' AS finding
       WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
     UNION ALL SELECT 'row-level security hides rows' WHERE row_security_active(to_regclass('plants'))`,
-  // Also on a standby. A Unix socket has no address.
+  // A standby is read-only, too. A Unix socket has no address.
   readOnlyServer: `SELECT concat_ws(' ', 'the server', host(inet_server_addr()) || ':' || inet_server_port(), 'is read-only') AS finding
     WHERE current_setting('transaction_read_only') = 'on'`,
   // client_min_messages=error hides cancelled waits for a standby; one may be added later.
@@ -56,7 +56,7 @@ export const postgres: Dialect = {
     }
   },
 
-  // Also waits until the synchronous standby, if any, has every earlier commit.
+  // The synchronous standby, if any, then has every earlier commit.
   sync: async (knex) => knex.raw("SELECT pg_logical_emit_message(true, 'plant-store', '')"),
 
   // The codes are SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html).

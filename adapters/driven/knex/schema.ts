@@ -40,7 +40,7 @@ export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState
   try {
     if (migrationLock) await transaction.raw(migrationLock);
     const pending = await readPending(transaction, dialect);
-    // Only if needed, because the user may lack the privilege.
+    // The user may lack the privilege, which a current schema does not need.
     if (pending.length > 0)
       await transaction.raw(`CREATE TABLE IF NOT EXISTS ${TABLE} (name VARCHAR(255) PRIMARY KEY)`);
     for (const name of pending) {
@@ -49,7 +49,7 @@ export async function migrate(knex: Knex, dialect: Dialect): Promise<SchemaState
     }
     await assertTable(transaction, dialect);
     await transaction.commit();
-    // Unlike `commit`, rejects if COMMIT fails.
+    // `commit` resolves even if COMMIT fails.
     await transaction.executionPromise;
     if (afterMigrations) await knex.raw(afterMigrations);
     if (pending.length === 0) return { schema: 'current', pending };
@@ -94,7 +94,7 @@ async function assertTable(knex: Knex, dialect: Dialect): Promise<void> {
     if (isLeftOut && !nullable) faults.push(`${name} (${type}) must have a value`);
   }
   assertNone(faults);
-  // As an export reads. SQLite before 3.43 lacks OCTET_LENGTH.
+  // This reads as an export does. SQLite before 3.43 lacks OCTET_LENGTH.
   await selectPage(knex, dialect, MAX_PLANT_ID, 1);
 }
 

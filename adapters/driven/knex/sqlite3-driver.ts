@@ -32,7 +32,7 @@ class Connection extends sqlite3.Database {
   constructor(filename: string, flags: number, done: Callback) {
     // Knex would let it create a file in place of one that is away.
     super(filename, flags & ~sqlite3.OPEN_CREATE, done);
-    // Otherwise, a ROLLBACK of the caller may overtake an insert, which then commits by itself.
+    // A ROLLBACK of the caller must not overtake an insert, which would then commit by itself.
     this.serialize();
   }
 

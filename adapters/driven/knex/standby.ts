@@ -22,7 +22,7 @@ export function endStalledConnection(client: PostgresClient, timeoutMs: number):
   const { connection } = client;
   const { stream } = connection;
   const unresponsive = Object.assign(new Error('the server does not respond'), { code: 'ETIMEDOUT' });
-  // With the code of a statement that was cancelled.
+  // 57014 is the code of a statement that was cancelled.
   const cancelled = Object.assign(new Error('the wait for the standby was cancelled'), { code: '57014' });
   // A pooler knows the connection only until it ends. If the cancelled wait succeeds meanwhile, there is a notice.
   stream.setTimeout(timeoutMs + 1000, () => requestCancel(client).once('close', () => stream.destroy(unresponsive)));

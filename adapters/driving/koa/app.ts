@@ -86,7 +86,7 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
   for (const add of routes) {
     const clients = new Router<ClientState>(routing);
     const own = new Router<ClientState>({ sensitive: true, strict: true });
-    // For every path: that of a route may be a regular expression, or have another prefix or case.
+    // The guards match every path: that of a route may be a regular expression, or have another prefix or case.
     clients.use(/^/, ...guards, middlewares.exposeHttpErrors);
     add(own);
     app.use(clients.use(own.routes()).routes());

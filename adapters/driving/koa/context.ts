@@ -50,7 +50,7 @@ export function reject(ctx: ApiContext, apiError: ApiError): void {
 export function fail(ctx: ApiContext, failure: unknown, apiError = failureToApiError(failure)): void {
   ctx.state.failure = failure;
   ctx.app.emit('error', failure, ctx);
-  // So that the client does not take a response that has begun for a complete one.
+  // The client must not take a response that has begun for a complete one.
   if (ctx.headerSent) ctx.res.destroy();
   else reject(ctx, apiError);
 }

@@ -37,7 +37,7 @@ export async function importPlants(
   const decode = (line: Uint8Array | undefined): DecodeResult | undefined => {
     if (line === undefined) return { kind: 'rejected', error: tooLong };
     const decoded = codec.decodeNewPlant(line);
-    // Afterwards, because few lines are blank.
+    // Blank lines are rare, so only rejected lines are looked at.
     return decoded.kind === 'rejected' && isBlank(line) ? undefined : decoded;
   };
   let line = 0;

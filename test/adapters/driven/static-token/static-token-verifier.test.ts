@@ -47,7 +47,7 @@ describe('StaticTokenVerifier', () => {
       { name: 'ali', digest: '0'.repeat(65) },
       { name: 'ali', digest: `${DIGEST}\n` },
     ]) {
-      // As JavaScript code can.
+      // JavaScript code can pass this.
       const list = JSON.parse(JSON.stringify([{ name: 'ali', token: 'good' }, invalid]));
       const message = /^token 2 (?!.*(canary|0000))/;
       expect(() => new StaticTokenVerifier(list), JSON.stringify(invalid)).to.throw(TypeError, message);

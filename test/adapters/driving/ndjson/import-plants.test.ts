@@ -83,7 +83,7 @@ describe('importPlants', () => {
       ['UTF-16 without a byte order mark', utf16.subarray(2), compressed],
       ['a JSON array over lines', `\ufeff\n[\n${line}\n]`, array],
     ] as const) {
-      // As a pipe may deliver it: after a chunk of white space.
+      // A pipe may deliver it after a chunk of white space.
       expect(await importFrom('\n', bytes), format).to.deep.equal({ kind: 'not-ndjson', hint });
       expect([rejects, await exported()], format).to.deep.equal([[], '']);
     }

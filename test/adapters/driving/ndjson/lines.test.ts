@@ -6,7 +6,7 @@ import { splitLines } from '#adapters/driving/ndjson/lines.js';
 
 describe('splitLines', () => {
   it('returns the same lines for any chunks', async () => {
-    // With many line feeds, carriage returns and partial characters.
+    // The bytes have many line feeds, carriage returns and partial characters.
     const byte = fc.oneof(fc.constantFrom(0x0a, 0x0d, 0xc3, 0xa9), fc.integer({ min: 0, max: 255 }));
     const chunks = fc.array(fc.array(byte, { maxLength: 40 }), { maxLength: 10 });
     await fc.assert(
