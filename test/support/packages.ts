@@ -8,6 +8,7 @@ type Ranges = Readonly<Record<string, string>>;
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly exports: Readonly<Record<string, string>>;
   readonly dependencies?: Ranges;
   readonly optionalDependencies?: Ranges;
   readonly devDependencies?: Ranges;

@@ -6,7 +6,7 @@ import { splitLines } from './lines.js';
 const MAX_ADDED_DIGITS = 15;
 
 /** Dependencies, limit and callback of an import. */
-interface ImportOptions {
+export interface ImportOptions {
   /** The use case of the core, or a decorator of it that declines some plants. */
   readonly createPlants: CreatePlantsUseCase<Declined>;
   readonly codec: JsonPlantCodec;
@@ -17,7 +17,7 @@ interface ImportOptions {
 }
 
 /** The result of {@link importPlants}. */
-type ImportResult =
+export type ImportResult =
   /** Numbers of lines. Blank lines do not count. */
   | { readonly kind: 'imported'; readonly created: number; readonly alreadyStored: number; readonly rejected: number }
   /** The input has another format, so nothing was imported. `hint` is a clause for a person. */

@@ -1,2 +1,2 @@
 export { exportPlants } from './export-plants.js';
-export { importPlants } from './import-plants.js';
+export { type ImportOptions, type ImportResult, importPlants } from './import-plants.js';
