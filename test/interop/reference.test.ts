@@ -7,83 +7,102 @@ import { PACKAGES, readManifest } from '../support/packages.js';
 import { installed, linkDependencies, unpack } from './interop.js';
 
 const { default: ts } = await import(installed('typescript/lib/typescript.js'));
-const { Alias, Class, Function: Func, Optional, Type, Variable } = ts.SymbolFlags;
+const { SymbolFlags, TypeFlags, ModifierFlags } = ts;
+const { NoTruncation } = ts.TypeFormatFlags;
+/** An object of the compiler. Its types are not here when the tests compile without the packages of `test/interop`. */
+type Compiled = typeof ts;
 
-/** What this test reads of TypeScript's objects. */
-type Symbol = { readonly name: string; readonly flags: number; readonly valueDeclaration?: object };
-type Type = { readonly types: readonly Type[]; isUnion(): boolean };
-
-/** What the declarations use of third parties. */
-const THIRD_PARTIES = `
+/** What the declarations use of other packages. */
+const THIRD_PARTIES = `import type { RequestListener } from 'node:http';
 import type Router from '@koa/router';
 import type { Container, ServiceIdentifier } from 'inversify';
 import type { Knex } from 'knex';
 import type Koa from 'koa';
-import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';`;
+import type { Registry } from 'prom-client';
+`;
 
-/** The entry points of the packages, with the declarations in their READMEs. */
+/** The entry points of the packages, with the declarations in the READMEs. */
 const entryPoints = PACKAGES.flatMap((folder) => {
   const { name, exports } = readManifest(folder);
   const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
-  return paths.map((path, index) => {
-    const text = section(`${folder || 'composition'}/README.md`, path === '.' ? 'Reference' : path);
-    return { entry: join(name, path), declarations: codeBlocks(text).map((block) => block.text).join('\n') };
+  return paths.map((path) => {
+    const reference = section(`${folder || 'composition'}/README.md`, path === '.' ? 'Reference' : path);
+    return { entry: join(name, path), code: codeBlocks(reference).map(({ text }) => text) };
   });
 });
 
-describe('The READMEs declare the exports of', () => {
+describe('The READMEs declare exactly the exports of', () => {
   const folder = unpack(PACKAGES);
   linkDependencies(folder);
   const imports = new Map<string, string>();
-  for (const { entry, declarations } of entryPoints)
-    for (const [, name = ''] of declarations.matchAll(/^(?:class|const|function|interface|type) (\w+)/gm))
-      imports.set(name, imports.get(name) ?? `import type { ${name} } from '${entry}';`);
-  const modules = entryPoints.map(({ entry, declarations }) => {
-    return `export * as actual from '${entry}';\nexport declare namespace stated {\n${declarations}}\n`;
+  for (const { entry, code } of entryPoints)
+    for (const [, name = ''] of code.join('').matchAll(/^(?:class|const|function|interface|type) (\w+)/gm))
+      if (!imports.has(name)) imports.set(name, `import type { ${name} } from '${entry}';\n`);
+  const files = entryPoints.map(({ entry, code }, index) => {
+    const modules = [`export * as actual from '${entry}';\nexport declare namespace stated {\n`, ...code, '}\n'];
+    writeFileSync(join(folder, `${index}.d.mts`), [THIRD_PARTIES, ...imports.values(), ...modules].join(''));
+    return join(folder, `${index}.d.mts`);
   });
-  const files = modules.map((text, index) => {
-    const file = join(folder, `${index}.d.ts`);
-    writeFileSync(file, [THIRD_PARTIES, ...imports.values(), text].join('\n'));
-    return file;
-  });
-  const types = [installed('../../../node_modules/@types/node')];
-  const options = { strict: true, noEmit: true, module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, types };
-  const program = ts.createProgram(files, options);
+  const options = { strict: true, module: ts.ModuleKind.NodeNext, typeRoots: [join(folder, 'node_modules/@types')] };
+  const program = ts.createProgram(files, { ...options, types: ['node'] });
   const checker = program.getTypeChecker();
 
-  const exportsOf = (symbol: unknown): Symbol[] =>
-    checker
-      .getExportsOfModule(symbol)
-      .map((each: Symbol) => (each.flags & Alias ? { ...checker.getAliasedSymbol(each), name: each.name } : each));
-
-  /** Describes the members of a type, as seen at a declaration. */
-  function describeType(type: Type, at: unknown): string[] {
-    if (type.isUnion()) return type.types.flatMap((each) => describeType(each, at));
-    const print = (each: unknown) => checker.typeToString(each, at, ts.TypeFormatFlags.NoTruncation);
-    const isPublic = ({ name, valueDeclaration }: Symbol) =>
-      !name.startsWith('__#') && !(valueDeclaration && ts.getCombinedModifierFlags(valueDeclaration) & 6);
-    const members = checker.getPropertiesOfType(type).filter(isPublic);
-    const signatures = [0, 1].flatMap((kind) => checker.getSignaturesOfType(type, kind));
-    const lines = [
-      ...members.map((each: Symbol) => `${each.name}${each.flags & Optional ? '?' : ''}: ${print(checker.getTypeOfSymbol(each))}`),
-      ...signatures.map((each) => checker.signatureToString(each, at)),
-      ...checker.getIndexInfosOfType(type).map((each: any) => `${print(each.keyType)}: ${print(each.type)}`),
-    ];
-    return lines.length === 0 ? [print(type)] : lines.sort();
+  function exportsOf(module: Compiled): Map<string, Compiled> {
+    const resolve = (each: Compiled) => (each.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each);
+    return new Map(checker.getExportsOfModule(module).map((each: Compiled) => [each.name, resolve(each)]));
   }
 
-  entryPoints.forEach(({ entry }, index) => {
+  /** Describes a type by its public members. */
+  function describeType(type: Compiled, print: (part: Compiled) => string): string[] {
+    if (type.isUnion()) return type.types.flatMap((each: Compiled) => describeType(each, print));
+    const lines: string[] = type.getConstructSignatures().map(print);
+    for (const member of type.getProperties()) {
+      const hidden = ts.getDeclarationModifierFlagsFromSymbol(member) & ModifierFlags.NonPublicAccessibilityModifier;
+      const name = member.flags & SymbolFlags.Optional ? `${member.name}?` : member.name;
+      if (!hidden && !name.startsWith('#')) lines.push(`${name}: ${print(checker.getTypeOfSymbol(member))}`);
+    }
+    for (const each of checker.getIndexInfosOfType(type)) lines.push(`${print(each.keyType)}: ${print(each.type)}`);
+    return type.flags & TypeFlags.Object && lines.length > 0 ? lines.sort() : [print(type), ...lines.sort()];
+  }
+
+  /** Prints a type or a signature as seen from a scope, without what the READMEs leave out. */
+  function print(part: Compiled, scope: Compiled): string {
+    const text = part.parameters
+      ? checker.signatureToString(part, scope)
+      : checker.typeToString(part, scope, NoTruncation);
+    const short = text
+      .replace(/(?<=[{;] )readonly |import\(.*?\)\./g, '')
+      .replace(/(\?: [^;,)]*?) \| undefined(?=[;,)])/g, '$1');
+    // A parameter without a name is called by the last word of its type.
+    const unnamed = /\{[^{}:;]*\}(?=\??: (?:\w*?([A-Z][a-z]+)\b|\{))/g;
+    return short.replace(unnamed, (_: string, word = 'options') => word.toLowerCase());
+  }
+
+  for (const [index, { entry }] of entryPoints.entries())
     it(entry, async () => {
       const source = program.getSourceFile(files[index]);
-      const diagnostics = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-      expect(diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).to.deep.equal([]);
-      const [actual, stated] = ['actual', 'stated'].map((name) => {
-        const symbol = exportsOf(checker.getSymbolAtLocation(source)).find((each) => each.name === name);
-        return exportsOf(symbol)
-      });
-      console.log(actual?.map(x=>x.name), stated?.map(x=>x.name));
+      const problems: Compiled[] = ts.getPreEmitDiagnostics(program, source);
+      expect(problems.map(({ messageText }) => messageText)).to.deep.equal([]);
+      const modules = exportsOf(checker.getSymbolAtLocation(source));
+      const actual = exportsOf(modules.get('actual'));
+      const stated = exportsOf(modules.get('stated'));
+      expect([...stated.keys()]).to.have.members([...actual.keys()]);
+      const values = [...stated.keys()].filter((name) => stated.get(name).flags & SymbolFlags.Value);
+      expect(values).to.have.members(Object.keys(await import(entry)));
+      const [namespace] = modules.get('stated').declarations;
+      for (const [name, symbol] of stated) {
+        // The type of a constant may be a subtype of what is stated.
+        const isConstant = symbol.flags & SymbolFlags.Variable;
+        const describeFrom = (scope: Compiled, type: Compiled) =>
+          describeType(type, (part) => (isConstant ? '' : print(part, scope)));
+        const assertSame = (typeOf: (symbol: Compiled) => Compiled) => {
+          const [statedType, type] = [symbol, actual.get(name)].map(typeOf);
+          expect(describeFrom(namespace, statedType), name).to.deep.equal(describeFrom(source, type));
+          if (isConstant) expect(checker.isTypeAssignableTo(type, statedType), name).to.equal(true);
+        };
+        assertSame(checker.getDeclaredTypeOfSymbol);
+        if (symbol.flags & SymbolFlags.Value) assertSame(checker.getTypeOfSymbol);
+      }
     });
-  });
 });

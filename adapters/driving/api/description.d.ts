@@ -1,10 +1,14 @@
-type Operation = { responses: Record<string, object>; [member: string]: unknown };
+/** An operation of an {@link OpenApiDescription}. */
+export type OpenApiOperation = { responses: Record<string, object>; [member: string]: unknown };
 
 /** The parts of an OpenAPI 3.1 document that the adapters read. */
 export interface OpenApiDescription {
   openapi: string;
   /** Operations by path, such as `/plants/{plantId}`, then by method in lower case. Their responses are by status. */
-  paths: { '/plants': { post: Operation; [method: string]: Operation }; [path: string]: Record<string, Operation> };
+  paths: {
+    '/plants': { post: OpenApiOperation; [method: string]: OpenApiOperation };
+    [path: string]: Record<string, OpenApiOperation>;
+  };
   components: { schemas: Record<string, object>; [member: string]: unknown };
   [member: string]: unknown;
 }

@@ -37,7 +37,7 @@ export type ApiContext = ParameterizedContext<RequestState>;
 export type ApiMiddleware = Middleware<RequestState>;
 
 /** Responds with an Error object, whose number the log and the metrics get, too. */
-export function reject(ctx: ApiContext, apiError: ApiError): void {
+export function reject(ctx: ParameterizedContext<RequestState>, apiError: ApiError): void {
   const { error, message, headers = {} } = apiError;
   ctx.state.errorNumber = error;
   ctx.status = toStatus(apiError);
