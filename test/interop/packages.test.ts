@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { codeBlocks } from '../support/guide.js';
-import { PACKAGES, readManifest } from '../support/packages.js';
+import { ENTRY_POINTS, PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { skipUnless } from '../support/skip-unless.js';
 import { installed, linkDependencies, outputOf, unpack } from './interop.js';
@@ -13,7 +13,7 @@ const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts
 /** Those of one package. */
 const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
   adapters: /^dist\/driving\/koa\/docs-page\/(index\.html|page\.css)$/,
-  '': /^((CHANGELOG|CONTRIBUTING)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
+  '': /^((CHANGELOG|CONTRIBUTING|composition\/README)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
 };
 
 /** Needs none of Node's built-in modules. */
@@ -30,6 +30,20 @@ const { newPlant } = new JsonPlantCodec().decodeNewPlant(json);
 const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
 console.log(kind, String(plant.id));`;
 
+/** The guides whose programs run. */
+const GUIDES = ['docs/embed.md', ...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`)];
+const codeOf = (path: string) =>
+  codeBlocks(readFileSync(inRepository(path), 'utf8')).filter(({ language }) => /^[jt]s$/.test(language));
+const questions = codeOf('docs/questions.md');
+/** Each imports a package, unlike the declarations of a reference. The questions are one program, as their page says. */
+const programs = [
+  ...GUIDES.flatMap(codeOf).filter(({ text }) => /^import /m.test(text)),
+  { language: questions[0]?.language, text: questions.map(({ text }) => text).join('') },
+].map(({ language, text }, index) => ({ file: `program-${index}.${language}`, text }));
+
+/** The entry points whose READMEs name `@types/node`. */
+const NEED_NODE = /^plant-store$|\/(http|http-server|jwt|knex|koa|management)$/;
+
 const DENO = 'run --node-modules-dir=manual --no-remote --allow-all'.split(' ');
 
 describe('The packed packages', () => {
@@ -38,6 +52,17 @@ describe('The packed packages', () => {
     folder = unpack(PACKAGES);
     linkDependencies(folder);
     const dependencies = Object.fromEntries(PACKAGES.map((each) => [readManifest(each).name, '*']));
+    for (const { file, text } of programs) writeFileSync(join(folder, file), text);
+    const names = ENTRY_POINTS.map(({ name }) => name);
+    const toExports = (name: string, index: number) => `export * as module${index} from '${name}';\n`;
+    writeFileSync(join(folder, 'all.ts'), names.map(toExports).join(''));
+    writeFileSync(
+      join(folder, 'portable.ts'),
+      names
+        .filter((name) => !NEED_NODE.test(name))
+        .map(toExports)
+        .join(''),
+    );
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
   });
   const run = (program: string, command: readonly [string, ...string[]] = [process.execPath]) => {
@@ -64,25 +89,32 @@ describe('The packed packages', () => {
   // The flags of users: `strict` alone, and the types of every library checked.
   const older = installed('typescript/bin/tsc');
   const newer = inRepository('node_modules/typescript/bin/tsc');
-  for (const [title, compiler, module, moduleResolution, exactOptionalPropertyTypes] of [
-    ['have types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
-    ['have types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
-    ['have types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
-    ['have types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
+  const compile = (compiler: string, files: readonly string[], options: object) => {
+    const target = { target: 'es2022', lib: ['es2022'], module: 'nodenext', types: ['node'] };
+    const strict = { strict: true, noUncheckedIndexedAccess: true, skipLibCheck: false };
+    const compilerOptions = { ...target, ...strict, ...options };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    outputOf(folder, [process.execPath, compiler, '-p', '.']);
+  };
+  const typed = programs.map(({ file }) => file).filter((file) => file.endsWith('.ts'));
+
+  for (const [title, compiler, options] of [
+    ['have types for TypeScript 5.9 in Node', older, {}],
+    [
+      'have types for TypeScript 5.9 and bundlers, with exact optional properties',
+      older,
+      { module: 'esnext', moduleResolution: 'bundler', exactOptionalPropertyTypes: true },
+    ],
+    [
+      'have types for TypeScript 7 in Node, with exact optional properties',
+      newer,
+      { exactOptionalPropertyTypes: true },
+    ],
+    ['have types for TypeScript 7 with the module format node16', newer, { module: 'node16' }],
   ] as const) {
     it(title, () => {
-      const options = { module, moduleResolution, exactOptionalPropertyTypes, target: 'es2022', lib: ['es2022'] };
-      const strict = { strict: true, noUncheckedIndexedAccess: true, skipLibCheck: false, noEmit: true };
-      // Only the other entry points need types of Node and its libraries.
-      for (const [file, types] of [
-        ['core-consumer.ts', []],
-        ['consumer.ts', ['node']],
-      ] as const) {
-        copyFileSync(inRepository(`test/interop/${file}`), join(folder, file));
-        const compilerOptions = { ...options, ...strict, types };
-        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
-        outputOf(folder, [process.execPath, compiler, '-p', '.']);
-      }
+      compile(compiler, ['portable.ts'], { ...options, noEmit: true, types: [] });
+      compile(compiler, ['all.ts', ...typed], { ...options, noEmit: true });
     });
   }
 
@@ -97,19 +129,12 @@ describe('The packed packages', () => {
     });
 
   it('print what the programs in their READMEs and in the guides state', () => {
-    const programsOf = (path: string) => {
-      const blocks = codeBlocks(readFileSync(inRepository(path), 'utf8'));
-      return blocks.filter(({ language }) => language === 'js').map(({ text }) => text);
-    };
-    const paths = ['docs/embed.md', 'core/README.md', 'adapters/README.md', 'test/contract/README.md'];
-    const programs = paths.flatMap(programsOf);
-    // One program, as that page says.
-    programs.push(programsOf('docs/questions.md').join(''));
-    for (const program of programs) {
-      const stated = Array.from(program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm), ([, output]) => `${output}\n`);
-      const output = run(program);
+    compile(older, typed, {});
+    for (const { file, text } of programs) {
+      const stated = Array.from(text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm), ([, output]) => `${output}\n`);
+      const output = outputOf(folder, [process.execPath, file.replace(/ts$/, 'js')]);
       // A test states nothing: it prints a report, and has to pass.
-      if (stated.length > 0) expect(output).to.equal(stated.join('').replaceAll(' | ', '\n'));
+      if (stated.length > 0) expect(output, file).to.equal(stated.join('').replaceAll(' | ', '\n'));
     }
   });
 });

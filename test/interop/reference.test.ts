@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { codeBlocks, section } from '../support/guide.js';
-import { PACKAGES, readManifest } from '../support/packages.js';
+import { ENTRY_POINTS, PACKAGES } from '../support/packages.js';
 import { installed, linkDependencies, unpack } from './interop.js';
 
 const { default: ts } = await import(installed('typescript/lib/typescript.js'));
@@ -22,14 +22,10 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 `;
 
-/** The entry points of the packages, with the declarations in the READMEs. */
-const entryPoints = PACKAGES.flatMap((folder) => {
-  const { name, exports } = readManifest(folder);
-  const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
-  return paths.map((path) => {
-    const reference = section(`${folder || 'composition'}/README.md`, path === '.' ? 'Reference' : path);
-    return { entry: join(name, path), code: codeBlocks(reference).map(({ text }) => text) };
-  });
+/** The entry points, with the declarations in the README of their package. */
+const entryPoints = ENTRY_POINTS.map(({ folder, path, name }) => {
+  const reference = section(`${folder || 'composition'}/README.md`, path === '.' ? 'Reference' : path);
+  return { entry: name, code: codeBlocks(reference).map(({ text }) => text) };
 });
 
 describe('The READMEs declare exactly the exports of', () => {

@@ -24,6 +24,13 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(inRepository(`${folder}/package.json`), 'utf8'));
 }
 
+/** The entry points of the packages that are code. */
+export const ENTRY_POINTS = PACKAGES.flatMap((folder) => {
+  const { name, exports } = readManifest(folder);
+  const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
+  return paths.map((path) => ({ folder, path, name: join(name, path) }));
+});
+
 /** Links the installed packages into a copy of the repository. Those of the workspace are those of the copy. */
 export function linkModules(copy: string): void {
   const modules = join(copy, 'node_modules');
