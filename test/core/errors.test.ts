@@ -6,11 +6,10 @@ import {
 } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { importCopy } from '../support/import-copy.js';
 
 describe('Errors of the core', () => {
   it('are recognised by their code, also those of another copy of the core', async () => {
-    const copy: typeof import('#core/errors.js') = await importCopy('#core/errors.js');
+    const copy: typeof import('#core/errors.js') = await import(`${import.meta.resolve('#core/errors.js')}?copy`);
     const storage = [new StorageUnavailable('closed'), new copy.StorageUnavailable('closed')];
     const issuer = [new TokenIssuerUnavailable('down'), new copy.TokenIssuerUnavailable('down')];
     expect(storage[1]).not.to.be.instanceOf(StorageUnavailable);

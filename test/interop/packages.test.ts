@@ -30,19 +30,22 @@ const { newPlant } = new JsonPlantCodec().decodeNewPlant(json);
 const { kind, plant } = await new CreatePlant(await open()).execute(newPlant);
 console.log(kind, String(plant.id));`;
 
-/** The guides whose programs run. */
+/** The guides and READMEs whose programs run. */
 const GUIDES = ['docs/embed.md', ...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`)];
 const codeOf = (path: string) =>
   codeBlocks(readFileSync(inRepository(path), 'utf8')).filter(({ language }) => /^[jt]s$/.test(language));
 const questions = codeOf('docs/questions.md');
-/** Each imports a package, unlike the declarations of a reference. The questions are one program, as their page says. */
+/** A program imports a package, unlike the declarations of a reference. The questions are one, as their page says. */
 const programs = [
   ...GUIDES.flatMap(codeOf).filter(({ text }) => /^import /m.test(text)),
   { language: questions[0]?.language, text: questions.map(({ text }) => text).join('') },
 ].map(({ language, text }, index) => ({ file: `program-${index}.${language}`, text }));
+const typed = programs.flatMap(({ file }) => (file.endsWith('.ts') ? file : []));
 
-/** The entry points whose READMEs name `@types/node`. */
+/** The entry points whose types need those of Node, as the READMEs say. */
 const NEED_NODE = /^plant-store$|\/(http|http-server|jwt|knex|koa|management)$/;
+const exportAll = (names: readonly string[]) =>
+  names.map((name, index) => `export * as module${index} from '${name}';\n`).join('');
 
 const DENO = 'run --node-modules-dir=manual --no-remote --allow-all'.split(' ');
 
@@ -52,23 +55,16 @@ describe('The packed packages', () => {
     folder = unpack(PACKAGES);
     linkDependencies(folder);
     const dependencies = Object.fromEntries(PACKAGES.map((each) => [readManifest(each).name, '*']));
-    for (const { file, text } of programs) writeFileSync(join(folder, file), text);
     const names = ENTRY_POINTS.map(({ name }) => name);
-    const toExports = (name: string, index: number) => `export * as module${index} from '${name}';\n`;
-    writeFileSync(join(folder, 'all.ts'), names.map(toExports).join(''));
-    writeFileSync(
-      join(folder, 'portable.ts'),
-      names
-        .filter((name) => !NEED_NODE.test(name))
-        .map(toExports)
-        .join(''),
-    );
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+    for (const { file, text } of [
+      { file: 'package.json', text: JSON.stringify({ type: 'module', dependencies }) },
+      { file: 'portable.js', text: PORTABLE },
+      { file: 'without-node.ts', text: exportAll(names.filter((name) => !NEED_NODE.test(name))) },
+      { file: 'all.ts', text: exportAll(names) },
+      ...programs,
+    ])
+      writeFileSync(join(folder, file), text);
   });
-  const run = (program: string, command: readonly [string, ...string[]] = [process.execPath]) => {
-    writeFileSync(join(folder, 'program.js'), program);
-    return outputOf(folder, [...command, 'program.js']);
-  };
 
   it('contain code, types, mapped sources, a README and the license, and nothing else', () => {
     for (const each of PACKAGES) {
@@ -90,31 +86,21 @@ describe('The packed packages', () => {
   const older = installed('typescript/bin/tsc');
   const newer = inRepository('node_modules/typescript/bin/tsc');
   const compile = (compiler: string, files: readonly string[], options: object) => {
-    const target = { target: 'es2022', lib: ['es2022'], module: 'nodenext', types: ['node'] };
     const strict = { strict: true, noUncheckedIndexedAccess: true, skipLibCheck: false };
-    const compilerOptions = { ...target, ...strict, ...options };
+    const compilerOptions = { ...strict, target: 'es2022', lib: ['es2022'], types: ['node'], ...options };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
     outputOf(folder, [process.execPath, compiler, '-p', '.']);
   };
-  const typed = programs.map(({ file }) => file).filter((file) => file.endsWith('.ts'));
-
-  for (const [title, compiler, options] of [
-    ['have types for TypeScript 5.9 in Node', older, {}],
-    [
-      'have types for TypeScript 5.9 and bundlers, with exact optional properties',
-      older,
-      { module: 'esnext', moduleResolution: 'bundler', exactOptionalPropertyTypes: true },
-    ],
-    [
-      'have types for TypeScript 7 in Node, with exact optional properties',
-      newer,
-      { exactOptionalPropertyTypes: true },
-    ],
-    ['have types for TypeScript 7 with the module format node16', newer, { module: 'node16' }],
+  for (const [title, compiler, module, moduleResolution, exactOptionalPropertyTypes] of [
+    ['have types for TypeScript 5.9 in Node', older, 'nodenext', 'nodenext', false],
+    ['have types for TypeScript 5.9 and bundlers, with exact optional properties', older, 'esnext', 'bundler', true],
+    ['have types for TypeScript 7 in Node, with exact optional properties', newer, 'nodenext', 'nodenext', true],
+    ['have types for TypeScript 7 with the module format node16', newer, 'node16', 'node16', false],
   ] as const) {
     it(title, () => {
-      compile(compiler, ['portable.ts'], { ...options, noEmit: true, types: [] });
-      compile(compiler, ['all.ts', ...typed], { ...options, noEmit: true });
+      const options = { module, moduleResolution, exactOptionalPropertyTypes, noEmit: true };
+      compile(compiler, ['without-node.ts'], { ...options, types: [] });
+      compile(compiler, ['all.ts', ...typed], options);
     });
   }
 
@@ -125,11 +111,11 @@ describe('The packed packages', () => {
   ] as const)
     it(title, function () {
       skipUnless(this, existsSync(program), program);
-      expect(run(PORTABLE, [program, ...args])).to.equal('created 9007199254740993\n');
+      expect(outputOf(folder, [program, ...args, 'portable.js'])).to.equal('created 9007199254740993\n');
     });
 
   it('print what the programs in their READMEs and in the guides state', () => {
-    compile(older, typed, {});
+    compile(older, typed, { module: 'nodenext' });
     for (const { file, text } of programs) {
       const stated = Array.from(text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm), ([, output]) => `${output}\n`);
       const output = outputOf(folder, [process.execPath, file.replace(/ts$/, 'js')]);

@@ -13,14 +13,10 @@ const { NoTruncation } = ts.TypeFormatFlags;
 type Compiled = typeof ts;
 
 /** What the declarations use of other packages. */
-const THIRD_PARTIES = `import type { RequestListener } from 'node:http';
-import type Router from '@koa/router';
-import type { Container, ServiceIdentifier } from 'inversify';
-import type { Knex } from 'knex';
-import type Koa from 'koa';
-import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
-`;
+const THIRD_PARTIES = `
+import type Koa from 'koa'; import type Router from '@koa/router'; import type { Knex } from 'knex';
+import type { Container, ServiceIdentifier } from 'inversify'; import type { Logger } from 'pino';
+import type { RequestListener } from 'node:http'; import type { Registry } from 'prom-client';\n`;
 
 /** The entry points, with the declarations in the README of their package. */
 const entryPoints = ENTRY_POINTS.map(({ folder, path, name }) => {
