@@ -6,18 +6,16 @@ import { before, describe, it } from 'mocha';
 import { TOKEN } from '../support/client.js';
 import { postgresEngine, type TestStore } from '../support/engines.js';
 import { Program } from '../support/executable.js';
-import { PACKAGES } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { runContract } from '../support/run-contract.js';
-import { linkDependencies, outputOf, unpack } from './interop.js';
+import { outputOf, unpackAll } from './interop.js';
 
 const CLI = 'node_modules/plant-store/dist/composition/cli/main.js';
 
 describe('With the packed packages,', () => {
   let folder: string;
   before(() => {
-    folder = unpack(PACKAGES);
-    linkDependencies(folder);
+    folder = unpackAll();
     cpSync(inRepository('docs/examples'), folder, { recursive: true });
   });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readManifest } from '../support/packages.js';
+import { linkModules, PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -32,7 +32,7 @@ export function pack(folders: readonly string[]): Map<string, string> {
   return new Map(folders.map((folder) => [folder, toArchive(folder)]));
 }
 
-/** Creates a folder in which packed packages are installed, without their dependencies. */
+/** Creates a folder in which packed packages are installed, and no others. */
 export function unpack(folders: readonly string[]): string {
   const project = temporaryFolder();
   for (const [folder, archive] of pack(folders)) {
@@ -43,10 +43,9 @@ export function unpack(folders: readonly string[]): string {
   return project;
 }
 
-/** Links the other packages of the repository and of `test/interop` into a folder that {@link unpack} created. */
-export function linkDependencies(project: string): void {
-  const modules = join(project, 'node_modules');
-  for (const from of [inRepository('node_modules'), installed('.')])
-    for (const name of readdirSync(from))
-      if (!existsSync(join(modules, name))) symlinkSync(join(from, name), join(modules, name));
+/** Creates a folder in which all packages are installed, with those of the repository and of `test/interop`. */
+export function unpackAll(): string {
+  const project = unpack(PACKAGES);
+  linkModules(project, installed('.'));
+  return project;
 }

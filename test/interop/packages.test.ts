@@ -6,7 +6,7 @@ import { codeBlocks } from '../support/guide.js';
 import { ENTRY_POINTS, PACKAGES, readManifest } from '../support/packages.js';
 import { inRepository } from '../support/paths.js';
 import { skipUnless } from '../support/skip-unless.js';
-import { installed, linkDependencies, outputOf, unpack } from './interop.js';
+import { installed, outputOf, unpackAll } from './interop.js';
 
 /** The files of every package. The source maps name the sources. */
 const PUBLISHED = /^(package\.json|README\.md|LICENSE|dist\/[\w/-]+(\.js|\.d\.ts)(\.map)?|(?!dist)[\w/-]+\.ts)$/;
@@ -52,8 +52,7 @@ const DENO = 'run --node-modules-dir=manual --no-remote --allow-all'.split(' ');
 describe('The packed packages', () => {
   let folder: string;
   before(() => {
-    folder = unpack(PACKAGES);
-    linkDependencies(folder);
+    folder = unpackAll();
     const dependencies = Object.fromEntries(PACKAGES.map((each) => [readManifest(each).name, '*']));
     const names = ENTRY_POINTS.map(({ name }) => name);
     for (const { file, text } of [

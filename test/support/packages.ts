@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRepository } from './paths.js';
 
@@ -31,12 +31,13 @@ export const ENTRY_POINTS = PACKAGES.flatMap((folder) => {
   return paths.map((path) => ({ folder, path, name: join(name, path) }));
 });
 
-/** Links the installed packages into a copy of the repository. Those of the workspace are those of the copy. */
-export function linkModules(copy: string): void {
-  const modules = join(copy, 'node_modules');
-  mkdirSync(modules);
-  for (const name of readdirSync(inRepository('node_modules')))
-    if (name !== '@plant-store') symlinkSync(inRepository(`node_modules/${name}`), join(modules, name));
+/** Links the installed packages, and those of other folders, into a project that has no package of the same name. */
+export function linkModules(project: string, ...others: readonly string[]): void {
+  const modules = join(project, 'node_modules');
+  // In a copy of the repository, these links lead to its own packages.
   const links = inRepository('node_modules/@plant-store');
-  cpSync(links, join(modules, '@plant-store'), { recursive: true, verbatimSymlinks: true });
+  if (!existsSync(modules)) cpSync(links, join(modules, '@plant-store'), { recursive: true, verbatimSymlinks: true });
+  for (const from of [inRepository('node_modules'), ...others])
+    for (const name of readdirSync(from))
+      if (!existsSync(join(modules, name))) symlinkSync(join(from, name), join(modules, name));
 }
