@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { codeBlocks } from '../support/guide.js';
@@ -17,7 +17,13 @@ const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
 };
 
 /** The guides and READMEs whose programs run. */
-const GUIDES = ['docs/embed.md', ...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`)];
+const GUIDES = [
+  'docs/embed.md',
+  'docs/transactions.md',
+  'docs/adapters.md',
+  ...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`),
+];
+const JSONL = 'docs/examples/jsonl-repository/jsonl-plant-repository.ts';
 const codeOf = (path: string) =>
   codeBlocks(readFileSync(inRepository(path), 'utf8')).filter(({ language }) => /^[jt]s$/.test(language));
 const questions = codeOf('docs/questions.md');
@@ -50,6 +56,8 @@ describe('The packed packages', () => {
       ...programs,
     ])
       writeFileSync(join(folder, file), text);
+    // docs/adapters.md tests it.
+    copyFileSync(inRepository(JSONL), join(folder, basename(JSONL)));
   });
 
   it('contain code, types, mapped sources, a README and the license, and nothing else', () => {
