@@ -6,13 +6,8 @@ import { inRepository } from '../support/paths.js';
 
 /** What a file imports: modules, types in JSDoc, and the ports that a port extends. */
 const IMPORT = /^import\b[^;]*;|\bimport\(.*|(?<=^export interface PlantRepository extends ).*/gm;
-/** The files behind each box: the adapters, the two plugins that read, the use cases, and the port that extends others. */
-const FILES = [
-  'adapters/*.ts',
-  'docs/examples/plugins/*-plant*.js',
-  ':(glob)core/*-plant*.ts',
-  'core/ports/driven/*.ts',
-];
+/** The files behind the boxes: the plugins are those that read, and a port extends others. */
+const FILES = ['adapters/*.ts', 'docs/examples/plugins/*-plant*', ':(glob)core/*-plant*', 'core/ports/driven/plant-*'];
 
 it('The arrows of docs/hexagon.svg are the imports of the code', () => {
   const read = (path: string) => readFileSync(inRepository(path), 'utf8');
@@ -23,9 +18,9 @@ it('The arrows of docs/hexagon.svg are the imports of the code', () => {
 
   /** Returns the name of the box that a file belongs to. */
   const toBox = (path: string) => {
-    const [, adapter = path.startsWith('docs/') ? 'plugin' : 'PlantRepository'] =
-      /^adapters\/\w+\/(.*?)\//.exec(path) ?? [];
-    return useCases.find((name) => path === `core/${name.replace('Plant', '-plant').toLowerCase()}.ts`) ?? adapter;
+    const [, box = 'PlantRepository'] =
+      /^adapters\/\w+\/(.*?)\/|^docs\/examples\/(plugin)s/.exec(path)?.filter(Boolean) ?? [];
+    return useCases.find((name) => path === `core/${name.replace('Plant', '-plant').toLowerCase()}.ts`) ?? box;
   };
   const arrows = new Set<string>();
   const files = execFileSync('git', ['ls-files', ...FILES], { cwd: inRepository(''), encoding: 'utf8' });

@@ -1,42 +1,19 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { plantRepositoryContract } from '@plant-store/contract';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readPlants } from '#contract/repository-checks.js';
 import { JsonlPlantRepository } from '../../docs/examples/jsonl-repository/jsonl-plant-repository.js';
 import { toPlant } from '../support/plants.js';
-import { runContract } from '../support/run-contract.js';
 import { temporaryFolder } from '../support/temporary.js';
 
+// packages.test.ts runs the contract, with the program in docs/adapters.md.
 describe('The JSON Lines repository example', () => {
-  const folder = temporaryFolder();
-  let files = 0;
-  let path: string;
-  const newFile = () => {
-    path = join(folder, `${++files}.jsonl`);
-  };
-  const open = () => JsonlPlantRepository.open(path);
-
-  describe('meets the contract:', () => {
-    // Only one repository can open a file, so this opens a copy, as after a crash.
-    const reopen = () => {
-      const previous = path;
-      newFile();
-      copyFileSync(previous, path);
-      return open();
-    };
-    const openNew = () => {
-      newFile();
-      return open();
-    };
-    runContract(plantRepositoryContract({ open: openNew, reopen }));
-  });
+  const path = join(temporaryFolder(), 'plants.jsonl');
 
   it('recovers from a partial last line of any length', async () => {
-    newFile();
     const addAndRead = async (id: bigint, name: string) => {
-      const repository = await open();
+      const repository = await JsonlPlantRepository.open(path);
       await repository.add([toPlant({ id, name })]);
       const plants = await readPlants(repository);
       await repository.close();

@@ -7,9 +7,8 @@ import { inRepository } from '../support/paths.js';
 import { outputOf, unpack } from './interop.js';
 
 /** The entry points in the table of the README, each with the packages that it needs, such as `koa@3`. */
-const rows = readFileSync(inRepository('adapters/README.md'), 'utf8').matchAll(
-  /^\| \[`\.(\/.*?)`\].*?\|.*?\|(.*?)\|/gm,
-);
+const readme = readFileSync(inRepository('adapters/README.md'), 'utf8');
+const rows = readme.matchAll(/^\| \[`\.(\/.*?)`\].*?\|.*?\|(.*?)\|/gm);
 const entryPoints = Array.from(rows, ([, path, cell = '']) => ({
   name: `@plant-store/adapters${path}`,
   needs: Array.from(cell.matchAll(/`(.+?@\d+)`/g), ([, needed = '']) => needed),

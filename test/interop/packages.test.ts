@@ -17,12 +17,8 @@ const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
 };
 
 /** The guides and READMEs whose programs run. */
-const GUIDES = [
-  'docs/embed.md',
-  'docs/transactions.md',
-  'docs/adapters.md',
-  ...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`),
-];
+const GUIDES = ['docs/embed.md', 'docs/transactions.md', 'docs/adapters.md'];
+GUIDES.push(...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`));
 const JSONL = 'docs/examples/jsonl-repository/jsonl-plant-repository.ts';
 const codeOf = (path: string) =>
   codeBlocks(readFileSync(inRepository(path), 'utf8')).filter(({ language }) => /^[jt]s$/.test(language));

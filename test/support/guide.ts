@@ -24,13 +24,7 @@ export function commandsUnder(heading: string): readonly string[] {
   return blocks.flatMap(({ language, text }) => (language === 'sh' ? text : []));
 }
 
-/**
- * Runs commands of a guide verbatim, in a shell that continues after a failed command, as an interactive shell does.
- *
- * @param folder the working directory
- * @param environment variables that the guide expects the reader to set
- * @returns the standard output
- */
+/** Runs commands of a guide, as an interactive shell does, with variables that its reader sets. Returns the output. */
 export async function runCommands(
   commands: string | undefined,
   folder: string,
