@@ -40,21 +40,28 @@ it('Code in README.md and docs/plugins.md is an excerpt of a file that the tests
       ).to.equal(true);
 });
 
-it('Links in every document lead to a file', () => {
+it('Links in every document lead to a file, and to its heading', () => {
   const listed = execFileSync('git', ['ls-files', '*.md'], { cwd: inRepository(''), encoding: 'utf8' });
   const broken: string[] = [];
   for (const document of listed.trim().split('\n')) {
     const text = read(document).replaceAll(/(`+).+?\1/gs, '');
     for (const [, link = ''] of text.matchAll(LINK)) {
-      if (/^([a-z]+:|#)/.test(link)) continue;
-      const target = join(dirname(document), link.replace(/#.*$/, ''));
+      if (/^[a-z]+:/.test(link)) continue;
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? document : join(dirname(document), path);
       // Users have the packages, not the repository.
       const isFound = existsSync(inRepository(target)) && (!isPacked(document) || isPacked(target));
-      if (!isFound) broken.push(`${document}: ${link}`);
+      if (!isFound || (anchor && !anchorsOf(read(target)).includes(anchor))) broken.push(`${document}: ${link}`);
     }
   }
   expect(broken).to.deep.equal([]);
 });
+
+/** Returns the anchors of the headings, as GitHub derives them. */
+function anchorsOf(markdown: string): string[] {
+  const headings = Array.from(markdown.matchAll(/^#+ (.*)/gm), ([, heading = '']) => heading.toLowerCase());
+  return headings.map((heading) => heading.replace(/[^\w\- ]/g, '').replaceAll(' ', '-'));
+}
 
 /** Returns whether a package contains a file. */
 function isPacked(path: string): boolean {
