@@ -18,7 +18,7 @@ const NO_RESPONSE =
 const SQLITE_URL = /^sqlite:(?!\/\/[^/]|file:|:memory:)([^?]+)(\?mode=rw)?$/;
 
 /** An open storage. What else one of SQL has is optional; without a name, the log has the scheme of `DATABASE_URL`. */
-export type Storage = OpenPlantRepository & Partial<Omit<KnexStorage, 'knex'>>;
+export type Storage = OpenPlantRepository & Partial<KnexStorage>;
 
 /** Opens the storage at a URL. */
 export type OpenStorage = (options: {

@@ -9,7 +9,7 @@ import { inRepository } from '../support/paths.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** Matches a code block, or the file that is named before it. */
-const BLOCK_OR_FILE = /^```(\w+)\n(.*?)^```$|(?:\]\(\.\.\/|`(?=test\/))(.*?\.ts)\b/gms;
+const BLOCK_OR_FILE = /^```(\w+)\n(.*?)^```$|(?:\]\(\.\.\/|`(?=test\/))(.*?\.(?:ts|md))\b/gms;
 
 describe('docs/tutorial.md', () => {
   const copy = temporaryFolder();
@@ -52,7 +52,7 @@ describe('docs/tutorial.md', () => {
         if (file) path = file;
         if (language === 'diff') type(path, block);
         if (language === 'console') {
-          for (const line of block.trim().split('\n')) expect(result.output).to.include(line.replace(/ …$/, ''));
+          for (const line of block.trim().split('\n')) expect(result.output).to.include(line.replace(/ ?…$/, ''));
           expect(result.status).to.not.equal(0);
           result = { status: 0, output: '' };
         } else if (language) expect(result.status, result.output).to.equal(0);
@@ -62,7 +62,9 @@ describe('docs/tutorial.md', () => {
       const { status, output } = run(`git apply --reverse --check docs/tutorial/${patch}.patch`);
       expect(status, output).to.equal(0);
       const files = readFileSync(inRepository(`docs/tutorial/${patch}.patch`), 'utf8').match(/^diff .*/gm) ?? [];
-      const product = files.filter((line) => / a\/(core|adapters|composition|docs\/openapi)/.test(line)).length;
+      const product = files.filter((line) =>
+        / a\/((core|adapters|composition)\/\S+\.ts|docs\/openapi)/.test(line),
+      ).length;
       expect(text).to.include(`Cost: ${product} product files, ${files.length - product} other file`);
     }).timeout(600_000);
 });

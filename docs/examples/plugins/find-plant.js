@@ -10,7 +10,7 @@ function createRoutes(findPlant) {
   const codec = new JsonPlantCodec();
   return (router) => {
     router.get('/plants/:plantId', async (ctx) => {
-      const { plantId } = ctx.params;
+      const { plantId = '' } = ctx.params;
       const plant = /^-?\d{1,19}$/.test(plantId) ? await findPlant.execute(BigInt(plantId)) : undefined;
       if (plant === undefined) return reject(ctx, error);
       ctx.set('Content-Type', 'application/json');
@@ -31,7 +31,7 @@ function describe(description) {
   const { 200: plant, ...others } = description.paths['/plants'].post.responses;
   const { 401: unauthorized, 408: late, 431: tooLarge, 503: busy } = others;
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  const toError = (description) => ({ description, headers: plant.headers, content });
+  const toError = (description) => ({ ...plant, description, content });
   description.paths['/plants/{plantId}'] = {
     get: {
       operationId: 'findPlant',

@@ -47,7 +47,7 @@ function describe(description) {
   } = description.paths['/plants'].post.responses;
   const toJson = (schema) => ({ 'application/json': { schema } });
   const toError = (description) => {
-    return { description, headers: plant.headers, content: toJson({ $ref: '#/components/schemas/Error' }) };
+    return { ...plant, description, content: toJson({ $ref: '#/components/schemas/Error' }) };
   };
   const Link = {
     description: 'The URL of the next page (RFC 8288), unless there are no plants.',
