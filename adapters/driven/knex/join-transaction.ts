@@ -23,7 +23,7 @@ const queues = new WeakMap<Knex.Transaction, CallQueue>();
  * - A plant that the engine rejects leaves the rest of the transaction as it is.
  * - `find` and `read` see what the transaction sees: its own plants, and on MySQL, MariaDB and SQLite no plant that others
  *   have committed after its first read.
- * - Await each `add` before the next statement of the transaction. Otherwise, the statement may be undone with a rejected
+ * - Await each `add` before the next statement of the transaction, because that statement may be undone with a rejected
  *   plant (PostgreSQL), or commit by itself after a deadlock (MySQL, MariaDB) or a ROLLBACK (SQLite).
  *
  * @throws {TypeError} `transaction` is not a transaction, or its driver is not `sqlite3`, `pg` or `mysql2`.

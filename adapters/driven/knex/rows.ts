@@ -10,6 +10,11 @@ const MAX_TEXT = 1024 * 1024;
 /** The columns of strings. */
 export const TEXTS = { name: 'name', tag: 'tag' } satisfies Record<keyof Omit<NewPlant, 'id'>, string>;
 
+/** SQL of the size of a row's text, in bytes. */
+const BYTES = Object.values(TEXTS)
+  .map((column) => `COALESCE(OCTET_LENGTH(${column}), 0)`)
+  .join(' + ');
+
 /** A row read from the table. */
 export interface StoredRow {
   readonly id: PlantId;
@@ -62,7 +67,7 @@ export function selectStored(knex: Knex, dialect: Dialect, plants: readonly Plan
 export function selectPage(knex: Knex, dialect: Dialect, from: PlantId, limit: number): Promise<readonly StoredRow[]> {
   const lastId = `SELECT MAX(id) FROM (
       SELECT id, SUM(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
-        SELECT id, COALESCE(OCTET_LENGTH(name), 0) + COALESCE(OCTET_LENGTH(tag), 0) AS bytes
+        SELECT id, ${BYTES} AS bytes
         FROM plants WHERE id >= ${dialect.textToId} ORDER BY id LIMIT ${Math.min(limit, MAX_ROWS)}
       ) AS sized
     ) AS page WHERE bytes_before < ${MAX_TEXT}`;

@@ -1,8 +1,16 @@
 import { ReadPlants } from '@plant-store/core';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { fitsStatement, TEXTS } from '#adapters/driven/knex/rows.js';
 import { enginesOfTier } from '../../../support/engines.js';
 import { toPlant } from '../../../support/plants.js';
+
+it('A statement has a limit for the text of every field', () => {
+  for (const field of Object.keys(TEXTS)) {
+    const plants = [1n, 2n].map((id) => toPlant({ id, name: '', [field]: 'x'.repeat(600_000) }));
+    expect(fitsStatement(plants), field).to.equal(false);
+  }
+});
 
 describe('The rows of a store', () => {
   for (const engine of enginesOfTier) {
