@@ -16,7 +16,6 @@ const PUBLISHED_IN: Readonly<Record<string, RegExp>> = {
   '': /^((CHANGELOG|CONTRIBUTING|composition\/README)\.md|dist\/openapi\.json|dist\/swagger-ui\/.*|docs\/(?!tutorial\/).*(?<!\.png))$/,
 };
 
-/** The guides and READMEs whose programs run. */
 const GUIDES = ['docs/embed.md', 'docs/transactions.md', 'docs/adapters.md'];
 GUIDES.push(...PACKAGES.map((folder) => `${folder || 'composition'}/README.md`));
 const JSONL = 'docs/examples/jsonl-repository/jsonl-plant-repository.ts';
