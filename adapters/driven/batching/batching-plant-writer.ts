@@ -20,9 +20,9 @@ interface PendingCall {
 
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. A write below that limit starts after this turn of the event loop. A call resolves once its plants are durable.
- * When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write runs in the
- * `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
+ * its sync. Below that limit, a write starts after this turn of the event loop. A call resolves once its plants are
+ * durable. When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write
+ * runs in the `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
  */
 export class BatchingPlantWriter implements PlantWriter {
   readonly #writer: PlantWriter;

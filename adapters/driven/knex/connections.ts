@@ -59,7 +59,7 @@ export class Connections {
   close(callers: Connections): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#calls)
       .then(() => callers.knex.destroy())
-      // The pools close one after the other, because SQLite removes the write-ahead log with the last connection.
+      // The pools close one after the other, because SQLite removes its log when the last connection closes.
       .then(() => this.knex.destroy());
     return this.#closing;
   }
