@@ -2,6 +2,10 @@ import { type AddOutcome, type Plant, type PlantWriter, StorageUnavailable } fro
 
 /** How long calls fail at once after every write in flight has timed out, in milliseconds. */
 const PAUSE_MS = 3000;
+/** Minimum time of a write after which the next one waits for callers, in milliseconds. */
+const SLOW_MS = 2;
+/** Maximum time of that wait: as a share of the time of the write, and in milliseconds. */
+const [GATHER_SHARE, MAX_GATHER_MS] = [0.1, 10];
 
 /** Limits of {@link BatchingPlantWriter}. */
 export interface BatchLimits {
@@ -20,8 +24,9 @@ interface PendingCall {
 
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. Below that limit, a write starts after this turn of the event loop. A call resolves once its plants are
- * durable. When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write
+ * its sync. Below that limit, a write starts after this turn of the event loop. After a slow write, it waits until as many
+ * calls are pending as were made meanwhile, for a tenth of the time of that write at most. A call resolves once its plants
+ * are durable. When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write
  * runs in the `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
  */
 export class BatchingPlantWriter implements PlantWriter {
@@ -35,6 +40,9 @@ export class BatchingPlantWriter implements PlantWriter {
   /** When the last write ended that had not timed out. */
   #lastEnd = 0;
   #pausedUntil = 0;
+  /** Number of pending calls at which the next write starts, before the timer of {@link #gather} fires. */
+  #awaitedCalls = 0;
+  #gathering: NodeJS.Timeout | undefined;
   /** Calls of {@link drain}. */
   readonly #draining: (() => void)[] = [];
 
@@ -50,7 +58,7 @@ export class BatchingPlantWriter implements PlantWriter {
       // A copy, because the caller may change its array.
       const count = this.#pending.push({ plants: [...plants], resolve, reject });
       // All calls of this turn of the event loop share a write. The end of a write starts the next one.
-      if (count === 1) setImmediate(this.#startWrites);
+      if (count === 1 || count === this.#awaitedCalls) setImmediate(this.#startWrites);
     });
   }
 
@@ -61,6 +69,9 @@ export class BatchingPlantWriter implements PlantWriter {
   }
 
   readonly #startWrites = (): void => {
+    if (this.#pending.length < this.#awaitedCalls) return;
+    this.#awaitedCalls = 0;
+    clearTimeout(this.#gathering);
     while (!this.#isStalled && this.#writes < this.#maxWrites && this.#pending.length > 0)
       void this.#write(this.#pending.splice(0));
   };
@@ -90,8 +101,21 @@ export class BatchingPlantWriter implements PlantWriter {
     this.#writes--;
     this.#isStalled = isTimeout && this.#writes > 0;
     if (!isTimeout) this.#lastEnd = performance.now();
+    const [callers, tookMs] = [batch.length + this.#pending.length, performance.now() - start];
+    if (callers > 1 && tookMs >= SLOW_MS) this.#gather(callers, tookMs);
     this.#startWrites();
-    if (this.#writes === 0) for (const resolve of this.#draining.splice(0)) resolve();
+    if (this.#writes + this.#pending.length === 0) for (const resolve of this.#draining.splice(0)) resolve();
+  }
+
+  /** Waits for the callers of a slow write. Otherwise, they would take turns with those who called during that write. */
+  #gather(callers: number, tookMs: number): void {
+    this.#awaitedCalls = callers;
+    const start = () => {
+      this.#awaitedCalls = 0;
+      this.#startWrites();
+    };
+    clearTimeout(this.#gathering);
+    this.#gathering = setTimeout(start, Math.min(tookMs * GATHER_SHARE, MAX_GATHER_MS));
   }
 
   /** A write that times out may still end later. */

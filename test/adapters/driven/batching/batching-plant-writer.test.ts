@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { BatchingPlantWriter, type BatchLimits } from '@plant-store/adapters/batching';
 import { MemoryPlantRepository } from '@plant-store/adapters/memory';
 import { plantRepositoryContract } from '@plant-store/contract';
@@ -11,6 +11,9 @@ import { toPlant } from '../../../support/plants.js';
 import { runContract } from '../../../support/run-contract.js';
 
 const toPlants = (...ids: readonly bigint[]) => ids.map((id) => toPlant({ id, name: 'Monstera' }));
+
+/** Longer than a write after which the next one waits for callers, in milliseconds. */
+const SLOW_MS = 5;
 
 /** Creates a writer around a memory repository whose writes are recorded and can be held. */
 function createWriter(limits: BatchLimits = {}) {
@@ -65,6 +68,17 @@ describe('BatchingPlantWriter', () => {
     events.emit('release');
     await Promise.all(outcomes);
     expect(writes).to.deep.equal([[1n, 2n, 3n, 4n], [5n], [6n, 7n]]);
+  });
+
+  it('after a slow write, waits until as many calls are pending as were made meanwhile', async () => {
+    const { writer, events, holds, writes, addInTurns } = createWriter();
+    holds.push('release');
+    const [first, ...others] = await addInTurns(1n, 2n, 3n);
+    await setTimeout(SLOW_MS);
+    events.emit('release');
+    await first;
+    await Promise.all([...others, writer.add(toPlants(4n))]);
+    expect(writes).to.deep.equal([[1n], [2n, 3n, 4n]]);
   });
 
   it('settles each call of a batch with the error of its write, and writes the next batch', async () => {
@@ -124,6 +138,8 @@ describe('BatchingPlantWriter', () => {
     const drained = writer.drain().then(() => settled.push('drained'));
     await setImmediate();
     const second = writer.add(toPlants(2n)).then(() => settled.push('second'));
+    // The second write waits for more calls.
+    await setTimeout(SLOW_MS);
     events.emit('release');
     await Promise.all([first, drained, second]);
     expect(settled).to.deep.equal(['first', 'second', 'drained']);
