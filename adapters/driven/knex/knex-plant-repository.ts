@@ -31,15 +31,15 @@ export class KnexPlantRepository implements PlantRepository {
     this.#options = options;
   }
 
-  async add(plants: readonly Plant[]): Promise<AddOutcome[]> {
+  add(plants: readonly Plant[]): Promise<AddOutcome[]> {
     // A copy, because the caller may change its array meanwhile.
     const copy = [...plants];
-    try {
-      return await this.#caller.call(() => this.#add(copy));
-    } catch (error) {
-      this.#failedAdds++;
-      throw error;
-    }
+    return this.#caller.call(() =>
+      this.#add(copy).catch((error) => {
+        this.#failedAdds++;
+        throw error;
+      }),
+    );
   }
 
   async #add(plants: readonly Plant[]): Promise<AddOutcome[]> {

@@ -3,6 +3,7 @@ import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
+import { insertRows } from './rows.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
 import { endStalledConnection, type PostgresClient } from './standby.js';
 
@@ -43,7 +44,7 @@ export const postgres: Dialect = {
       WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
   async insert(knex, rows) {
     const bindings = [JSON.stringify(rows)];
-    if (!knex.isTransaction) return knex.raw(INSERT, bindings);
+    if (!knex.isTransaction) return insertRows(knex, INSERT, bindings);
     // A failure aborts a transaction, except within a savepoint. Knex's own savepoints wait for each other.
     await knex.raw('SAVEPOINT plants');
     try {
