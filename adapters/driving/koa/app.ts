@@ -77,12 +77,14 @@ export function addRoutes(app: Koa<RequestState>, options: RouteOptions): Koa<Re
     readBody(inFlight, maxInFlightBytes, bodyLimitBytes),
     middlewares.create(createPlant, codec),
   );
-  router.get('/openapi.json', serveDescription(description));
-  if (swaggerUiFolder !== undefined) addDocs(router, swaggerUiFolder);
+  // A router of their own, because a router compares the path of a create with each of its routes.
+  const docs = new Router<RequestState>(routing);
+  docs.get('/openapi.json', serveDescription(description));
+  if (swaggerUiFolder !== undefined) addDocs(docs, swaggerUiFolder);
 
-  app.use(router.routes());
+  app.use(router.routes()).use(docs.routes());
 
-  const routers: Pick<Router, 'match'>[] = [router];
+  const routers: Pick<Router, 'match'>[] = [router, docs];
   for (const add of routes) {
     const clients = new Router<ClientState>(routing);
     const own = new Router<ClientState>({ sensitive: true, strict: true });

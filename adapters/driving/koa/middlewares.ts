@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { finished } from 'node:stream';
 import type { Router } from '@koa/router';
 import type { CreatePlantUseCase, TokenVerifier } from '@plant-store/core';
 import type { Middleware } from 'koa';
@@ -55,8 +54,11 @@ export function limitInFlight(inFlight: InFlight, maximum: number): ApiMiddlewar
       inFlight.requests--;
       inFlight.bytes -= ctx.state.memoryBytes ?? 0;
     };
-    // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
-    return next().finally(() => (ctx.res.socket ? finished(ctx.res, { readable: false }, release) : release()));
+    return next().finally(() => {
+      // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
+      if (ctx.res.socket && !ctx.res.closed) ctx.res.once('close', release);
+      else release();
+    });
   };
 }
 
