@@ -17,9 +17,10 @@ export class JsonPlantCodec {
   readonly #isNewPlant = isNewPlant;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
-  /** Compiles the schemas of any other description, which needs `unsafe-eval` in a Content-Security-Policy. */
+  /** Compiles the schemas of a changed description, which needs `unsafe-eval` in a Content-Security-Policy. */
   constructor(description: OpenApiDescription = openApiDescription) {
-    if (description === openApiDescription) return;
+    // The build has compiled these.
+    if (JSON.stringify(description) === JSON.stringify(openApiDescription)) return;
     const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
     addFormats.default(ajv);
     // Makes Ajv ignore the other top-level members of the OpenAPI document, such as "paths".

@@ -18,7 +18,7 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
     expect(decode('\ufeff{"id":1.0,"name":"x","more":[{"id":2}]}')).to.deep.equal(newPlant);
   });
 
-  it('rejects any other input with a message that names the problem, also with a copy of the description', () => {
+  it('rejects any other input with a message that names the problem, also with a description that the build has not compiled', () => {
     const range = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
     for (const [text, error, message] of [
       ['', 40001, 'The input is empty'],
@@ -29,7 +29,7 @@ describe('JsonPlantCodec.decodeNewPlant', () => {
       ['{"id":1.5,"name":null,"tag":{}}', 40002, `name must be a string; tag must be a string; ${range}`],
       ['{"id":9007199254740992.5,"name":"rounded by JSON.parse"}', 40002, range],
     ] as const)
-      for (const each of [codec, new JsonPlantCodec(structuredClone(openApiDescription))])
+      for (const each of [codec, new JsonPlantCodec({ ...openApiDescription, servers: [] })])
         expect(decode(Buffer.from(text, 'latin1'), each), text).to.deep.equal({ error, message });
   });
 
