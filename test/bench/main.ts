@@ -43,6 +43,7 @@ const compare = (programs: readonly Contender[], measure: Measure) => async () =
 
 const tables: Readonly<Record<string, () => Promise<Comparison>>> = {
   sqlite: compare(contenders.sqlite, loads),
+  'slow-disk': compare(contenders['slow-disk'], loads),
   postgres: compare(contenders.postgres, loads),
   start: compare(contenders.start, starts),
   hostile: () => compareHostileRequests(plantStore),
@@ -53,7 +54,7 @@ if (!names.every((name) => name in tables)) {
   console.error(`Usage: npm run bench -- [NAME…]
 
 Measures programs in turn, and prints a table for each NAME: ${Object.keys(tables).join(', ')}.
-Needs wrk, and PostgreSQL for postgres.`);
+Needs wrk; slow-disk also strace, and postgres also PostgreSQL.`);
   process.exit(64);
 }
 const TMPFS = 0x01021994;

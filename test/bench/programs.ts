@@ -15,7 +15,13 @@ export interface Contender {
   readonly env?: Readonly<Record<string, string>>;
   /** Where its table `plants` is: by default, in a SQLite file with a write-ahead log and `synchronous=FULL`. */
   readonly store?: 'postgres';
+  /** Whether each sync takes 5 ms longer. */
+  readonly hasSlowDisk?: boolean;
 }
+
+/** Runs a program whose syncs take 5 ms longer. */
+const slowDisk =
+  'strace -D -f -qq --seccomp-bpf -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_exit=5000';
 
 /** A program that runs. */
 export type Server = Awaited<ReturnType<typeof startServer>>;
@@ -28,26 +34,28 @@ const sqlite3OnPg = ['--import', peer('sqlite3-on-pg.js')];
 const singleFileServer = inRepository('dist/docs/examples/single-file/server.js');
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
-const withoutLog = { ACCESS_LOG: 'off' };
 
 const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 export const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
 const singleFile: Contender = { name: 'single file, sqlite3', args: [singleFileServer], env: groupCommit };
+const withoutLog: Contender = { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: { ACCESS_LOG: 'off' } };
+const fastify: Contender = { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] };
 
 /** The programs of each table, the first of which the others are compared to. */
 export const contenders = {
   sqlite: [
     singleFile,
-    { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: withoutLog },
+    withoutLog,
     plantStore,
     { name: 'two ports, sqlite3', args: [twoPortsServer], env: groupCommit },
-    { name: 'Fastify + better-sqlite3', args: [peer('fastify-better-sqlite3.js')] },
+    fastify,
     koaKnex,
   ],
+  'slow-disk': [singleFile, withoutLog, fastify].map((program) => ({ ...program, hasSlowDisk: true })),
   postgres: [
     { name: 'single file, pg', args: [...sqlite3OnPg, singleFileServer], env: groupCommit, store: 'postgres' },
-    { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], store: 'postgres', env: withoutLog },
-    { name: 'Plant Store', args: [CLI], store: 'postgres' },
+    { ...withoutLog, store: 'postgres' },
+    { ...plantStore, store: 'postgres' },
   ],
   start: [singleFile, plantStore, koaKnex],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
@@ -69,7 +77,7 @@ async function createStore(kind: Contender['store'], folder: string, schema: str
 }
 
 /** Starts a program with an empty store and a log in a file, and creates one plant. */
-export async function startServer({ args, env, store: kind }: Contender) {
+export async function startServer({ args, env, store: kind, hasSlowDisk = false }: Contender) {
   const folder = mkdtempSync(join(root, '-'));
   const port = ++lastPort;
   const schema = `plant_store_bench_${port}`;
@@ -77,7 +85,8 @@ export async function startServer({ args, env, store: kind }: Contender) {
   const settings = { PORT: `${port}`, MANAGEMENT_PORT: '0', ACCESS_TOKEN: TOKEN, ACCESS_TOKENS: TOKEN };
   const stores = { DATABASE_FILE: join(folder, 'plants.db'), DATABASE_URL: store.url };
   const began = performance.now();
-  const command = ['sh', '-c', 'exec "$@" >log 2>&1', 'sh', process.execPath, ...args] as const;
+  const tracer = hasSlowDisk ? slowDisk.split(' ') : [];
+  const command = ['sh', '-c', 'exec "$@" >log 2>&1', 'sh', ...tracer, process.execPath, ...args] as const;
   const program = new Program(folder, command, { ...settings, ...stores, ...env });
   // Each attempt has another id, because a program may store a plant and lose its response.
   for (let id = 1; !(await create(port, id)); id++) {
