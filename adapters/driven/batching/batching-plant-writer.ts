@@ -2,9 +2,9 @@ import { type AddOutcome, type Plant, type PlantWriter, StorageUnavailable } fro
 
 /** How long calls fail at once after every write in flight has timed out, in milliseconds. */
 const PAUSE_MS = 3000;
-/** Minimum time of a write after which the next one waits for callers, in milliseconds. */
-const SLOW_MS = 2;
-/** Maximum time of that wait: as a share of the time of the write, and in milliseconds. */
+/** Minimum time for which the event loop is idle during a slow write, in milliseconds. */
+const SLOW_MS = 1;
+/** Maximum time for which the next one waits for callers: as a share of the idle time, and in milliseconds. */
 const [GATHER_SHARE, MAX_GATHER_MS] = [0.1, 10];
 
 /** Limits of {@link BatchingPlantWriter}. */
@@ -79,6 +79,7 @@ export class BatchingPlantWriter implements PlantWriter {
   async #write(batch: readonly PendingCall[]): Promise<void> {
     this.#writes++;
     const start = performance.now();
+    const { idleTime } = performance.nodeTiming;
     let isTimeout = false;
     try {
       const all = batch.flatMap(({ plants }) => plants);
@@ -101,21 +102,22 @@ export class BatchingPlantWriter implements PlantWriter {
     this.#writes--;
     this.#isStalled = isTimeout && this.#writes > 0;
     if (!isTimeout) this.#lastEnd = performance.now();
-    const [callers, tookMs] = [batch.length + this.#pending.length, performance.now() - start];
-    if (callers > 1 && tookMs >= SLOW_MS) this.#gather(callers, tookMs);
+    const callers = batch.length + this.#pending.length;
+    const idleMs = performance.nodeTiming.idleTime - idleTime;
+    if (callers > 1 && idleMs >= SLOW_MS) this.#gather(callers, idleMs);
     this.#startWrites();
     if (this.#writes + this.#pending.length === 0) for (const resolve of this.#draining.splice(0)) resolve();
   }
 
   /** Waits for the callers of a slow write. Otherwise, they would take turns with those who called during that write. */
-  #gather(callers: number, tookMs: number): void {
+  #gather(callers: number, idleMs: number): void {
     this.#awaitedCalls = callers;
     const start = () => {
       this.#awaitedCalls = 0;
       this.#startWrites();
     };
     clearTimeout(this.#gathering);
-    this.#gathering = setTimeout(start, Math.min(tookMs * GATHER_SHARE, MAX_GATHER_MS));
+    this.#gathering = setTimeout(start, Math.min(idleMs * GATHER_SHARE, MAX_GATHER_MS));
   }
 
   /** A write that times out may still end later. */

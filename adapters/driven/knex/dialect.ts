@@ -35,8 +35,10 @@ export interface Dialect {
   readonly readsSnapshot?: boolean;
   /** Commits a small write that stores no plant. The commit waits until every earlier one is durable. */
   sync(knex: Knex): Promise<unknown>;
-  /** Inserts all rows or, if it fails, none. In the caller's transaction, a failure undoes nothing else. */
-  insert(knex: Knex, rows: readonly Row[]): Promise<unknown>;
+  /** Returns a statement that inserts all rows or, if it fails, none. */
+  toInsert(rows: readonly Row[], knex: Knex): Knex.SqlNative;
+  /** Whether a statement that fails aborts its transaction, except within a savepoint. @default false */
+  readonly abortsTransactions?: boolean;
   /**
    * `busy`: a conflict with other statements, retry at once; `rejected`: the engine rejects a row of the statement,
    * perhaps because its id is in use; `duplicate`: the id is in use, perhaps by a row that a transaction does not see;

@@ -37,7 +37,29 @@ export function joinTransaction(transaction: Knex.Transaction): PlantRepository 
   while (root.parentTransaction) root = root.parentTransaction;
   const queue = queues.get(root) ?? new CallQueue();
   queues.set(root, queue);
-  return new KnexPlantRepository(transaction, dialect, { call: (work) => queue.add(transaction, work) });
+  return new KnexPlantRepository(transaction, dialect, {
+    call: (work) => queue.add(transaction, work),
+    execute: (statement) => execute(transaction, dialect, statement),
+  });
+}
+
+/** Executes a statement which, if it fails, undoes nothing else. */
+async function execute(
+  transaction: Knex.Transaction,
+  dialect: Dialect,
+  { sql, bindings }: Knex.SqlNative,
+): Promise<void> {
+  if (!dialect.abortsTransactions) return transaction.raw(sql, bindings);
+  // Knex's own savepoints wait for each other.
+  await transaction.raw('SAVEPOINT plants');
+  try {
+    await transaction.raw(sql, bindings);
+  } catch (error) {
+    await transaction.raw('ROLLBACK TO SAVEPOINT plants');
+    throw error;
+  } finally {
+    await transaction.raw('RELEASE SAVEPOINT plants');
+  }
 }
 
 /** Makes one call after the other, because after a failure, the engine may commit each statement by itself. */

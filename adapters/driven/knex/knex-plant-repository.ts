@@ -94,7 +94,7 @@ export class KnexPlantRepository implements PlantRepository {
     if (!fitsStatement(plants)) return this.#insertHalves(plants, outcomes);
     let rejection: unknown;
     try {
-      await this.#run(() => this.#dialect.insert(this.#knex, plants.map(toRow)));
+      await this.#run(() => this.#caller.execute(this.#dialect.toInsert(plants.map(toRow), this.#knex)));
       return true;
     } catch (error) {
       const kind = this.#dialect.classify(error);

@@ -3,7 +3,6 @@ import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { insertRows } from './rows.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl } from './server-url.js';
 
 // The SQLSTATE of these errors is general, so the number decides (https://mariadb.com/kb/en/mariadb-error-code-reference/).
@@ -48,12 +47,7 @@ export const mysql: Dialect = {
     WHERE @@read_only NOT IN ('0', 'OFF')`,
   readsSnapshot: true,
 
-  insert: (knex, rows) =>
-    insertRows(
-      knex,
-      `INSERT INTO plants (id, name, tag) VALUES ${rows.map(() => '(?, ?, ?)')}`,
-      rows.flatMap(({ id, name, tag }) => [id, name, tag]),
-    ),
+  toInsert: (rows, knex) => knex('plants').insert(rows).toSQL().toNative(),
 
   // One of several rows, because a transaction of a caller may keep its row locked.
   sync: async (knex) =>

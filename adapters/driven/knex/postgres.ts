@@ -3,7 +3,6 @@ import { callbackify } from 'node:util';
 import type { Knex } from 'knex';
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { insertRows } from './rows.js';
 import { assertCertificate, InvalidServerUrl, parseServerUrl, type ServerUrl } from './server-url.js';
 import { endStalledConnection, type PostgresClient } from './standby.js';
 
@@ -42,20 +41,8 @@ export const postgres: Dialect = {
           AND (name, setting) IN (('synchronous_commit', 'local'), ('synchronous_commit', 'remote_write'))
     UNION ALL SELECT 'the table plants is not logged' FROM pg_class
       WHERE oid = 'plants'::regclass AND relpersistence <> 'p'`,
-  async insert(knex, rows) {
-    const bindings = [JSON.stringify(rows)];
-    if (!knex.isTransaction) return insertRows(knex, INSERT, bindings);
-    // A failure aborts a transaction, except within a savepoint. Knex's own savepoints wait for each other.
-    await knex.raw('SAVEPOINT plants');
-    try {
-      await knex.raw(INSERT, bindings);
-    } catch (error) {
-      await knex.raw('ROLLBACK TO SAVEPOINT plants');
-      throw error;
-    } finally {
-      await knex.raw('RELEASE SAVEPOINT plants');
-    }
-  },
+  toInsert: (rows) => ({ sql: INSERT, bindings: [JSON.stringify(rows)] }),
+  abortsTransactions: true,
 
   // The synchronous standby, if any, then has every earlier commit.
   sync: async (knex) => knex.raw("SELECT pg_logical_emit_message(true, 'plant-store', '')"),

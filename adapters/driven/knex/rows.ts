@@ -35,21 +35,6 @@ export function fitsStatement(plants: readonly Plant[]): boolean {
   return plants.length <= MAX_ROWS && text <= MAX_TEXT;
 }
 
-/**
- * Executes an INSERT. Outside a transaction, runs it on a connection of the pool without a Knex query, which would take a
- * seventh of the time of a small write. Knex emits `query` and `query-error` for it, too.
- */
-export async function insertRows(knex: Knex, sql: string, bindings: readonly (string | null)[]): Promise<void> {
-  if (knex.isTransaction) return knex.raw(sql, bindings);
-  const { client } = knex;
-  const connection = await client.acquireConnection();
-  try {
-    await client.query(connection, { sql, bindings });
-  } finally {
-    client.releaseConnection(connection);
-  }
-}
-
 /** Selects the rows that meet a condition in SQL with bindings, ascending by id. */
 export async function selectRows(
   knex: Knex,

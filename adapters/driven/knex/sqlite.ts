@@ -1,6 +1,5 @@
 import type { Dialect } from './dialect.js';
 import { toCodes } from './driver-errors.js';
-import { insertRows } from './rows.js';
 
 // https://sqlite.org/rescode.html
 const BUSY = [5, 15]; // SQLITE_BUSY, SQLITE_PROTOCOL
@@ -32,7 +31,7 @@ export const sqlite: Dialect = {
   // UTF-16 would store U+FFFE and U+FFFF as U+FFFD.
   faults: "SELECT 'the encoding of the file is ' || encoding AS finding FROM pragma_encoding WHERE encoding <> 'UTF-8'",
 
-  insert: (knex, rows) => insertRows(knex, INSERT, [JSON.stringify(rows)]),
+  toInsert: (rows) => ({ sql: INSERT, bindings: [JSON.stringify(rows)] }),
 
   async sync(knex) {
     // The id belongs to the caller. SQLite writes even an unchanged one.

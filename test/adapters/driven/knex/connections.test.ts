@@ -14,9 +14,7 @@ describe('Connections', () => {
   let connections: Connections;
   beforeEach(async () => {
     writeFileSync(path, '');
-    const config = await configureSqlite(path, chooseDriver(), true);
-    const pool = { ...config.pool, min: 1, max: 2 };
-    connections = new Connections(knexFactory, { ...config, pool }, sqlite);
+    connections = new Connections(knexFactory, await configureSqlite(path, chooseDriver(), true), sqlite);
     // Only this connection has it.
     await connections.knex.raw('CREATE TEMP TABLE pots (id INTEGER PRIMARY KEY)');
   });
@@ -43,5 +41,17 @@ describe('Connections', () => {
       connections.knex.emit('query-error', Object.assign(new Error(), { errno }), {});
       await expectSameConnection(true);
     }
+  });
+
+  it('are not withheld from a query by statements that follow each other', async () => {
+    const insert = { sql: 'INSERT INTO pots DEFAULT VALUES', bindings: [] };
+    const first = connections.execute(insert);
+    let hasEnded = false;
+    connections.knex('pots').then(() => {
+      hasEnded = true;
+    });
+    await first;
+    for (let inserts = 0; inserts < 100 && !hasEnded; inserts++) await connections.execute(insert);
+    expect(hasEnded).to.equal(true);
   });
 });
