@@ -35,7 +35,6 @@ const singleFileServer = inRepository('dist/docs/examples/single-file/server.js'
 const twoPortsServer = inRepository('dist/docs/examples/two-ports/main.js');
 const groupCommit = { GROUP_COMMIT: 'on' };
 
-const koaKnex: Contender = { name: 'Koa + Knex + sqlite3', args: [peer('koa-knex.js')] };
 export const plantStore: Contender = { name: 'Plant Store', args: [CLI] };
 const singleFile: Contender = { name: 'single file, sqlite3', args: [singleFileServer], env: groupCommit };
 const withoutLog: Contender = { name: 'Plant Store, ACCESS_LOG=off', args: [CLI], env: { ACCESS_LOG: 'off' } };
@@ -49,7 +48,6 @@ export const contenders = {
     plantStore,
     { name: 'two ports, sqlite3', args: [twoPortsServer], env: groupCommit },
     fastify,
-    koaKnex,
   ],
   'slow-disk': [singleFile, withoutLog, fastify].map((program) => ({ ...program, hasSlowDisk: true })),
   postgres: [
@@ -57,7 +55,7 @@ export const contenders = {
     { ...withoutLog, store: 'postgres' },
     { ...plantStore, store: 'postgres' },
   ],
-  start: [singleFile, plantStore, koaKnex],
+  start: [singleFile, plantStore],
 } satisfies Readonly<Record<string, readonly Contender[]>>;
 
 const root = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));

@@ -2,9 +2,9 @@ import { type AddOutcome, type Plant, type PlantWriter, StorageUnavailable } fro
 
 /** How long calls fail at once after every write in flight has timed out, in milliseconds. */
 const PAUSE_MS = 3000;
-/** Minimum time for which the event loop is idle during a slow write, in milliseconds. */
-const SLOW_MS = 1;
-/** Maximum time for which the next one waits for callers: as a share of the idle time, and in milliseconds. */
+/** Idle time of the event loop during a write, in milliseconds, from which on the next write waits for callers. */
+const MIN_IDLE_MS = 1;
+/** Maximum time of that wait: as a share of the idle time, and in milliseconds. */
 const [GATHER_SHARE, MAX_GATHER_MS] = [0.1, 10];
 
 /** Limits of {@link BatchingPlantWriter}. */
@@ -24,10 +24,10 @@ interface PendingCall {
 
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
- * its sync. Below that limit, a write starts after this turn of the event loop. After a slow write, it waits until as many
- * calls are pending as were made meanwhile, for a tenth of the time of that write at most. A call resolves once its plants
- * are durable. When every write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write
- * runs in the `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
+ * its sync. Below that limit, a write starts after this turn of the event loop; on a slow disk, when as many calls as
+ * during the last write are pending, or a tenth of its time later. A call resolves once its plants are durable. When every
+ * write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write runs in the
+ * `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
  */
 export class BatchingPlantWriter implements PlantWriter {
   readonly #writer: PlantWriter;
@@ -40,7 +40,7 @@ export class BatchingPlantWriter implements PlantWriter {
   /** When the last write ended that had not timed out. */
   #lastEnd = 0;
   #pausedUntil = 0;
-  /** Number of pending calls at which the next write starts, before the timer of {@link #gather} fires. */
+  /** Number of pending calls for which the next write waits, until the timer fires. */
   #awaitedCalls = 0;
   #gathering: NodeJS.Timeout | undefined;
   /** Calls of {@link drain}. */
@@ -68,8 +68,8 @@ export class BatchingPlantWriter implements PlantWriter {
     await new Promise<void>((resolve) => this.#draining.push(resolve));
   }
 
-  readonly #startWrites = (): void => {
-    if (this.#pending.length < this.#awaitedCalls) return;
+  readonly #startWrites = (hasGathered = this.#pending.length >= this.#awaitedCalls): void => {
+    if (!hasGathered) return;
     this.#awaitedCalls = 0;
     clearTimeout(this.#gathering);
     while (!this.#isStalled && this.#writes < this.#maxWrites && this.#pending.length > 0)
@@ -104,20 +104,14 @@ export class BatchingPlantWriter implements PlantWriter {
     if (!isTimeout) this.#lastEnd = performance.now();
     const callers = batch.length + this.#pending.length;
     const idleMs = performance.nodeTiming.idleTime - idleTime;
-    if (callers > 1 && idleMs >= SLOW_MS) this.#gather(callers, idleMs);
+    // These callers and those of the next write would take turns. That is better only while the program is busy.
+    if (callers > 1 && idleMs >= MIN_IDLE_MS) {
+      this.#awaitedCalls = callers;
+      clearTimeout(this.#gathering);
+      this.#gathering = setTimeout(this.#startWrites, Math.min(idleMs * GATHER_SHARE, MAX_GATHER_MS), true);
+    }
     this.#startWrites();
     if (this.#writes + this.#pending.length === 0) for (const resolve of this.#draining.splice(0)) resolve();
-  }
-
-  /** Waits for the callers of a slow write. Otherwise, they would take turns with those who called during that write. */
-  #gather(callers: number, idleMs: number): void {
-    this.#awaitedCalls = callers;
-    const start = () => {
-      this.#awaitedCalls = 0;
-      this.#startWrites();
-    };
-    clearTimeout(this.#gathering);
-    this.#gathering = setTimeout(start, Math.min(idleMs * GATHER_SHARE, MAX_GATHER_MS));
   }
 
   /** A write that times out may still end later. */

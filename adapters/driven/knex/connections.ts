@@ -18,7 +18,7 @@ export class Connections {
   /** Number of times that the connections were renewed. */
   #generation = 0;
   readonly #generations = new WeakMap<object, number>();
-  /** The connection of the last insert, for the next one, until this turn of the event loop ends. */
+  /** The connection of the last statement of {@link execute}, for the next one in the same turn of the event loop. */
   #kept: object | undefined;
 
   constructor(createKnex: typeof knex, config: Knex.Config, dialect: Dialect) {
@@ -59,27 +59,26 @@ export class Connections {
   }
 
   /**
-   * Executes a statement that returns nothing. A Knex query, and the pool between two batches of group commit, would take
-   * a sixth of the time of a small write. Knex emits `query` and `query-error` as for any other statement.
+   * Executes a statement that returns nothing. A Knex query, and the pool between two batches, would take a sixth of the
+   * time of a small write. Knex emits `query` and `query-error` as usual.
    */
   async execute({ sql, bindings }: Knex.SqlNative): Promise<void> {
     const { client } = this.knex;
     const connection = this.#kept ?? (await client.acquireConnection());
     this.#kept = undefined;
-    const release = () => client.releaseConnection(connection);
     try {
       await client.query(connection, { sql, bindings });
-    } catch (error) {
-      release();
-      throw error;
+    } finally {
+      this.#release();
+      this.#kept = connection;
+      if (this.#isCurrent(connection) && client.pool.numPendingAcquires() === 0) setImmediate(() => this.#release());
+      else this.#release();
     }
-    if (this.#kept || !this.#isCurrent(connection) || client.pool.numPendingAcquires() > 0) return release();
-    this.#kept = connection;
-    setImmediate(() => {
-      if (this.#kept !== connection) return;
-      this.#kept = undefined;
-      release();
-    });
+  }
+
+  #release(): void {
+    if (this.#kept) this.knex.client.releaseConnection(this.#kept);
+    this.#kept = undefined;
   }
 
   /** Waits for calls in flight, closes those of the caller, then these. Idempotent. */

@@ -17,9 +17,8 @@ export class JsonPlantCodec {
   readonly #isNewPlant = isNewPlant;
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
 
-  /** Compiles the schemas of a changed description, which needs `unsafe-eval` in a Content-Security-Policy. */
+  /** Compiles the schemas of a description that the build has not compiled. A Content-Security-Policy must allow it. */
   constructor(description: OpenApiDescription = openApiDescription) {
-    // The build has compiled these.
     if (JSON.stringify(description) === JSON.stringify(openApiDescription)) return;
     const ajv = new Ajv2020({ allErrors: true, verbose: true, meta: false, validateSchema: false });
     addFormats.default(ajv);

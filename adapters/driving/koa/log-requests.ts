@@ -19,11 +19,10 @@ export function logRequests({ log, accessLog = true, observe }: LogOptions): Api
     const aborted = ctx.req.errored ? true : undefined;
     const { status, error } = aborted ? {} : { status: ctx.status, error: ctx.state.errorNumber };
     observe?.({ method, route, status, error, durationMs });
-    if (!log || (!accessLog && failure === undefined)) return;
     // W3C Trace Context §3.2
     const [traceparent] = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.exec(ctx.get('traceparent')) ?? [];
-    if (failure !== undefined) log.error({ requestId, traceparent, error, err: failure }, 'request failed');
-    if (!accessLog) return;
+    if (failure !== undefined) log?.error({ requestId, traceparent, error, err: failure }, 'request failed');
+    if (!accessLog || !log) return;
     const [path] = /^\/[^?#]{0,255}/.exec(ctx.originalUrl) ?? [];
     const { subject, issuer } = principal ?? {};
     const client = { subject: subject && escapeControls(subject), issuer: issuer && escapeControls(issuer) };

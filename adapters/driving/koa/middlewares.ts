@@ -54,11 +54,8 @@ export function limitInFlight(inFlight: InFlight, maximum: number): ApiMiddlewar
       inFlight.requests--;
       inFlight.bytes -= ctx.state.memoryBytes ?? 0;
     };
-    return next().finally(() => {
-      // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
-      if (ctx.res.socket && !ctx.res.closed) ctx.res.once('close', release);
-      else release();
-    });
+    // A response without a socket waits for others of its connection, and Node does not tell if it is lost.
+    return next().finally(() => (ctx.res.socket && !ctx.res.closed ? ctx.res.once('close', release) : release()));
   };
 }
 
