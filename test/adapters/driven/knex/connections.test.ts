@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../../support/temporary.js';
 
 describe('Connections', () => {
   const path = join(temporaryFolder(), 'pots.db');
+  const insert = { sql: 'INSERT INTO pots DEFAULT VALUES', bindings: [] };
   let connections: Connections;
   beforeEach(async () => {
     writeFileSync(path, '');
@@ -30,6 +31,13 @@ describe('Connections', () => {
     await expectSameConnection(false);
   });
 
+  it('are not kept for the next insert if another statement fails during an insert', async () => {
+    const first = connections.execute(insert);
+    connections.knex.emit('query-error', new Error(), {});
+    await first;
+    expect(await catchError(connections.execute(insert))).to.match(/no such table/);
+  });
+
   it('are used again after a statement that the database rejects', async () => {
     await catchError(connections.knex.raw('INSERT INTO pots VALUES (1), (1)').then());
     await expectSameConnection(true);
@@ -44,7 +52,6 @@ describe('Connections', () => {
   });
 
   it('are not withheld from a query by statements that follow each other', async () => {
-    const insert = { sql: 'INSERT INTO pots DEFAULT VALUES', bindings: [] };
     const first = connections.execute(insert);
     let hasEnded = false;
     connections.knex('pots').then(() => {
