@@ -32,9 +32,8 @@ describe('Connections', () => {
   });
 
   it('are not kept for the next insert if another statement fails during an insert', async () => {
-    const first = connections.execute(insert);
-    connections.knex.emit('query-error', new Error(), {});
-    await first;
+    connections.knex.once('query', () => connections.knex.emit('query-error', new Error(), {}));
+    await connections.execute(insert);
     expect(await catchError(connections.execute(insert))).to.match(/no such table/);
   });
 
