@@ -1,6 +1,6 @@
 import { type AddOutcome, type Plant, type PlantWriter, StorageUnavailable } from '@plant-store/core';
 
-/** How long calls fail at once after every write in flight has timed out, in milliseconds. */
+/** How long calls fail at once after `maxWrites` time-outs in a row, in milliseconds. */
 const PAUSE_MS = 3000;
 /** Idle time of the event loop during a write, in milliseconds, from which on the next write waits for callers. */
 const MIN_IDLE_MS = 1;
@@ -25,25 +25,25 @@ interface PendingCall {
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Below that limit, a write starts after this turn of the event loop; on a slow disk, when as many calls as
- * during the last write are pending, or a tenth of its time later. A call resolves once its plants are durable. When every
- * write in flight has timed out, pending calls fail, and so do new calls for some seconds. A write runs in the
- * `AsyncLocalStorage` context of one of its calls, so the decorated writer must not read a context.
+ * last time are pending, or a tenth of its time later. A call resolves once its plants are durable. After `maxWrites`
+ * time-outs in a row, pending calls fail, and so do new ones for some seconds. A write runs in the `AsyncLocalStorage`
+ * context of one of its calls, so the decorated writer must not read a context.
  */
 export class BatchingPlantWriter implements PlantWriter {
   readonly #writer: PlantWriter;
   readonly #maxWrites: number;
   readonly #timeoutMs: number;
   readonly #pending: PendingCall[] = [];
-  #writes = 0;
-  /** Whether the last write to end has timed out. If so, the next one starts only when another one ends. */
+  /** The writes in flight, in order of their start. */
+  readonly #writes = new Set<readonly PendingCall[]>();
+  /** Number of time-outs in a row. */
+  #timeouts = 0;
+  /** Whether the last write to end has timed out beside another one. If so, the next one starts only when that one ends. */
   #isStalled = false;
-  /** When the last write ended that had not timed out. */
-  #lastEnd = 0;
   #pausedUntil = 0;
   /** Number of pending calls for which the next write waits, until the timer fires. */
   #awaitedCalls = 0;
   #gathering: NodeJS.Timeout | undefined;
-  /** Calls of {@link drain}. */
   readonly #draining: (() => void)[] = [];
 
   constructor(writer: PlantWriter, { maxWrites = 1, timeoutMs = 10_000 }: BatchLimits = {}) {
@@ -64,7 +64,7 @@ export class BatchingPlantWriter implements PlantWriter {
 
   /** Resolves when every call has settled. Call it before the storage closes, because calls would fail afterwards. */
   async drain(): Promise<void> {
-    if (this.#pending.length === 0 && this.#writes === 0) return;
+    if (this.#pending.length + this.#writes.size === 0) return;
     await new Promise<void>((resolve) => this.#draining.push(resolve));
   }
 
@@ -72,12 +72,12 @@ export class BatchingPlantWriter implements PlantWriter {
     if (!hasGathered) return;
     this.#awaitedCalls = 0;
     clearTimeout(this.#gathering);
-    while (!this.#isStalled && this.#writes < this.#maxWrites && this.#pending.length > 0)
+    while (!this.#isStalled && this.#writes.size < this.#maxWrites && this.#pending.length > 0)
       void this.#write(this.#pending.splice(0));
   };
 
   async #write(batch: readonly PendingCall[]): Promise<void> {
-    this.#writes++;
+    this.#writes.add(batch);
     const start = performance.now();
     const { idleTime } = performance.nodeTiming;
     let isTimeout = false;
@@ -91,27 +91,28 @@ export class BatchingPlantWriter implements PlantWriter {
         resolve(outcomes.slice(next, next + plants.length));
         next += plants.length;
       }
+      const [oldest] = this.#writes;
+      const callers = batch.length + this.#pending.length;
+      const idleMs = performance.nodeTiming.idleTime - idleTime;
+      // Callers of two writes would take turns. That is better only while the program is busy, or the next one may hang.
+      if (batch === oldest && this.#timeouts === 0 && callers > 1 && idleMs >= MIN_IDLE_MS) {
+        this.#awaitedCalls = callers;
+        clearTimeout(this.#gathering);
+        this.#gathering = setTimeout(this.#startWrites, Math.min(idleMs * GATHER_SHARE, MAX_GATHER_MS), true);
+      }
     } catch (error) {
       // The storage may have the same time limit, and be first.
       isTimeout = performance.now() >= start + this.#timeoutMs;
-      const mustPause = isTimeout && this.#writes === 1 && this.#lastEnd < start;
+      const mustPause = isTimeout && this.#timeouts + 1 >= this.#maxWrites;
       for (const { reject } of mustPause ? [...batch, ...this.#pending.splice(0)] : batch) reject(error);
       if (mustPause) this.#pausedUntil = performance.now() + PAUSE_MS;
     }
     // Runs before the callers continue, so that the storage is not idle meanwhile.
-    this.#writes--;
-    this.#isStalled = isTimeout && this.#writes > 0;
-    if (!isTimeout) this.#lastEnd = performance.now();
-    const callers = batch.length + this.#pending.length;
-    const idleMs = performance.nodeTiming.idleTime - idleTime;
-    // These callers and those of the next write would take turns. That is better only while the program is busy.
-    if (callers > 1 && idleMs >= MIN_IDLE_MS) {
-      this.#awaitedCalls = callers;
-      clearTimeout(this.#gathering);
-      this.#gathering = setTimeout(this.#startWrites, Math.min(idleMs * GATHER_SHARE, MAX_GATHER_MS), true);
-    }
+    this.#writes.delete(batch);
+    this.#timeouts = isTimeout ? this.#timeouts + 1 : 0;
+    this.#isStalled = isTimeout && this.#writes.size > 0;
     this.#startWrites();
-    if (this.#writes + this.#pending.length === 0) for (const resolve of this.#draining.splice(0)) resolve();
+    if (this.#writes.size + this.#pending.length === 0) for (const resolve of this.#draining.splice(0)) resolve();
   }
 
   /** A write that times out may still end later. */

@@ -96,31 +96,33 @@ describe('BatchingPlantWriter', () => {
   describe('after a write has timed out', () => {
     const TIMED_OUT = 'StorageUnavailable: the storage did not respond within 100 ms';
 
-    it('with every other one in flight, fails the calls behind them, and others at once', async () => {
-      const { holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
-      holds.push('never', 'never');
-      expect(await Promise.all(await addInTurns(1n, 2n, 3n))).to.deep.equal([TIMED_OUT, TIMED_OUT, TIMED_OUT]);
-      const [later] = await addInTurns(4n);
-      expect(await later).to.equal('StorageUnavailable: an earlier write timed out');
-      expect(writes).to.deep.equal([[1n], [2n]]);
-    });
-
-    it('beside another one, starts the next one when the other one ends', async () => {
-      const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
-      holds.push('never', 'release');
-      const [first, second, third] = await addInTurns(1n, 2n, 3n);
-      expect(await first).to.equal(TIMED_OUT);
-      expect(writes).to.deep.equal([[1n], [2n]]);
-      // In the turn of the first time-out, and so before the second one.
-      events.emit('release');
-      expect([await second, await third]).to.deep.equal(['added', 'added']);
-    });
-
-    it('goes on at once if another one has ended meanwhile', async () => {
+    it('as the last of maxWrites in a row, not before, fails the calls behind it, and others at once', async () => {
       const { holds, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
+      for (const id of [1n, 3n]) {
+        holds.push('never');
+        for (const outcome of await addInTurns(id)) expect(await outcome).to.equal(TIMED_OUT);
+        for (const outcome of await addInTurns(id + 1n)) expect(await outcome).to.equal('added');
+      }
+      holds.push('never', 'never');
+      expect(await Promise.all(await addInTurns(5n, 6n, 7n))).to.deep.equal([TIMED_OUT, TIMED_OUT, TIMED_OUT]);
+      expect(await (await addInTurns(8n))[0]).to.equal('StorageUnavailable: an earlier write timed out');
+    });
+
+    it('or hangs beside another one, starts the next one when the other one ends, without waiting for callers', async () => {
+      const { events, holds, writes, addInTurns } = createWriter({ maxWrites: 2, timeoutMs: 100 });
       holds.push('never');
-      expect(await Promise.all(await addInTurns(1n, 2n))).to.deep.equal([TIMED_OUT, 'added']);
-      expect(await Promise.all(await addInTurns(3n))).to.deep.equal(['added']);
+      const [hanging] = await addInTurns(1n);
+      for (const [id, end] of [[2n, setTimeout(SLOW_MS)] as const, [5n, hanging] as const]) {
+        holds.push('release');
+        const outcomes = await addInTurns(id, id + 1n);
+        await end;
+        events.emit('release');
+        await outcomes[0];
+        outcomes.push(...(await addInTurns(id + 2n)));
+        expect(await Promise.all(outcomes)).to.deep.equal(['added', 'added', 'added']);
+      }
+      expect(await hanging).to.equal(TIMED_OUT);
+      expect(writes).to.deep.equal([[1n], [2n], [3n], [4n], [5n], [6n], [7n]]);
     });
   });
 
