@@ -6,10 +6,8 @@ import { waitUntil } from '../../support/wait-until.js';
 import { conclusive } from '../history.js';
 import { CLIENTS, Load } from '../load.js';
 
-/** `STORAGE_TIMEOUT` for faults whose first creates wait for it. */
-const SHORT_TIMEOUT_MS = 1000;
-/** `STORAGE_TIMEOUT` for faults during which no create may wait for it. */
-const LONG_TIMEOUT_MS = 60_000;
+/** `STORAGE_TIMEOUT` for faults whose first creates wait for it, and for those during which no create may. */
+const [SHORT_TIMEOUT_MS, LONG_TIMEOUT_MS] = [1000, 60_000];
 
 /** A fault of the storage, and what creates get meanwhile. */
 export interface Fault {
@@ -29,7 +27,8 @@ export async function expectRecovery(fault: Fault, folder: string, store: TestSt
   const { creates, inject, heal } = fault;
   const timeoutMs = ['fail', 'succeed or fail'].includes(creates) ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
   const settings = { STORAGE_TIMEOUT: `${timeoutMs}ms`, MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' };
-  const service = serve(folder, { DATABASE_URL: url, ...settings });
+  // SQLite tries for 10 s to read its log, and node:sqlite blocks the event loop meanwhile.
+  const service = serve(folder, { DATABASE_URL: url, HEADERS_TIMEOUT: '30s', ...settings });
   const [port, managementPort] = [await service.port(), await service.managementPort()];
   const waitForReadiness = (expected: '200 ok' | '503 unavailable') =>
     waitUntil(`/readyz returns ${expected}`, async () => {
