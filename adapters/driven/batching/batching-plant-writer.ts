@@ -25,9 +25,9 @@ interface PendingCall {
 /**
  * Group commit around any writer: calls that arrive while `maxWrites` writes are in flight share the next write and
  * its sync. Below that limit, a write starts after this turn of the event loop; on a slow disk, when as many calls as
- * last time are pending, or a tenth of its time later. A call resolves once its plants are durable. After `maxWrites`
- * time-outs in a row, pending calls fail, and so do new ones for some seconds. A write runs in the `AsyncLocalStorage`
- * context of one of its calls, so the decorated writer must not read a context.
+ * during the last write are pending, or a tenth of its time later. A call resolves once its plants are durable. After
+ * `maxWrites` time-outs in a row, pending calls fail, and new ones do for some seconds. A write runs in the context of
+ * one of its calls (`AsyncLocalStorage`), so the decorated writer must not read it.
  */
 export class BatchingPlantWriter implements PlantWriter {
   readonly #writer: PlantWriter;

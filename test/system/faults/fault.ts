@@ -27,7 +27,7 @@ export async function expectRecovery(fault: Fault, folder: string, store: TestSt
   const { creates, inject, heal } = fault;
   const timeoutMs = ['fail', 'succeed or fail'].includes(creates) ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
   const settings = { STORAGE_TIMEOUT: `${timeoutMs}ms`, MANAGEMENT_PORT: '0', LOG_LEVEL: 'fatal' };
-  // SQLite tries for 10 s to read its log, and node:sqlite blocks the event loop meanwhile.
+  // SQLite retries broken locks for 10 s, during which node:sqlite blocks the event loop.
   const service = serve(folder, { DATABASE_URL: url, HEADERS_TIMEOUT: '30s', ...settings });
   const [port, managementPort] = [await service.port(), await service.managementPort()];
   const waitForReadiness = (expected: '200 ok' | '503 unavailable') =>
